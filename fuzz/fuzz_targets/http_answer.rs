@@ -1,5 +1,6 @@
-//! Answers of an HTTP service in pieces: reading must not panic, must take no more than the limit, and must not depend on the pieces. The
-//! first byte says how large they are, and whether the request was HEAD.
+//! Answers of an HTTP service in pieces: reading must not panic, must take no more than the limit,
+//! and must not depend on the pieces. The first byte says how large they are, and whether the
+//! request was HEAD.
 #![no_main]
 
 use dyno_drivers::http::Cookies;

@@ -1,4 +1,5 @@
-//! Everything that a server can say before and while a client logs in, and while a statement is prepared.
+//! Everything that a server can say before and while a client logs in, and while a statement is
+//! prepared.
 #![no_main]
 
 use dyno_drivers::mysql::protocol::auth::{self, Channel, Plugin};

@@ -1,4 +1,5 @@
-//! A login with a server that sends anything: it must not panic, and nobody is let in who was not asked for.
+//! A login with a server that sends anything: it must not panic, and nobody is let in who was not
+//! asked for.
 #![no_main]
 
 use dyno_drivers::postgres::protocol::greeting::Greeting;

@@ -1,4 +1,5 @@
-//! Any SQL text: finding placeholders must not panic, must lose nothing, and filling them in must give every literal its place.
+//! Any SQL text: finding placeholders must not panic, must lose nothing, and filling them in must
+//! give every literal its place.
 #![no_main]
 
 use dyno_drivers::Value;

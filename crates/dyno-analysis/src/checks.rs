@@ -1,34 +1,39 @@
 //! What speaks for and against the figures: audits, the generator's own figures, findings.
 
+use crate::eligibility::from_cause;
 use crate::estimate::count;
 use crate::model::{
-    AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
-    LedgerExample, RowCountAudit, UpdateAudit, ValueAudit, WitnessExample,
+    AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, FoundAnomaly, GeneratorRow, LedgerAudit,
+    LedgerExample, RowCountAudit, UpdateAudit, ValueAudit, WarningRow, WitnessExample,
 };
-use crate::standing::from_cause;
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
-use dyno_model::finding::Finding;
 use dyno_model::lists;
 use dyno_model::record::{GeneratorRecord, TrialRecord};
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use std::cmp::Reverse;
 use std::mem::discriminant;
 
-/// Examples of lost updates that a report shows per treatment.
+/// Examples of lost updates that a report shows per configuration.
 const EXAMPLES_MAX: usize = 3;
 
 pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
-    view.treatments()
-        .map(|(treatment, _)| (treatment, view.measured(treatment)))
+    view.configurations()
+        .map(|(configuration, _)| (configuration, view.measured(configuration)))
         .filter(|(_, records)| records.iter().any(|record| !record.audit.checks.is_empty()))
-        .map(|(treatment, records)| {
-            let verdict =
-                records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked);
+        .map(|(configuration, records)| {
+            let verdict = records
+                .iter()
+                .map(|record| record.audit.verdict())
+                .max()
+                .unwrap_or(AuditVerdict::NotChecked);
             AuditRow {
-                treatment,
+                configuration,
                 verdict,
-                trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
+                trials: count(
+                    records.iter().filter(|record| record.audit.verdict() == verdict).count(),
+                ),
                 losses: records
                     .iter()
                     .map(|record| record.audit.losses().verdict)
@@ -46,7 +51,8 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
         .collect()
 }
 
-/// Sums of acknowledged commits over trials, invalid ones too: a generator that was too busy loses none.
+/// Sums of acknowledged commits over trials, invalid ones too: a generator that was too busy loses
+/// none.
 pub(crate) fn commit_audit(records: &[&TrialRecord]) -> Option<CommitAudit> {
     let mut sum = CommitAudit::default();
     for commits in records.iter().filter_map(|record| record.audit.losses().commits) {
@@ -78,12 +84,10 @@ fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
             sum.phantom += balance.surplus_min;
             sum.witnessed += witnessed;
             let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
-            sum.examples.extend(
-                examples.iter().take(room).map(|witness| WitnessExample {
-                    trial: record.trial.id.clone(),
-                    witness: witness.clone(),
-                }),
-            );
+            sum.examples.extend(examples.iter().take(room).map(|witness| WitnessExample {
+                trial: record.trial.id.clone(),
+                witness: witness.clone(),
+            }));
         }
         if was_checked_in_trial {
             was_checked = true;
@@ -100,7 +104,8 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
     let mut was_checked = false;
     for record in records {
         for check in &record.audit.checks {
-            let AuditCheck::Ledger { lost, phantoms, in_doubt, took_effect, examples, .. } = check else {
+            let AuditCheck::Ledger { lost, phantoms, in_doubt, took_effect, examples, .. } = check
+            else {
                 continue;
             };
             was_checked = true;
@@ -109,21 +114,26 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
             sum.in_doubt += in_doubt;
             sum.took_effect += took_effect;
             let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
-            let example =
-                |entry: &LedgerEntry| LedgerExample { trial: record.trial.id.clone(), entry: *entry };
+            let example = |entry: &LedgerEntry| LedgerExample {
+                trial: record.trial.id.clone(),
+                entry: *entry,
+            };
             sum.examples.extend(examples.iter().take(room).map(example));
         }
     }
     was_checked.then_some(sum)
 }
 
-/// Sums of anomalies over trials, invalid ones too. All trials of a treatment have the same level.
+/// Sums of anomalies over trials, invalid ones too. All trials of a configuration have the same
+/// level.
 fn anomaly_audit(records: &[&TrialRecord]) -> Option<AnomalyAudit> {
     let mut sum: Option<AnomalyAudit> = None;
-    let checks =
-        records.iter().flat_map(|record| record.audit.checks.iter().map(|check| (&record.trial.id, check)));
+    let checks = records
+        .iter()
+        .flat_map(|record| record.audit.checks.iter().map(|check| (&record.trial.id, check)));
     for (trial, check) in checks {
-        let AuditCheck::Anomalies { level, committed, failed, in_doubt, outside, found } = check else {
+        let AuditCheck::Anomalies { level, committed, failed, in_doubt, outside, found } = check
+        else {
             continue;
         };
         let sum = sum.get_or_insert_with(|| AnomalyAudit {
@@ -141,7 +151,8 @@ fn anomaly_audit(records: &[&TrialRecord]) -> Option<AnomalyAudit> {
         sum.failed += failed;
         sum.in_doubt += in_doubt;
         for one in found {
-            let example = || AnomalyExample { trial: trial.clone(), transactions: one.example.clone() };
+            let example =
+                || AnomalyExample { trial: trial.clone(), transactions: one.example.clone() };
             let example = (one.count > 0).then(example);
             let is_forbidden = level.is_some_and(|level| level >= one.anomaly.forbidden_from());
             let anomaly = one.anomaly;
@@ -159,11 +170,19 @@ fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// Takes the row of a trial: of one thing the first that is wrong is told, else the last with the worst verdict.
-fn tell<R>(rows: &mut Vec<R>, row: R, is_same: impl Fn(&R) -> bool, verdict: fn(&R) -> AuditVerdict) {
+/// Takes the row of a trial: of one thing the first that is wrong is told, else the last with the
+/// worst verdict.
+fn tell<R>(
+    rows: &mut Vec<R>,
+    row: R,
+    is_same: impl Fn(&R) -> bool,
+    verdict: fn(&R) -> AuditVerdict,
+) {
     match rows.iter_mut().find(|known| is_same(known)) {
         None => rows.push(row),
-        Some(known) if verdict(known) < AuditVerdict::Violated && verdict(known) <= verdict(&row) => {
+        Some(known)
+            if verdict(known) < AuditVerdict::Violated && verdict(known) <= verdict(&row) =>
+        {
             *known = row;
         }
         Some(_) => {}
@@ -185,7 +204,9 @@ fn places<'a>(
 fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     let mut rows: Vec<RowCountAudit> = Vec::new();
     for (trial, database, check) in places(records) {
-        let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else { continue };
+        let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else {
+            continue;
+        };
         let table = in_database(database, table);
         let row = RowCountAudit {
             table: table.clone(),
@@ -229,28 +250,33 @@ fn in_database(database: Option<&str>, what: &str) -> String {
 
 fn not_run(records: &[&TrialRecord]) -> Vec<String> {
     lists::distinct(places(records).filter_map(|(_, database, check)| match check {
-        AuditCheck::NotRun { name, reason } => Some(in_database(database, &format!("{name}: {reason}"))),
+        AuditCheck::NotRun { name, reason } => {
+            Some(in_database(database, &format!("{name}: {reason}")))
+        }
         _ => None,
     }))
 }
 
 pub(crate) fn generator(view: &View<'_>) -> Vec<GeneratorRow> {
-    view.treatments()
-        .map(|(treatment, _)| (treatment, view.measured(treatment)))
+    view.configurations()
+        .map(|(configuration, _)| (configuration, view.measured(configuration)))
         .filter(|(_, records)| !records.is_empty())
-        .map(|(treatment, records)| generator_row(treatment, records))
+        .map(|(configuration, records)| generator_row(configuration, records))
         .collect()
 }
 
-fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
+fn generator_row(configuration: usize, records: &[&TrialRecord]) -> GeneratorRow {
     let held_up = records.iter().filter_map(|record| record.generator.held_up()).reduce(f64::max);
     let workers = || records.iter().flat_map(|record| &record.generator.workers);
     let busiest = workers()
         .filter(|worker| worker.wall.0 > 0)
         .map(|worker| 100.0 * worker.cpu.0 as f64 / worker.wall.0 as f64)
         .fold(0.0, f64::max);
-    let statements: u64 =
-        records.iter().flat_map(|record| &record.ledger.statements).map(|statement| statement.sent).sum();
+    let statements: u64 = records
+        .iter()
+        .flat_map(|record| &record.ledger.statements)
+        .map(|statement| statement.sent)
+        .sum();
     let per_statement =
         |nanos: u64| if statements == 0 { 0.0 } else { nanos as f64 / 1e3 / statements as f64 };
     let of = || records.iter().map(|record| &record.generator);
@@ -259,7 +285,7 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
     let wakeups: u64 = workers().map(|worker| worker.wakeups).sum();
     let sent: u64 = workers().map(|worker| worker.statements).sum();
     GeneratorRow {
-        treatment,
+        configuration,
         workers: count(of().map(|it| it.workers.len()).max().unwrap_or_default()),
         worker_cpu_percent_max: busiest,
         held_up_percent_max: held_up.map(|share| 100.0 * share),
@@ -276,86 +302,93 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
     }
 }
 
-/// One row per kind and severity, worst first; within one severity the kind that most trials have, and causes before what follows from them.
-pub(crate) fn findings(view: &View<'_>) -> Vec<FindingRow> {
-    let mut rows: Vec<FindingRow> = Vec::new();
-    for finding in &view.run.findings {
-        add_finding(&mut rows, finding, None);
+/// One row per kind and severity, worst first; within one severity the kind that most trials have,
+/// and causes before what follows from them.
+pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
+    let mut rows: Vec<WarningRow> = Vec::new();
+    for warning in &view.run.warnings {
+        add_warning(&mut rows, warning, None);
     }
     for trial in &view.plan().trials {
-        let record = view.measured(trial.treatment).iter().find(|record| record.trial.id == trial.id);
-        for finding in record.map_or(&[][..], |record| view.findings(record)) {
-            add_finding(&mut rows, finding, Some((&trial.id, trial.treatment)));
+        let record =
+            view.measured(trial.configuration).iter().find(|record| record.trial.id == trial.id);
+        for warning in record.map_or(&[][..], |record| view.warnings(record)) {
+            add_warning(&mut rows, warning, Some((&trial.id, trial.configuration)));
         }
     }
     for row in &mut rows {
         // A trial may have several of a kind, such as stalls, one after another.
         row.trials.dedup();
-        row.treatments.sort_unstable();
-        row.treatments.dedup();
+        row.configurations.sort_unstable();
+        row.configurations.dedup();
     }
-    let worst = |row: &FindingRow| Reverse((row.severity, row.trials.is_empty(), row.trials.len()));
-    rows.sort_by_key(|row| (worst(row), from_cause(&row.finding)));
+    let worst = |row: &WarningRow| Reverse((row.severity, row.trials.is_empty(), row.trials.len()));
+    rows.sort_by_key(|row| (worst(row), from_cause(&row.warning)));
     rows
 }
 
-pub(crate) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
+pub(crate) fn add_warning(
+    rows: &mut Vec<WarningRow>,
+    warning: &Warning,
+    of: Option<(&str, usize)>,
+) {
     // Each of these is about something else.
-    let is_told_alone = matches!(finding, Finding::SettingRounded { .. } | Finding::ViolatedIn { .. });
+    let is_told_alone =
+        matches!(warning, Warning::SettingRounded { .. } | Warning::ViolatedIn { .. });
     // Of what runs beside, the kind of doubt is that of the doubt inside.
-    let is_other = |other: &Finding| match (other, finding) {
-        (Finding::Beside { name: one, doubt }, Finding::Beside { name: two, doubt: this }) => {
-            one != two || discriminant(&**doubt) != discriminant(&**this)
+    let is_other = |other: &Warning| match (other, warning) {
+        (Warning::Beside { name: one, inner }, Warning::Beside { name: two, inner: this }) => {
+            one != two || discriminant(&**inner) != discriminant(&**this)
         }
         _ => false,
     };
-    let same = |row: &FindingRow| {
-        (!is_told_alone || row.finding == *finding)
-            && !is_other(&row.finding)
-            && discriminant(&row.finding) == discriminant(finding)
-            && row.severity == finding.severity()
+    let same = |row: &WarningRow| {
+        (!is_told_alone || row.warning == *warning)
+            && !is_other(&row.warning)
+            && discriminant(&row.warning) == discriminant(warning)
+            && row.severity == warning.severity()
             && row.trials.is_empty() == of.is_none()
     };
-    let row = lists::entry(rows, same, || FindingRow {
-        severity: finding.severity(),
-        finding: finding.clone(),
+    let row = lists::entry(rows, same, || WarningRow {
+        severity: warning.severity(),
+        warning: warning.clone(),
         trials: Vec::new(),
-        treatments: Vec::new(),
+        configurations: Vec::new(),
     });
-    if let Some((trial, treatment)) = of {
+    if let Some((trial, configuration)) = of {
         row.trials.push(trial.to_owned());
-        row.treatments.push(treatment);
+        row.configurations.push(configuration);
     }
-    if weight(finding) > weight(&row.finding) {
-        row.finding = finding.clone();
+    if weight(warning) > weight(&row.warning) {
+        row.warning = warning.clone();
     }
 }
 
 /// How bad a finding is among those of its kind; only the order matters.
-fn weight(finding: &Finding) -> f64 {
-    match finding {
-        Finding::GeneratorBusy { share }
-        | Finding::SameWait { share, .. }
-        | Finding::MonitorCost { share }
-        | Finding::HeldUp { share }
-        | Finding::Steal { share }
-        | Finding::OthersBusy { share, .. }
-        | Finding::Skipped { share, .. }
-        | Finding::Failures { share, .. } => *share,
-        Finding::Unfinished { unfinished } => *unfinished as f64,
-        Finding::KeptBehind { share, .. } | Finding::Overload { share, .. } => -share,
-        Finding::GeneratorLate { share, .. } => *share,
-        Finding::ShortWindow { seconds } => -seconds,
-        Finding::FewWaves { waves } => -waves,
-        Finding::FewTransactions { committed } => -(*committed as f64),
-        Finding::Stall { longest_gap, .. } => *longest_gap,
-        Finding::Collapse { seconds, .. } => *seconds,
-        Finding::WarmUpLeft { share, .. } | Finding::Drift { share, .. } => share.abs(),
-        Finding::BlockApart { hours, .. } => *hours,
-        Finding::RecordingBehind { seconds, .. } => *seconds,
-        Finding::ForeignSessions { sessions } | Finding::Unsettled { sessions } => *sessions as f64,
-        Finding::Beside { doubt, .. } => weight(doubt),
-        Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
+fn weight(warning: &Warning) -> f64 {
+    match warning {
+        Warning::GeneratorBusy { share }
+        | Warning::SameWait { share, .. }
+        | Warning::MonitorCost { share }
+        | Warning::HeldUp { share }
+        | Warning::Steal { share }
+        | Warning::OtherProcessesCpu { share, .. }
+        | Warning::Skipped { share, .. }
+        | Warning::Failures { share, .. } => *share,
+        Warning::Unfinished { unfinished } => *unfinished as f64,
+        Warning::KeptBehind { share, .. } | Warning::Overload { share, .. } => -share,
+        Warning::GeneratorLate { share, .. } => *share,
+        Warning::ShortWindow { seconds } => -seconds,
+        Warning::FewWaves { waves } => -waves,
+        Warning::FewTransactions { committed } => -(*committed as f64),
+        Warning::Stall { longest_gap, .. } => *longest_gap,
+        Warning::Collapse { seconds, .. } => *seconds,
+        Warning::WarmUpLeft { share, .. } | Warning::Drift { share, .. } => share.abs(),
+        Warning::BlockApart { hours, .. } => *hours,
+        Warning::RecordingBehind { seconds, .. } => *seconds,
+        Warning::ForeignSessions { sessions } | Warning::Unsettled { sessions } => *sessions as f64,
+        Warning::Beside { inner, .. } => weight(inner),
+        Warning::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         // All others have no degree.
         _ => 0.0,
     }
@@ -366,28 +399,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubts_about_workloads_beside_are_told_of_each_workload_and_of_each_kind() {
-        let beside =
-            |name: &str, doubt: Finding| Finding::Beside { name: name.to_owned(), doubt: Box::new(doubt) };
-        let failures = |share| Finding::Failures { failed: 7, share };
+    fn warnings_about_workloads_beside_are_told_of_each_workload_and_of_each_kind() {
+        let beside = |name: &str, inner: Warning| Warning::Beside {
+            name: name.to_owned(),
+            inner: Box::new(inner),
+        };
+        let failures = |share| Warning::Failures { failed: 7, share };
         let mut rows = Vec::new();
-        for (trial, finding) in [
+        for (trial, warning) in [
             ("b01-001", beside("report", failures(0.1))),
             ("b02-001", beside("report", failures(0.3))),
-            ("b03-001", beside("report", Finding::Unfinished { unfinished: 2 })),
-            ("b03-001", beside("report", Finding::FewTransactions { committed: 3 })),
+            ("b03-001", beside("report", Warning::Unfinished { unfinished: 2 })),
+            ("b03-001", beside("report", Warning::FewTransactions { committed: 3 })),
             ("b04-001", beside("night", failures(0.2))),
             ("b05-001", failures(0.2)),
         ] {
-            add_finding(&mut rows, &finding, Some((trial, 0)));
+            add_warning(&mut rows, &warning, Some((trial, 0)));
         }
-        let told: Vec<_> = rows.iter().map(|row| (row.finding.clone(), row.trials.len())).collect();
+        let told: Vec<_> = rows.iter().map(|row| (row.warning.clone(), row.trials.len())).collect();
         assert_eq!(
             told,
             [
                 (beside("report", failures(0.3)), 2),
-                (beside("report", Finding::Unfinished { unfinished: 2 }), 1),
-                (beside("report", Finding::FewTransactions { committed: 3 }), 1),
+                (beside("report", Warning::Unfinished { unfinished: 2 }), 1),
+                (beside("report", Warning::FewTransactions { committed: 3 }), 1),
                 (beside("night", failures(0.2)), 1),
                 (failures(0.2), 1),
             ]

@@ -3,34 +3,40 @@
 use crate::model::{ClaimCells, Comparison, Conclusion, Range, ReportModel, Verdict};
 use dyno_model::plan::{Claim, Metric, Plan};
 
-/// The claim of a plan beside the throughput of its two systems, at each number of clients that both were measured with. A verdict decides where there is
-/// one; with too few repeats for verdicts the means stand alone, and the conclusion says so.
+/// The claim of a plan beside the throughput of its two systems, at each number of clients that
+/// both were measured with. A verdict decides where there is one; with too few repeats for verdicts
+/// the means stand alone, and the conclusion says so.
 pub(crate) fn conclude(model: &ReportModel, plan: &Plan) -> Option<Conclusion> {
     let Claim { faster, slower } = plan.claim?;
     let is_judged = model.comparison_rules.verdicts_enabled;
     let rows_of = |system: usize| {
-        let index = |row: &usize| plan.treatments[*row].system == system;
-        (0..model.treatments.len()).filter(index).collect::<Vec<_>>()
+        let index = |row: &usize| plan.configurations[*row].system == system;
+        (0..model.configurations.len()).filter(index).collect::<Vec<_>>()
     };
     let (mut holds, mut contradicted) = (ClaimCells::default(), ClaimCells::default());
     let mut undecided = Vec::new();
     let mut repeats = u32::MAX;
     for one in rows_of(faster) {
         let is_other = |other: &usize| {
-            let (one, other) = (&plan.treatments[one], &plan.treatments[*other]);
-            (one.clients, &one.levels, &one.workload) == (other.clients, &other.levels, &other.workload)
+            let (one, other) = (&plan.configurations[one], &plan.configurations[*other]);
+            (one.clients, &one.levels, &one.workload)
+                == (other.clients, &other.levels, &other.workload)
         };
         for other in rows_of(slower).into_iter().filter(is_other) {
-            let rows = [&model.treatments[one], &model.treatments[other]];
+            let rows = [&model.configurations[one], &model.configurations[other]];
             let clients = rows[0].clients;
-            let [Some(fast), Some(slow)] = rows.map(|row| row.throughput.as_ref()) else { continue };
+            let [Some(fast), Some(slow)] = rows.map(|row| row.throughput.as_ref()) else {
+                continue;
+            };
             repeats = repeats.min(rows[0].trials_valid).min(rows[1].trials_valid);
             let ratio = fast.mean / slow.mean;
             let verdict = if is_judged { verdict(model, one, other) } else { by_mean(ratio) };
             match verdict {
                 Verdict::Better => add(&mut holds, clients, ratio),
                 Verdict::Worse => add(&mut contradicted, clients, ratio),
-                Verdict::Equivalent | Verdict::Inconclusive | Verdict::Invalid => undecided.push(clients),
+                Verdict::Equivalent | Verdict::Inconclusive | Verdict::Invalid => {
+                    undecided.push(clients)
+                }
             }
         }
     }
@@ -54,7 +60,8 @@ fn by_mean(ratio: f64) -> Verdict {
     }
 }
 
-/// What the report judges of one treatment against another, whichever of the two it calls the subject.
+/// What the report judges of one configuration against another, whichever of the two it calls the
+/// subject.
 fn verdict(model: &ReportModel, one: usize, other: usize) -> Verdict {
     let sides = |it: &Comparison| (it.subject, it.baseline);
     let of_throughput = |it: &&Comparison| it.metric == Metric::Throughput;

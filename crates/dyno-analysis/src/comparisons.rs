@@ -1,12 +1,14 @@
-//! Comparisons of pairs of treatments, and the questions that they are the cells of, with their verdicts.
+//! Comparisons of pairs of configurations, and the questions that they are the cells of, with their
+//! verdicts.
 
+use crate::eligibility::counted_against;
 use crate::estimate::{count, has_bound};
 use crate::model::{
-    Comparison, ComparisonRules, Effect, Interaction, NotWorking, Question, Range, RatioBound, Verdict,
+    Comparison, ComparisonRules, Effect, Interaction, NotWorking, Question, Range, RatioBound,
+    Verdict,
 };
 use crate::pairs::{Pair, pairs};
 use crate::questions::{self, Answer, Cell, Group};
-use crate::standing::held_against;
 use crate::stats::compare::{self, Goal, RatioTest};
 use crate::stats::gate;
 use crate::stats::moderated::moderated;
@@ -16,7 +18,8 @@ use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and says nothing.
+/// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and
+/// says nothing.
 pub(crate) const MIN_REPEATS: usize = 3;
 
 /// Risk of an interval that no verdict stands beside.
@@ -42,7 +45,9 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let families: Vec<Vec<Measured>> = metrics
         .iter()
         .map(|metric| {
-            with_shared_strength(pairs.iter().map(|pair| measure_whole(view, pair, *metric)).collect())
+            with_shared_strength(
+                pairs.iter().map(|pair| measure_whole(view, pair, *metric)).collect(),
+            )
         })
         .collect();
     let family = count(pairs.len());
@@ -68,7 +73,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_cells);
-    let comparisons = all.map(|(measured, judgement)| decided(measured, judgement, enabled)).collect();
+    let comparisons =
+        all.map(|(measured, judgement)| decided(measured, judgement, enabled)).collect();
     let rules = ComparisonRules {
         margin: rules.margin,
         alpha: rules.alpha,
@@ -80,7 +86,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     Compared { questions, comparisons, rules, asked: number_asked, open }
 }
 
-/// Judges questions, which are in the order of metrics, so many of each: every question with all its metrics.
+/// Judges questions, which are in the order of metrics, so many of each: every question with all
+/// its metrics.
 fn judge(asked: &[Asked<'_>], questions: usize, rules: Rules) -> Vec<gate::QuestionVerdicts> {
     let metrics = |question: usize| asked.iter().skip(question).step_by(questions.max(1));
     let known = |question: usize| metrics(question).map(|it| it.known.clone()).collect::<Vec<_>>();
@@ -91,7 +98,8 @@ fn judge(asked: &[Asked<'_>], questions: usize, rules: Rules) -> Vec<gate::Quest
 /// Paired tests borrow strength from each other.
 fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
     let is_paired = |it: &&mut Measured| it.is_paired && it.enough().is_some();
-    let tests: Vec<RatioTest> = family.iter_mut().filter(is_paired).filter_map(|it| it.test).collect();
+    let tests: Vec<RatioTest> =
+        family.iter_mut().filter(is_paired).filter_map(|it| it.test).collect();
     for (measured, test) in family.iter_mut().filter(is_paired).zip(moderated(&tests)) {
         measured.test = Some(test);
     }
@@ -125,7 +133,7 @@ impl<'a> Asked<'a> {
     ) -> Self {
         let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
         let enough = || of_group().filter_map(|(at, it)| Some((at, it, it.enough()?)));
-        let side = |treatment| whole(view, treatment, metric).by_block.unwrap_or_default();
+        let side = |configuration| whole(view, configuration, metric).by_block.unwrap_or_default();
         let (used, cells): (Vec<usize>, Vec<Cell<'_>>) = group
             .pairs
             .iter()
@@ -172,7 +180,9 @@ impl<'a> Asked<'a> {
         }
         let effects = || self.measured.iter().map(|it| &it.comparison.effect);
         let is_lost = effects().any(|it| {
-            it.bound.is_some() || it.subject_not_working.is_some() || it.baseline_not_working.is_some()
+            it.bound.is_some()
+                || it.subject_not_working.is_some()
+                || it.baseline_not_working.is_some()
         });
         Some(match judged.effect.zip(self.known.effect) {
             _ if is_lost => 0.0,
@@ -193,7 +203,7 @@ impl<'a> Asked<'a> {
     ) -> Question {
         let used: Vec<&Pair> = self.used.iter().map(|at| &pairs[*at]).collect();
         let clients: BTreeSet<u32> =
-            used.iter().map(|pair| view.plan().treatments[pair.subject].clients).collect();
+            used.iter().map(|pair| view.plan().configurations[pair.subject].clients).collect();
         let not_working = |of: fn(&Effect) -> Option<NotWorking>| {
             let all = self.measured.iter().filter_map(|it| of(&it.comparison.effect));
             all.reduce(NotWorking::with)
@@ -206,8 +216,12 @@ impl<'a> Asked<'a> {
             ..Effect::default()
         };
         let is_usable = self.measured.iter().any(|it| it.is_usable);
-        let effect =
-            judged_effect(effect, self.metric, Some(open_verdict(is_usable)), test.zip(judged.effect));
+        let effect = judged_effect(
+            effect,
+            self.metric,
+            Some(open_verdict(is_usable)),
+            test.zip(judged.effect),
+        );
         let answer = self.answer.as_ref().filter(|_| effect.verdict != Some(Verdict::Invalid));
         Question {
             of: self.group.of.clone(),
@@ -271,8 +285,8 @@ impl Measured {
     }
 }
 
-/// Comparisons of every pair in every step of a growing table, by step; all of them are one family. `values` are those of a treatment's trials
-/// in a step.
+/// Comparisons of every pair in every step of a growing table, by step; all of them are one family.
+/// `values` are those of a configuration's trials in a step.
 pub(crate) fn step_by_step(
     view: &View<'_>,
     steps: usize,
@@ -296,24 +310,25 @@ pub(crate) fn step_by_step(
     at.into_iter().zip(family.into_iter().map(comparison)).collect()
 }
 
-/// What a treatment's trials have.
-fn whole(view: &View<'_>, treatment: usize, metric: Metric) -> SideValues {
-    let standing = &view.standings[treatment];
+/// What a configuration's trials have.
+fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> SideValues {
+    let eligibility = &view.eligibilities[configuration];
     let by_block = |figures: Vec<(&TrialRecord, f64)>| {
         figures.into_iter().map(|(record, value)| (record.trial.block, value)).collect()
     };
     SideValues {
-        by_block: standing.figures(metric).map(by_block),
-        is_usable: !standing.usable.is_empty(),
-        is_bound: has_bound(standing.usable.iter().copied(), metric),
-        not_working: standing.not_working(),
+        by_block: eligibility.figures(metric).map(by_block),
+        is_usable: !eligibility.usable.is_empty(),
+        is_bound: has_bound(eligibility.usable.iter().copied(), metric),
+        not_working: eligibility.not_working(),
     }
 }
 
 /// For each comparison, the logarithms of its ratios, one per block that has both sides.
 pub(crate) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
     let difference = |pair: &Pair| {
-        let by_block = |treatment| whole(view, treatment, metric).by_block.unwrap_or_default();
+        let by_block =
+            |configuration| whole(view, configuration, metric).by_block.unwrap_or_default();
         let (subject, baseline) = (by_block(pair.subject), by_block(pair.baseline));
         let ratios = subject.iter().filter_map(|(block, value)| Some(value / baseline.get(block)?));
         ratios.map(f64::ln).collect()
@@ -323,12 +338,12 @@ pub(crate) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
 
 /// Whole trials.
 fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> Measured {
-    let of = |treatment| whole(view, treatment, metric);
+    let of = |configuration| whole(view, configuration, metric);
     measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
 }
 
-/// What a verdict is worth where figures are lower bounds of response times: a bound that is worse already decides, because what it stands for
-/// is worse still. Nothing else is known.
+/// What a verdict is worth where figures are lower bounds of response times: a bound that is worse
+/// already decides, because what it stands for is worse still. Nothing else is known.
 fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
     match (bound, verdict) {
         (None, _)
@@ -355,7 +370,9 @@ fn measure(
     };
     let bound = RatioBound::of(subject.is_bound, baseline.is_bound);
     let (test, is_paired) = test(of_subject, of_baseline);
-    let test = test.filter(|_| bound != Some(RatioBound::Unknown)).map(|test| test.at_look(view.levels));
+    let test = test
+        .filter(|_| bound != Some(RatioBound::Unknown))
+        .map(|test| test.at_interim(view.levels));
     let means = || {
         let mean = |values: &BTreeMap<u32, f64>| {
             let logarithms: Vec<f64> = values.values().map(|value| value.ln()).collect();
@@ -368,7 +385,7 @@ fn measure(
     let comparison = Comparison {
         of: pair.of.clone(),
         metric,
-        clients: view.plan().treatments[pair.subject].clients,
+        clients: view.plan().configurations[pair.subject].clients,
         subject: pair.subject,
         baseline: pair.baseline,
         repeats: count(repeats),
@@ -389,7 +406,8 @@ fn measure(
 fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<RatioTest>, bool) {
     let both = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
     let paired: Vec<(f64, f64)> = subject.iter().filter_map(both).collect();
-    // Pairs lose little; only when invalid trials leave too few blocks with both sides are they compared unpaired.
+    // Pairs lose little; only when invalid trials leave too few blocks with both sides are they
+    // compared unpaired.
     let unpaired = || {
         compare::welch(
             &subject.values().copied().collect::<Vec<_>>(),
@@ -398,15 +416,19 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
     };
     match compare::paired(&paired) {
         Some(test) if test.repeats >= MIN_REPEATS => (Some(test), true),
-        few => (unpaired().filter(|test| test.repeats >= MIN_REPEATS).or(few).or_else(unpaired), false),
+        few => {
+            (unpaired().filter(|test| test.repeats >= MIN_REPEATS).or(few).or_else(unpaired), false)
+        }
     }
 }
 
-/// The verdict that a decision means, and whether the whole interval lies beyond the margin. Of throughput more is better, of time less.
+/// The verdict that a decision means, and whether the whole interval lies beyond the margin. Of
+/// throughput more is better, of time less.
 fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
     let larger_is_better = metric.is_more_better();
-    let direction =
-        |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
+    let direction = |is_larger: bool| {
+        if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse }
+    };
     match judgement.decision {
         Decision::Larger { exceeds_margin } => (direction(true), exceeds_margin),
         Decision::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
@@ -429,8 +451,8 @@ pub(crate) fn settle_bound(effect: &mut Effect) {
     effect.ratio = effect.ratio.filter(|_| bound != RatioBound::Unknown);
 }
 
-/// The verdict before anything was judged: without any trial to compare on a side it is invalid; too few trials, or figures that are not known, only leave it
-/// open.
+/// The verdict before anything was judged: without any trial to compare on a side it is invalid;
+/// too few trials, or figures that are not known, only leave it open.
 pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
     if is_usable { Verdict::Inconclusive } else { Verdict::Invalid }
 }
@@ -445,7 +467,8 @@ pub(crate) fn tell(effect: &mut Effect, metric: Metric, test: &RatioTest, judgem
     effect.detectable_ratio = Some(judgement.detectable_ratio);
 }
 
-/// An effect with what was judged of it; `open` is its verdict until then, and there is none where verdicts are not enabled.
+/// An effect with what was judged of it; `open` is its verdict until then, and there is none where
+/// verdicts are not enabled.
 pub(crate) fn judged_effect(
     mut effect: Effect,
     metric: Metric,
@@ -461,8 +484,11 @@ pub(crate) fn judged_effect(
     }
     settle_bound(&mut effect);
     let Effect { subject_not_working, baseline_not_working, verdict, .. } = effect;
-    let held =
-        held_against(verdict.unwrap_or(Verdict::Inconclusive), subject_not_working, baseline_not_working);
+    let held = counted_against(
+        verdict.unwrap_or(Verdict::Inconclusive),
+        subject_not_working,
+        baseline_not_working,
+    );
     match held {
         // What is left of the figures would look like an answer.
         Verdict::Invalid => {

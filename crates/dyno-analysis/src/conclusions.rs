@@ -1,18 +1,19 @@
 //! What follows from the figures, as typed statements; the message table makes sentences of them.
 
+use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, NamedRow, NotWorking,
     PanelLine, Question, Range, ReportModel, TrialState, Verdict,
 };
-use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
 use dyno_model::plan::Metric;
 use dyno_model::search::SearchEnd;
 
-/// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what it has to keep to, and what it asks; what is missing, what is doubtful,
-/// what is better, what was reached.
+/// All conclusions, most important first: lost data, because a figure for lost work answers
+/// nothing; what it has to keep to, and what it asks; what is missing, what is doubtful, what is
+/// better, what was reached.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = lost_updates(model);
     conclusions.extend(lost_commits(model));
@@ -22,7 +23,11 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(crate::limits::conclude(model));
     conclusions.extend((0..model.searches.len()).map(|row| Conclusion::Found { row }));
     conclusions.extend(questions(model));
-    conclusions.extend(model.looks.map(|looks| Conclusion::Looks { looks }));
+    conclusions.extend(
+        model
+            .interim_analyses
+            .map(|interim_analyses| Conclusion::InterimAnalyses { interim_analyses }),
+    );
     conclusions.extend(incomplete(model));
     conclusions.extend(invalid_trials(model));
     conclusions.extend(did_not_work(model));
@@ -38,7 +43,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             needed: model.comparison_rules.min_repeats,
         });
     }
-    // Over rows, the mean of a whole trial is no peak of anything, nor is a throughput that was given.
+    // Over rows, the mean of a whole trial is no peak of anything, nor is a throughput that was
+    // given.
     if model.growth.is_none() && model.judged_by == Metric::Throughput {
         conclusions.extend(peaks(model));
     }
@@ -46,18 +52,21 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions
 }
 
-/// How equally a line served its databases, where that was least so: a number for each client, since some databases have one client more.
+/// How equally a line served its databases, where that was least so: a number for each client,
+/// since some databases have one client more.
 fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
-    let of_line = (0..model.treatments.len()).filter(|treatment| model.treatments[*treatment].line == line);
-    let of_treatment = |treatment: usize| {
-        let rows = model.transactions.iter().filter(|row| row.treatment == treatment);
-        let figure =
-            |row: &NamedRow| Some((row.name.clone(), row.throughput?.mean / f64::from(row.clients?)));
+    let of_line = (0..model.configurations.len())
+        .filter(|configuration| model.configurations[*configuration].line == line);
+    let of_configuration = |configuration: usize| {
+        let rows = model.transactions.iter().filter(|row| row.configuration == configuration);
+        let figure = |row: &NamedRow| {
+            Some((row.name.clone(), row.throughput?.mean / f64::from(row.clients?)))
+        };
         let mut all: Vec<(String, f64)> = rows.filter_map(figure).collect();
         all.sort_by(|(_, a), (_, b)| a.total_cmp(b));
         let [(least, lowest), .., (most, highest)] = all.as_slice() else { return None };
         (*highest > 0.0).then(|| Conclusion::Served {
-            treatment,
+            configuration,
             least: least.clone(),
             lowest: *lowest,
             most: most.clone(),
@@ -68,11 +77,11 @@ fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
         Conclusion::Served { lowest, highest, .. } => lowest / highest,
         _ => f64::INFINITY,
     };
-    of_line.filter_map(of_treatment).min_by(|a, b| share(a).total_cmp(&share(b)))
+    of_line.filter_map(of_configuration).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-/// Decided questions before those that are not, in the order of the spec otherwise. Those about the second metric are told where the first shows no
-/// difference and it does.
+/// Decided questions before those that are not, in the order of the spec otherwise. Those about the
+/// second metric are told where the first shows no difference and it does.
 fn questions(model: &ReportModel) -> Vec<Conclusion> {
     let differs = |question: &Question| question.effect.verdict.is_some_and(Verdict::differs);
     let is_open = |question: &Question| !question.effect.verdict.is_some_and(Verdict::is_decided);
@@ -84,7 +93,8 @@ fn questions(model: &ReportModel) -> Vec<Conclusion> {
         })
     };
     let is_told = |question: &Question| {
-        question.metric == model.judged_by || differs(question) && !of_first(question).is_some_and(differs)
+        question.metric == model.judged_by
+            || differs(question) && !of_first(question).is_some_and(differs)
     };
     let mut told: Vec<usize> =
         (0..model.questions.len()).filter(|at| is_told(&model.questions[*at])).collect();
@@ -114,21 +124,22 @@ fn incomplete(model: &ReportModel) -> Option<Conclusion> {
 
 fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
     let invalid = model.trials.iter().filter(|trial| trial.state == TrialState::Invalid).count();
-    let reason = main_reason(&model.findings)?;
+    let reason = main_reason(&model.warnings)?;
     Some(Conclusion::InvalidTrials {
         invalid: count(invalid),
         measured: model.completeness.measured,
-        finding: reason.finding.clone(),
+        warning: reason.warning.clone(),
     })
 }
 
 /// A statement per line and reason, where something is compared.
 fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
     let mut found: Vec<(usize, Vec<u32>, NotWorking)> = Vec::new();
-    let rows = model.treatments.iter().filter(|_| !model.comparisons.is_empty());
+    let rows = model.configurations.iter().filter(|_| !model.comparisons.is_empty());
     for (row, here) in rows.filter_map(|row| Some((row, row.not_working?))) {
-        let is_same =
-            |(line, _, it): &(usize, Vec<u32>, NotWorking)| *line == row.line && it.because == here.because;
+        let is_same = |(line, _, it): &(usize, Vec<u32>, NotWorking)| {
+            *line == row.line && it.because == here.because
+        };
         let none = NotWorking { trials: 0, of: 0, ..here };
         let (_, clients, sum) = lists::entry(&mut found, is_same, || (row.line, Vec::new(), none));
         clients.push(row.clients);
@@ -143,9 +154,12 @@ fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
 
 /// Audits of a line that counted updates, by rising number of clients.
 fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
-    let mut audits: Vec<&AuditRow> =
-        model.audits.iter().filter(|audit| model.treatments[audit.treatment].line == line).collect();
-    audits.sort_by_key(|audit| model.treatments[audit.treatment].clients);
+    let mut audits: Vec<&AuditRow> = model
+        .audits
+        .iter()
+        .filter(|audit| model.configurations[audit.configuration].line == line)
+        .collect();
+    audits.sort_by_key(|audit| model.configurations[audit.configuration].clients);
     audits
 }
 
@@ -155,16 +169,18 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
         .filter_map(|line| {
             let checked = audits_of(model, line).into_iter().filter_map(|audit| {
                 let (updates, commits) = (audit.updates.as_ref()?, audit.commits.as_ref()?);
-                Some((model.treatments[audit.treatment].clients, audit, updates, commits))
+                Some((model.configurations[audit.configuration].clients, audit, updates, commits))
             });
             let (losing, clean): (Vec<_>, Vec<_>) =
                 checked.partition(|(_, audit, ..)| audit.has_lost_commits());
             // Commits that the ledger misses are reported in a conclusion of their own.
-            let losing: Vec<_> = losing.into_iter().filter(|(_, audit, ..)| !misses_commits(audit)).collect();
+            let losing: Vec<_> =
+                losing.into_iter().filter(|(_, audit, ..)| !misses_commits(audit)).collect();
             if losing.is_empty() {
                 return None;
             }
-            let percents = |of: fn(&CommitAudit) -> f64| losing.iter().map(move |(.., commits)| of(commits));
+            let percents =
+                |of: fn(&CommitAudit) -> f64| losing.iter().map(move |(.., commits)| of(commits));
             let percent_max = percents(|commits| commits.lost_percent_max).fold(0.0, f64::max);
             let conclusion = Conclusion::LostUpdates {
                 line,
@@ -173,7 +189,10 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
                 percent_max,
                 lost: losing.iter().map(|(.., commits)| commits.lost).sum(),
                 committed: losing.iter().map(|(.., commits)| commits.committed).sum(),
-                statement_errors: losing.iter().map(|(_, _, updates, _)| updates.statement_errors).sum(),
+                statement_errors: losing
+                    .iter()
+                    .map(|(_, _, updates, _)| updates.statement_errors)
+                    .sum(),
                 clients_without: clean
                     .iter()
                     .filter(|(_, audit, ..)| audit.is_complete())
@@ -198,23 +217,29 @@ fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
     let kept = || model.audits.iter().filter(is_kept).filter_map(|audit| audit.commits.as_ref());
     let lost = model.audits.iter().enumerate().filter(|(_, audit)| misses_commits(audit));
     let none = Conclusion::NoLostCommits {
-        treatments: count(kept().count()),
+        configurations: count(kept().count()),
         acknowledged: kept().map(|commits| commits.committed).sum(),
     };
     let lost = lost.map(|(audit, _)| Conclusion::LostCommits { audit });
     lost.chain((kept().count() > 0).then_some(none)).collect()
 }
 
-/// What histories show: each treatment in which something was found, what is forbidden first, and all others together.
+/// What histories show: each configuration in which something was found, what is forbidden first,
+/// and all others together.
 fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
-    let kept =
-        || model.audits.iter().enumerate().filter_map(|(at, audit)| Some((at, audit.anomalies.as_ref()?)));
+    let kept = || {
+        model
+            .audits
+            .iter()
+            .enumerate()
+            .filter_map(|(at, audit)| Some((at, audit.anomalies.as_ref()?)))
+    };
     let has = |is_forbidden| kept().filter(move |(_, it)| it.found(is_forbidden).next().is_some());
     let forbidden = has(true).map(|(audit, _)| Conclusion::Anomalies { audit });
     let allowed = has(false).map(|(audit, _)| Conclusion::AnomaliesAllowed { audit });
     let clean = || kept().filter(|(_, it)| it.found.iter().all(|found| found.count == 0));
     let none = Conclusion::NoAnomalies {
-        treatments: count(clean().count()),
+        configurations: count(clean().count()),
         committed: clean().map(|(_, it)| it.committed).sum(),
     };
     forbidden.chain(allowed).chain((clean().count() > 0).then_some(none)).collect()
@@ -227,10 +252,13 @@ fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
         let (mut committed, mut in_doubt, mut lost_max) = (0, 0, 0);
         for audit in audits_of(model, line) {
             let (Some(updates), Some(commits)) = (&audit.updates, &audit.commits) else { continue };
-            if audit.losses != AuditVerdict::Undecided || updates.phantom > 0 || commits.lost_max == 0 {
+            if audit.losses != AuditVerdict::Undecided
+                || updates.phantom > 0
+                || commits.lost_max == 0
+            {
                 continue;
             }
-            clients.push(model.treatments[audit.treatment].clients);
+            clients.push(model.configurations[audit.configuration].clients);
             committed += commits.committed;
             in_doubt += updates.in_doubt;
             lost_max += commits.lost_max;
@@ -253,7 +281,8 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
     for line in 0..model.lines.len() {
         let audits = audits_of(model, line);
         // A commit ledger says so itself.
-        let counted = || audits.iter().filter(|audit| audit.updates.is_some() && audit.ledger.is_none());
+        let counted =
+            || audits.iter().filter(|audit| audit.updates.is_some() && audit.ledger.is_none());
         let acknowledged: u64 =
             counted().filter_map(|audit| audit.commits.as_ref()).map(|it| it.committed).sum();
         // Who was told of no commit can have lost none.
@@ -262,7 +291,8 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
         }
         lines.push(line);
         committed += acknowledged;
-        let clients = audits.iter().map(|audit| model.treatments[audit.treatment].clients).max();
+        let clients =
+            audits.iter().map(|audit| model.configurations[audit.configuration].clients).max();
         clients_max = clients_max.max(clients.unwrap_or_default());
     }
     (!lines.is_empty()).then_some(Conclusion::NoLostUpdates { lines, committed, clients_max })
@@ -276,17 +306,25 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
             let (mut tables, mut sums) = (Vec::<String>::new(), Vec::<String>::new());
             for audit in audits_of(model, line) {
                 let more = audit.updates.as_ref().map_or(0, |updates| updates.phantom);
-                let wrong: Vec<_> =
-                    audit.row_counts.iter().filter(|row| row.verdict == AuditVerdict::Violated).collect();
-                let wrong_sums: Vec<_> =
-                    audit.values.iter().filter(|value| value.verdict == AuditVerdict::Violated).collect();
+                let wrong: Vec<_> = audit
+                    .row_counts
+                    .iter()
+                    .filter(|row| row.verdict == AuditVerdict::Violated)
+                    .collect();
+                let wrong_sums: Vec<_> = audit
+                    .values
+                    .iter()
+                    .filter(|value| value.verdict == AuditVerdict::Violated)
+                    .collect();
                 if more == 0 && wrong.is_empty() && wrong_sums.is_empty() {
                     continue;
                 }
-                clients.push(model.treatments[audit.treatment].clients);
+                clients.push(model.configurations[audit.configuration].clients);
                 phantom += more;
                 wrong.into_iter().for_each(|row| lists::add(&mut tables, row.table.clone()));
-                wrong_sums.into_iter().for_each(|value| lists::add(&mut sums, value.expression.clone()));
+                wrong_sums
+                    .into_iter()
+                    .for_each(|value| lists::add(&mut sums, value.expression.clone()));
             }
             (!clients.is_empty()).then_some(Conclusion::AuditViolated {
                 line,
@@ -299,11 +337,11 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
         .collect()
 }
 
-/// One statement per pair of lines and outcome, over all numbers of clients that share the outcome. Only throughput is
-/// put into words; response times are in the table.
+/// One statement per pair of lines and outcome, over all numbers of clients that share the outcome.
+/// Only throughput is put into words; response times are in the table.
 fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     let key = |comparison: &Comparison| {
-        let line = |treatment: usize| model.treatments[treatment].line;
+        let line = |configuration: usize| model.configurations[configuration].line;
         (
             line(comparison.subject),
             line(comparison.baseline),
@@ -315,7 +353,8 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     };
     let told = model.comparisons.iter().enumerate().filter(|(at, it)| {
         it.metric == model.judged_by
-            && !(it.effect.verdict == Some(Verdict::Inconclusive) && is_left_to_its_question(model, *at))
+            && !(it.effect.verdict == Some(Verdict::Inconclusive)
+                && is_left_to_its_question(model, *at))
     });
     let groups = lists::grouped(told.map(|(_, comparison)| (key(comparison), comparison)));
     // The same two lines stay together whatever their outcomes.
@@ -323,9 +362,12 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     pairs.into_iter().flat_map(|(_, groups)| groups).map(|group| comparison(model, group)).collect()
 }
 
-/// True where the question over all cells has said that it cannot be said, or was asked until it was decided. A single one is then held to such a risk that its interval speaks of nothing but that.
+/// True where the question over all cells has said that it cannot be said, or was asked until it
+/// was decided. A single one is then held to such a risk that its interval speaks of nothing but
+/// that.
 fn is_left_to_its_question(model: &ReportModel, comparison: usize) -> bool {
-    let is_left = |it: &Question| it.cells > 1 && (!it.opens_cells || model.looks.is_some());
+    let is_left =
+        |it: &Question| it.cells > 1 && (!it.opens_cells || model.interim_analyses.is_some());
     model.questions.iter().any(|it| is_left(it) && it.comparisons.contains(&comparison))
 }
 
@@ -339,9 +381,12 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
         .iter()
         .filter_map(|comparison| comparison.effect.ratio)
         .map(|ratio| Range { low: ratio, high: ratio });
-    let (subject, baseline) = (model.treatments[first.subject].line, model.treatments[first.baseline].line);
-    let not_working =
-        [(first.effect.subject_not_working, subject), (first.effect.baseline_not_working, baseline)];
+    let (subject, baseline) =
+        (model.configurations[first.subject].line, model.configurations[first.baseline].line);
+    let not_working = [
+        (first.effect.subject_not_working, subject),
+        (first.effect.baseline_not_working, baseline),
+    ];
     Conclusion::Comparison {
         of: match &first.of {
             ComparisonOf::System => ComparisonOf::System,
@@ -352,12 +397,19 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
         baseline,
         verdict: first.effect.verdict,
         clients: group.iter().map(|comparison| comparison.clients).collect(),
-        ratio: if first.effect.verdict == Some(Verdict::Invalid) { None } else { hull(ratios.collect()) },
+        ratio: if first.effect.verdict == Some(Verdict::Invalid) {
+            None
+        } else {
+            hull(ratios.collect())
+        },
         ratio_interval: hull(
             group.iter().filter_map(|comparison| comparison.effect.ratio_interval).collect(),
         ),
         interval_level: first.effect.interval_level,
-        not_working: not_working.into_iter().filter_map(|(trials, line)| trials.map(|_| line)).collect(),
+        not_working: not_working
+            .into_iter()
+            .filter_map(|(trials, line)| trials.map(|_| line))
+            .collect(),
         exceeds_margin: group.iter().all(|comparison| comparison.effect.exceeds_margin),
         detectable_ratio: group
             .iter()
@@ -366,7 +418,8 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
     }
 }
 
-/// With more lines than this, only the best line of each system is put into words; all of them are in the table.
+/// With more lines than this, only the best line of each system is put into words; all of them are
+/// in the table.
 const PEAKS_MAX: usize = 6;
 
 fn peaks(model: &ReportModel) -> Vec<Conclusion> {
@@ -375,7 +428,8 @@ fn peaks(model: &ReportModel) -> Vec<Conclusion> {
     if peaks.len() > PEAKS_MAX {
         let best: Vec<usize> = (0..model.provenance.systems.len())
             .filter_map(|system| {
-                let of_system = peaks.iter().filter(|(line, ..)| model.lines[*line].system == system);
+                let of_system =
+                    peaks.iter().filter(|(line, ..)| model.lines[*line].system == system);
                 of_system.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(line, ..)| *line)
             })
             .collect();
@@ -392,9 +446,11 @@ fn peak(line: &PanelLine) -> Option<(usize, f64, Conclusion)> {
         .filter_map(|point| point.estimate.map(|estimate| (point.clients, estimate)))
         .collect();
     // The first of equal peaks: fewer clients reach the same.
-    let (clients, throughput) = usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let (clients, throughput) =
+        usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
     let (line, is_at_end) = (line.line, usable.last().is_some_and(|(last, _)| *last == clients));
     let clients_measured = count(usable.len());
-    let peak = Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured };
+    let peak =
+        Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured };
     Some((line, throughput.mean, peak))
 }

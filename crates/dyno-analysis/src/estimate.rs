@@ -26,7 +26,8 @@ pub(crate) fn unit(metric: Metric) -> Unit {
 /// An interval that reaches beyond so many times the mean is none.
 const SENSE: f64 = 2.0;
 
-/// Mean with interval. None of these figures can be negative, so the interval has its half width on the scale of logarithms.
+/// Mean with interval. None of these figures can be negative, so the interval has its half width on
+/// the scale of logarithms.
 pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
     let mean = student::mean(values)?;
     let factor = student::mean_interval(values, CONFIDENCE).map(|it| (it.half_width / mean).exp());
@@ -36,7 +37,8 @@ pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
     Some(Estimate { unit, mean, interval, repeats: count(values.len()), is_bound: false })
 }
 
-/// The same of trials' figures: where one of them is a lower bound, so is the mean, and it has no interval.
+/// The same of trials' figures: where one of them is a lower bound, so is the mean, and it has no
+/// interval.
 pub(crate) fn estimate_among<'a>(
     records: impl Iterator<Item = &'a TrialRecord>,
     metric: Metric,
@@ -54,7 +56,10 @@ pub(crate) fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> O
 }
 
 /// True when the figure of any of these trials is only a lower bound.
-pub(crate) fn has_bound<'a>(mut records: impl Iterator<Item = &'a TrialRecord>, metric: Metric) -> bool {
+pub(crate) fn has_bound<'a>(
+    mut records: impl Iterator<Item = &'a TrialRecord>,
+    metric: Metric,
+) -> bool {
     records.any(|record| record.is_bound(metric))
 }
 

@@ -1,7 +1,9 @@
-//! What faults did: how long nothing was committed, when the throughput was back, how much work was missed.
+//! What faults did: how long nothing was committed, when the throughput was back, how much work was
+//! missed.
 //!
-//! The throughput before is the mean of the whole seconds of the window before the first fault. Single seconds scatter, so throughput counts as back
-//! with a second that reaches 90 % of it and that begins a stretch of up to ten seconds whose mean does.
+//! The throughput before is the mean of the whole seconds of the window before the first fault.
+//! Single seconds scatter, so throughput counts as back with a second that reaches 90 % of it and
+//! that begins a stretch of up to ten seconds whose mean does.
 
 use crate::model::{FaultErrors, FaultRow, FaultTrial, Spread};
 use crate::stats::student::median;
@@ -20,14 +22,15 @@ const STAYS: f64 = 10.0;
 const STAYS_MIN: f64 = 3.0;
 
 pub(crate) fn faults(view: &View<'_>) -> Vec<FaultRow> {
-    view.treatments().filter_map(|(treatment, _)| row(view, treatment)).collect()
+    view.configurations().filter_map(|(configuration, _)| row(view, configuration)).collect()
 }
 
-fn row(view: &View<'_>, treatment: usize) -> Option<FaultRow> {
-    let harmed = || view.valid(treatment).filter(|record| has_faults(record));
+fn row(view: &View<'_>, configuration: usize) -> Option<FaultRow> {
+    let harmed = || view.valid(configuration).filter(|record| has_faults(record));
     let trials: Vec<FaultTrial> = harmed()
         .map(|record| {
-            let timeline = view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
+            let timeline =
+                view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
             trial(record, opens(view, &record.trial), timeline)
         })
         .collect();
@@ -35,7 +38,7 @@ fn row(view: &View<'_>, treatment: usize) -> Option<FaultRow> {
     let recovered = over(|trial| trial.recovered_s);
     let back = trials.iter().filter(|trial| trial.recovered_s.is_some()).count();
     Some(FaultRow {
-        treatment,
+        configuration,
         outage: over(|trial| Some(trial.outage_s))?,
         recovered,
         not_recovered: (trials.len() - back) as u32,
@@ -56,13 +59,24 @@ fn first_fault(record: &TrialRecord) -> f64 {
     record.faults().iter().map(|fault| fault.at).min().unwrap_or_default().as_secs_f64()
 }
 
-/// The errors of trials, each with the moment of its first fault since the first client began, by kind.
+/// The errors of trials, each with the moment of its first fault since the first client began, by
+/// kind.
 fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<FaultErrors> {
     let mut kinds: Vec<FaultErrors> = Vec::new();
     for (fault, lines) in trials {
-        for line in lines.iter().filter(|line| !line.is_warmup && line.start_s + line.length_s > fault) {
-            let (first_s, last_s) = ((line.start_s - fault).max(0.0), line.start_s + line.length_s - fault);
-            let new = FaultErrors { kind: line.kind, errors: 0, first_s, last_s, most: 0, most_s: first_s };
+        for line in
+            lines.iter().filter(|line| !line.is_warmup && line.start_s + line.length_s > fault)
+        {
+            let (first_s, last_s) =
+                ((line.start_s - fault).max(0.0), line.start_s + line.length_s - fault);
+            let new = FaultErrors {
+                kind: line.kind,
+                errors: 0,
+                first_s,
+                last_s,
+                most: 0,
+                most_s: first_s,
+            };
             let known = lists::entry(&mut kinds, |known| known.kind == line.kind, || new);
             known.errors += line.errors;
             known.first_s = known.first_s.min(first_s);
@@ -78,7 +92,7 @@ fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<Fault
 
 /// When a trial's window opened, in seconds since the first client began.
 fn opens(view: &View<'_>, trial: &Trial) -> f64 {
-    view.plan().treatment(trial).load.warmup.as_secs_f64()
+    view.plan().configuration(trial).load.warmup.as_secs_f64()
 }
 
 fn spread(mut values: Vec<f64>) -> Option<Spread> {
@@ -89,7 +103,8 @@ fn spread(mut values: Vec<f64>) -> Option<Spread> {
 fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTrial {
     let facts = record.facts.clone().unwrap_or_default();
     let first = first_fault(record);
-    let ends_later = facts.gaps.iter().filter(|gap| gap.at.as_secs_f64() + gap.length.as_secs_f64() > first);
+    let ends_later =
+        facts.gaps.iter().filter(|gap| gap.at.as_secs_f64() + gap.length.as_secs_f64() > first);
     let course = Course::of(timeline, opens + first);
     FaultTrial {
         trial: record.trial.id.clone(),
@@ -115,7 +130,8 @@ impl<'a> Course<'a> {
     /// `None` when nothing is known of the time before.
     fn of(timeline: &'a [TimelineLine], fault: f64) -> Option<Self> {
         let counted = || timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
-        let before: Vec<_> = counted().filter(|line| line.start_s + line.length_s <= fault).collect();
+        let before: Vec<_> =
+            counted().filter(|line| line.start_s + line.length_s <= fault).collect();
         let after = counted().filter(|line| line.start_s + line.length_s > fault).collect();
         let usual = rate(&before)?;
         (usual > 0.0).then_some(Self { fault, usual, after })
@@ -135,7 +151,8 @@ impl<'a> Course<'a> {
             });
             let stays = stays.count();
             let length: f64 = rest[..stays].iter().map(|line| line.length_s).sum();
-            let is_back = |lines: &[&TimelineLine]| rate(lines).is_some_and(|rate| rate >= BACK * self.usual);
+            let is_back =
+                |lines: &[&TimelineLine]| rate(lines).is_some_and(|rate| rate >= BACK * self.usual);
             is_after && length >= STAYS_MIN && is_back(&rest[..1]) && is_back(&rest[..stays])
         })
     }
@@ -228,13 +245,31 @@ mod tests {
             kind,
             errors,
         };
-        let first =
-            [line(1.0, Deadlock, 9), line(3.0, Deadlock, 4), line(5.0, Timeout, 8), line(8.0, Timeout, 2)];
+        let first = [
+            line(1.0, Deadlock, 9),
+            line(3.0, Deadlock, 4),
+            line(5.0, Timeout, 8),
+            line(8.0, Timeout, 2),
+        ];
         let second = [line(6.0, ConnectRefused, 3), line(7.0, Timeout, 9)];
         let found = errors([(5.5, &first[..]), (6.0, &second[..])].into_iter());
         let expected = [
-            FaultErrors { kind: ConnectRefused, errors: 3, first_s: 0.0, last_s: 1.0, most: 3, most_s: 0.0 },
-            FaultErrors { kind: Timeout, errors: 19, first_s: 0.0, last_s: 3.5, most: 9, most_s: 1.0 },
+            FaultErrors {
+                kind: ConnectRefused,
+                errors: 3,
+                first_s: 0.0,
+                last_s: 1.0,
+                most: 3,
+                most_s: 0.0,
+            },
+            FaultErrors {
+                kind: Timeout,
+                errors: 19,
+                first_s: 0.0,
+                last_s: 3.5,
+                most: 9,
+                most_s: 1.0,
+            },
         ];
         assert_eq!(found[..], [expected[0], expected[1]][..]);
     }

@@ -6,7 +6,8 @@ pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
-/// Three significant digits, never fewer than the whole part has: `0.00123`, `1.23`, `12.3`, `123`, `1,234`.
+/// Three significant digits, never fewer than the whole part has: `0.00123`, `1.23`, `12.3`, `123`,
+/// `1,234`.
 #[must_use]
 pub fn digits(value: f64) -> String {
     if value == 0.0 {

@@ -1,17 +1,20 @@
-//! Several runs of one thing as one: what was measured run by run, at different numbers of clients or again, is reported together.
+//! Several runs of one thing as one: what was measured run by run, at different numbers of clients
+//! or again, is reported together.
 
 use crate::compare::PoolError;
 use crate::compare::pool::{Pool, plans_differ};
-use dyno_model::plan::{Plan, Treatment, Trial};
+use dyno_model::plan::{Configuration, Plan, Trial};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunData, TrialData, TrialOutcome};
 use std::collections::BTreeMap;
 
-/// Makes one run of several. The nth trial of a treatment over all runs, in the order in which they began, is that of block n, so that repeats are repeats whether
-/// they were blocks of one run or runs of their own.
+/// Makes one run of several. The nth trial of a configuration over all runs, in the order in which
+/// they began, is that of block n, so that repeats are repeats whether they were blocks of one run
+/// or runs of their own.
 ///
 /// # Errors
-/// When the runs differ in more than numbers of clients and levels, or were measured on different machines.
+/// When the runs differ in more than numbers of clients and levels, or were measured on different
+/// machines.
 pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     parts.sort_by(|a, b| (&a.run.started_at, &a.run.name).cmp(&(&b.run.started_at, &b.run.name)));
     let key = |part: &RunData| (part.run.started_at.clone(), part.run.name.clone());
@@ -21,7 +24,9 @@ pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     let runs: Vec<Run> = parts.iter().map(|part| part.run.clone()).collect();
     let pool = Pool::new(&runs)?;
     let first = &runs[0];
-    if let Some(other) = runs.iter().find(|run| machine(&run.environment) != machine(&first.environment)) {
+    if let Some(other) =
+        runs.iter().find(|run| machine(&run.environment) != machine(&first.environment))
+    {
         let (one, two) = (machine(&first.environment), machine(&other.environment));
         return Err(plans_differ(vec![("the machine".to_owned(), one, two)], first, other));
     }
@@ -29,9 +34,9 @@ pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     let mut run = first.clone();
     (run.plan, run.has_ended) = (plan, true);
     run.outcomes.clear();
-    run.looks.clear();
+    run.interim_analyses.clear();
     let mut all = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
-    let mut blocks = vec![0; all.run.plan.treatments.len()];
+    let mut blocks = vec![0; all.run.plan.configurations.len()];
     for (number, part) in parts.into_iter().enumerate() {
         add(&mut all, &mut blocks, number, part);
     }
@@ -41,18 +46,23 @@ pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
 }
 
 fn machine(environment: &Environment) -> String {
-    format!("{}, {} processors, {}", environment.cpu_model, environment.cpu_logical, environment.os_release)
+    format!(
+        "{}, {} processors, {}",
+        environment.cpu_model, environment.cpu_logical, environment.os_release
+    )
 }
 
-/// The first plan with the systems and treatments of all, and no trials yet.
+/// The first plan with the systems and configurations of all, and no trials yet.
 fn plan(pool: &Pool<'_>, first: &Plan) -> Plan {
-    let system = |name: &str| pool.systems.iter().position(|it| it.name == name).unwrap_or_default();
-    let treatments = pool.treatments.iter();
-    let treatments =
-        treatments.map(|it| Treatment { system: system(it.system), ..it.treatment.clone() }).collect();
+    let system =
+        |name: &str| pool.systems.iter().position(|it| it.name == name).unwrap_or_default();
+    let configurations = pool.configurations.iter();
+    let configurations = configurations
+        .map(|it| Configuration { system: system(it.system), ..it.configuration.clone() })
+        .collect();
     Plan {
         systems: pool.systems.iter().map(|system| (*system).clone()).collect(),
-        treatments,
+        configurations,
         trials: Vec::new(),
         budget: None,
         ..first.clone()
@@ -62,20 +72,22 @@ fn plan(pool: &Pool<'_>, first: &Plan) -> Plan {
 fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
     let RunData { run, mut trials, statements } = part;
     let Run { plan, mut outcomes, .. } = run;
-    let name = |plan: &Plan, treatment: &Treatment| plan.systems[treatment.system].name.clone();
-    let place = |treatment: &Treatment| {
-        let known = all.run.plan.treatments.iter().position(|it| {
-            (name(&all.run.plan, it), &it.levels, it.clients)
-                == (name(&plan, treatment), &treatment.levels, treatment.clients)
-        });
-        known.expect("every treatment was pooled")
+    let name = |plan: &Plan, configuration: &Configuration| {
+        plan.systems[configuration.system].name.clone()
     };
-    let places: Vec<usize> = plan.treatments.iter().map(place).collect();
+    let place = |configuration: &Configuration| {
+        let known = all.run.plan.configurations.iter().position(|it| {
+            (name(&all.run.plan, it), &it.levels, it.clients)
+                == (name(&plan, configuration), &configuration.levels, configuration.clients)
+        });
+        known.expect("every configuration was pooled")
+    };
+    let places: Vec<usize> = plan.configurations.iter().map(place).collect();
     for trial in plan.trials {
-        let treatment = places[trial.treatment];
-        blocks[treatment] += 1;
+        let configuration = places[trial.configuration];
+        blocks[configuration] += 1;
         let id = format!("r{:02}-{}", number + 1, trial.id);
-        let now = Trial { id: id.clone(), block: blocks[treatment], treatment };
+        let now = Trial { id: id.clone(), block: blocks[configuration], configuration };
         if let Some(mut outcome) = outcomes.remove(&trial.id) {
             if let TrialOutcome::Finished(record) = &mut outcome {
                 record.trial = now.clone();
@@ -86,8 +98,8 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
         all.trials.extend(files.map(|files| (id, files)));
         all.run.plan.trials.push(now);
     }
-    for (treatment, histograms) in statements {
-        let merged = all.statements.entry(places[treatment]).or_default();
+    for (configuration, histograms) in statements {
+        let merged = all.statements.entry(places[configuration]).or_default();
         for (name, histogram) in histograms {
             match merged.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, sum)) => sum.add(&histogram),
@@ -101,7 +113,7 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
     whole.ended_at = whole.ended_at.clone().max(run.ended_at);
     // Those of the first run are there already.
     if number > 0 {
-        whole.findings.extend(run.findings);
+        whole.warnings.extend(run.warnings);
         whole.problems.extend(run.problems);
         for (name, report) in run.systems {
             match whole.systems.get_mut(&name) {
@@ -125,8 +137,14 @@ mod tests {
     /// Some trials of a run, as a run of their own.
     fn part(name: &str, is_kept: impl Fn(&Plan, &Trial) -> bool) -> RunData {
         let mut data = shape().read();
-        let kept: Vec<Trial> =
-            data.run.plan.trials.iter().filter(|trial| is_kept(&data.run.plan, trial)).cloned().collect();
+        let kept: Vec<Trial> = data
+            .run
+            .plan
+            .trials
+            .iter()
+            .filter(|trial| is_kept(&data.run.plan, trial))
+            .cloned()
+            .collect();
         let is_there = |id: &String| kept.iter().any(|trial| trial.id == *id);
         data.run.outcomes.retain(|id, _| is_there(id));
         data.trials.retain(|id, _| is_there(id));
@@ -137,12 +155,13 @@ mod tests {
 
     #[test]
     fn blocks_that_were_runs_of_their_own_give_the_same_answers() {
-        let parts = (1..=3).map(|block| part(&format!("run {block}"), move |_, trial| trial.block == block));
+        let parts = (1..=3)
+            .map(|block| part(&format!("run {block}"), move |_, trial| trial.block == block));
         let (gathered, whole) = (gather(parts.collect()).expect("one thing"), shape().read());
         let (gathered, whole) = (analyse(&gathered), analyse(&whole));
         assert_eq!(gathered.questions, whole.questions);
         let rates = |model: &crate::model::ReportModel| {
-            model.treatments.iter().map(|row| (row.clients, row.throughput)).collect::<Vec<_>>()
+            model.configurations.iter().map(|row| (row.clients, row.throughput)).collect::<Vec<_>>()
         };
         assert_eq!(rates(&gathered), rates(&whole));
         assert_eq!((gathered.completeness.measured, gathered.provenance.blocks), (12, 3));
@@ -151,29 +170,36 @@ mod tests {
     #[test]
     fn runs_at_different_numbers_of_clients_make_one_curve() {
         let at = |clients: u32| {
-            let mut data =
-                part(&format!("at {clients}"), |plan, trial| plan.treatment(trial).clients == clients);
+            let mut data = part(&format!("at {clients}"), |plan, trial| {
+                plan.configuration(trial).clients == clients
+            });
             // Such a run knows nothing of others.
-            let keeps: Vec<usize> = (0..data.run.plan.treatments.len())
-                .filter(|at| data.run.plan.treatments[*at].clients == clients)
+            let keeps: Vec<usize> = (0..data.run.plan.configurations.len())
+                .filter(|at| data.run.plan.configurations[*at].clients == clients)
                 .collect();
             let place = |at: usize| keeps.iter().position(|it| *it == at).expect("kept");
-            data.run.plan.trials.iter_mut().for_each(|trial| trial.treatment = place(trial.treatment));
+            data.run
+                .plan
+                .trials
+                .iter_mut()
+                .for_each(|trial| trial.configuration = place(trial.configuration));
             for outcome in data.run.outcomes.values_mut() {
                 if let TrialOutcome::Finished(record) = outcome {
-                    record.trial.treatment = place(record.trial.treatment);
+                    record.trial.configuration = place(record.trial.configuration);
                 }
             }
-            data.run.plan.treatments.retain(|it| it.clients == clients);
+            data.run.plan.configurations.retain(|it| it.clients == clients);
             data.statements.clear();
             data
         };
         let model = analyse(&gather(vec![at(8), at(1)]).expect("one thing"));
         let rows: Vec<(u32, u32)> =
-            model.treatments.iter().map(|row| (row.clients, row.trials_valid)).collect();
+            model.configurations.iter().map(|row| (row.clients, row.trials_valid)).collect();
         assert_eq!(rows.iter().filter(|row| **row == (1, 3)).count(), 2, "{rows:?}");
         assert_eq!(rows.iter().filter(|row| **row == (8, 3)).count(), 2, "{rows:?}");
-        assert!(model.panels.iter().all(|panel| panel.lines.iter().all(|line| line.points.len() == 2)));
+        assert!(
+            model.panels.iter().all(|panel| panel.lines.iter().all(|line| line.points.len() == 2))
+        );
     }
 
     #[test]
@@ -185,11 +211,15 @@ mod tests {
         };
         assert!(refusal(|data| data.run.name = "one".to_owned()).contains("named twice"));
         assert!(
-            refusal(|data| data.run.environment.cpu_model = "another".to_owned()).contains("the machine")
+            refusal(|data| data.run.environment.cpu_model = "another".to_owned())
+                .contains("the machine")
         );
-        assert!(refusal(|data| data.run.plan.name = "another".to_owned()).contains("different experiments"));
+        assert!(
+            refusal(|data| data.run.plan.name = "another".to_owned())
+                .contains("different experiments")
+        );
         let shorter = refusal(|data| {
-            data.run.plan.treatments[0].load.stop = dyno_model::plan::StopRule::Transactions(7);
+            data.run.plan.configurations[0].load.stop = dyno_model::plan::StopRule::Transactions(7);
         });
         assert!(shorter.contains("after 7 transactions"), "{shorter}");
     }

@@ -1,24 +1,26 @@
-//! Trials whose x axis is the number of rows: each interval is put where its commits bring the table.
+//! Trials whose x axis is the number of rows: each interval is put where its commits bring the
+//! table.
 //!
-//! Rows at the end of an interval are the rows before the trial and those of all commits until then, warm-up included. Within an interval rows
-//! are taken to come evenly. A step is the time between the first moments at which a trial reached two milestones; its throughput is the
-//! rows between them over that time. A step shorter than three intervals is mostly interpolated: its rate is shown without an interval, and is not
-//! compared.
+//! Rows at the end of an interval are the rows before the trial and those of all commits until
+//! then, warm-up included. Within an interval rows are taken to come evenly. A step is the time
+//! between the first moments at which a trial reached two milestones; its throughput is the rows
+//! between them over that time. A step shorter than three intervals is mostly interpolated: its
+//! rate is shown without an interval, and is not compared.
 
 use crate::comparisons::{self, SideValues};
+use crate::eligibility::Eligibility;
 use crate::estimate::estimate;
 use crate::model::{
     Conclusion, Estimate, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint,
     GrowthStep, Range, ReportModel, StepComparison, Unit, Verdict,
 };
 use crate::resources::{self, Stretch};
-use crate::standing::Standing;
 use crate::view::View;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::lists;
 use dyno_model::monitor::{Sample, mean, names};
 use dyno_model::plan::{StopRule, Trial};
 use dyno_model::record::{TrialRecord, is_rate};
+use dyno_model::warning::{Severity, Warning};
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
@@ -41,53 +43,60 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
         let from = step.checked_sub(1).map_or(rows_before, |before| milestones[before]);
         (from, milestones[step])
     };
-    let of = |treatment: usize| trials.iter().filter(move |trial| trial.record.trial.treatment == treatment);
-    let line = |treatment: usize| {
-        of(treatment).next()?;
+    let of = |configuration: usize| {
+        trials.iter().filter(move |trial| trial.record.trial.configuration == configuration)
+    };
+    let line = |configuration: usize| {
+        of(configuration).next()?;
         let step = |step| {
             let (from, to) = bounds(step);
-            let seen: Vec<Step> = of(treatment)
+            let seen: Vec<Step> = of(configuration)
                 .filter(|trial| trial.is_usable())
                 .filter_map(|trial| trial.step(from, to))
                 .collect();
             means(&seen)
         };
         Some(GrowthLine {
-            treatment,
+            configuration,
             steps: (0..milestones.len()).map(step).collect(),
-            courses: of(treatment).map(Grown::course).collect(),
+            courses: of(configuration).map(Grown::course).collect(),
         })
     };
-    let lines = (0..view.plan().treatments.len()).filter_map(line).collect();
-    let side = |treatment: usize, step: usize| side_values(view, &trials, treatment, bounds(step));
+    let lines = (0..view.plan().configurations.len()).filter_map(line).collect();
+    let side =
+        |configuration: usize, step: usize| side_values(view, &trials, configuration, bounds(step));
     let comparisons = comparisons::step_by_step(view, milestones.len(), &side);
-    let comparisons =
-        comparisons.into_iter().map(|(step, comparison)| StepComparison { step, comparison }).collect();
+    let comparisons = comparisons
+        .into_iter()
+        .map(|(step, comparison)| StepComparison { step, comparison })
+        .collect();
     Some(Growth { rows_before, milestones, lines, comparisons })
 }
 
-/// What a treatment's trials have in a step. A trial that did not finish the step did not work in it, where the treatment itself was the reason; it and a
-/// step that is not measured leave the step without a comparison.
+/// What a configuration's trials have in a step. A trial that did not finish the step did not work
+/// in it, where the configuration itself was the reason; it and a step that is not measured leave
+/// the step without a comparison.
 fn side_values(
     view: &View<'_>,
     trials: &[Grown<'_>],
-    treatment: usize,
+    configuration: usize,
     (from, to): (u64, u64),
 ) -> SideValues {
-    let mut standing = Standing::default();
+    let mut eligibility = Eligibility::default();
     let (mut by_block, mut is_known) = (BTreeMap::new(), true);
-    for trial in view.plan().trials.iter().filter(|trial| trial.treatment == treatment) {
+    for trial in view.plan().trials.iter().filter(|trial| trial.configuration == configuration) {
         let grown = trials.iter().find(|grown| grown.record.trial.id == trial.id);
         match grown.and_then(|grown| grown.step(from, to).filter(|_| grown.is_usable())) {
             Some(step) => {
                 is_known &= step.is_measured;
                 by_block.insert(trial.block, step.rows_per_second);
-                standing.worked();
+                eligibility.worked();
             }
             None => {
                 let outcome = view.run.outcomes.get(&trial.id);
                 let has_figures = grown.is_some_and(Grown::is_usable);
-                let did_work = outcome.is_none_or(|outcome| !standing.add_unmeasured(view.run, outcome));
+                let did_work =
+                    outcome.is_none_or(|outcome| !eligibility.add_unmeasured(view.run, outcome));
                 is_known &= !(has_figures && did_work);
             }
         }
@@ -96,13 +105,14 @@ fn side_values(
         is_usable: !by_block.is_empty(),
         is_bound: false,
         by_block: is_known.then_some(by_block),
-        not_working: standing.not_working(),
+        not_working: eligibility.not_working(),
     }
 }
 
-/// The plan's milestones, else equal steps to the target, else to the most rows that a trial reached.
+/// The plan's milestones, else equal steps to the target, else to the most rows that a trial
+/// reached.
 fn milestones(view: &View<'_>, trials: &[Grown<'_>], before: u64) -> Vec<u64> {
-    let loads = || view.plan().treatments.iter().map(|treatment| &treatment.load);
+    let loads = || view.plan().configurations.iter().map(|configuration| &configuration.load);
     let mut named: Vec<u64> = loads().flat_map(|load| load.milestones.iter().copied()).collect();
     named.sort_unstable();
     named.dedup();
@@ -120,7 +130,8 @@ fn milestones(view: &View<'_>, trials: &[Grown<'_>], before: u64) -> Vec<u64> {
 
 fn equal_steps(from: u64, to: u64) -> Vec<u64> {
     let length = to.saturating_sub(from);
-    let share = |step: u64| from + (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
+    let share =
+        |step: u64| from + (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
     let mut steps: Vec<u64> = (1..=STEPS).map(share).filter(|rows| *rows > from).collect();
     steps.dedup();
     steps
@@ -130,7 +141,8 @@ fn equal_steps(from: u64, to: u64) -> Vec<u64> {
 struct Grown<'a> {
     record: &'a TrialRecord,
     samples: &'a [Sample],
-    /// Seconds since the first client began, and rows in the table; from the beginning to the end of the last interval.
+    /// Seconds since the first client began, and rows in the table; from the beginning to the end
+    /// of the last interval.
     path: Vec<(f64, f64)>,
 }
 
@@ -144,13 +156,18 @@ struct Step {
 }
 
 impl<'a> Grown<'a> {
-    /// `None` when its table does not grow, or its timeline is not whole, so that the rows of its intervals are not known.
+    /// `None` when its table does not grow, or its timeline is not whole, so that the rows of its
+    /// intervals are not known.
     fn of(view: &View<'a>, trial: &Trial) -> Option<Self> {
         let TrialOutcome::Finished(record) = view.run.outcomes.get(&trial.id)? else { return None };
         let data = view.data.trials.get(&trial.id)?;
         let growth = record.growth?;
-        let counted =
-            data.timeline.iter().filter(|line| !line.is_warmup).map(|line| line.committed).sum::<u64>();
+        let counted = data
+            .timeline
+            .iter()
+            .filter(|line| !line.is_warmup)
+            .map(|line| line.committed)
+            .sum::<u64>();
         if counted != record.ledger.committed || data.timeline.is_empty() {
             return None;
         }
@@ -171,13 +188,14 @@ impl<'a> Grown<'a> {
         self.path[self.path.len() - 1].1
     }
 
-    /// A trial that ended before its target (time limit, full disk, dead server) is as good as any until then.
+    /// A trial that ended before its target (time limit, full disk, dead server) is as good as any
+    /// until then.
     fn is_usable(&self) -> bool {
-        let forbids = |finding: &Finding| {
-            finding.severity() == Severity::Invalid
-                && !matches!(finding, Finding::CutShort { .. } | Finding::SystemFailed { .. })
+        let forbids = |warning: &Warning| {
+            warning.severity() == Severity::Invalid
+                && !matches!(warning, Warning::CutShort { .. } | Warning::SystemFailed { .. })
         };
-        !self.record.findings.iter().any(forbids)
+        !self.record.warnings.iter().any(forbids)
     }
 
     /// When the table first had so many rows, seconds since the first client began.
@@ -209,8 +227,9 @@ impl<'a> Grown<'a> {
     fn course(&self) -> GrowthCourse {
         let stretches = self.path.len() - 1;
         let each = stretches.div_ceil(POINTS_MAX).max(1);
-        let is_point =
-            |from: usize, to: usize| to - from >= each && is_rate(self.path[to].0 - self.path[from].0);
+        let is_point = |from: usize, to: usize| {
+            to - from >= each && is_rate(self.path[to].0 - self.path[from].0)
+        };
         let mut places = vec![0];
         for end in 1..=stretches {
             if is_point(places[places.len() - 1], end) {
@@ -258,30 +277,36 @@ fn means(steps: &[Step]) -> GrowthStep {
     }
 }
 
-/// What follows: who was ahead where, then how each treatment fared. More treatments than this are left to the table.
+/// What follows: who was ahead where, then how each configuration fared. More configurations than
+/// this are left to the table.
 const COURSES_MAX: usize = 8;
 
 /// Statements about growth, crossings first.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let Some(growth) = &model.growth else { return Vec::new() };
     let of_steps = growth.comparisons.iter().map(|step| &step.comparison);
-    let pairs = lists::distinct(of_steps.map(|comparison| (comparison.subject, comparison.baseline)));
+    let pairs =
+        lists::distinct(of_steps.map(|comparison| (comparison.subject, comparison.baseline)));
     let leads: Vec<Vec<GrowthLead>> = pairs.iter().map(|pair| leads(growth, *pair)).collect();
-    let (crossings, constant): (Vec<_>, Vec<_>) = leads.into_iter().partition(|leads| leads.len() == 2);
-    let crossing = |leads: Vec<GrowthLead>| Conclusion::GrowthCrossing { before: leads[0], after: leads[1] };
+    let (crossings, constant): (Vec<_>, Vec<_>) =
+        leads.into_iter().partition(|leads| leads.len() == 2);
+    let crossing =
+        |leads: Vec<GrowthLead>| Conclusion::GrowthCrossing { before: leads[0], after: leads[1] };
     let lead = |lead: GrowthLead| Conclusion::GrowthLead { lead };
     let mut conclusions: Vec<Conclusion> = crossings.into_iter().map(crossing).collect();
     conclusions.extend(constant.into_iter().flatten().map(lead));
-    conclusions.extend(growth.lines.iter().take(COURSES_MAX).filter_map(|line| course(growth, line)));
+    conclusions
+        .extend(growth.lines.iter().take(COURSES_MAX).filter_map(|line| course(growth, line)));
     conclusions
 }
 
-fn step_rate(growth: &Growth, treatment: usize, step: usize) -> Option<f64> {
-    let line = growth.lines.iter().find(|line| line.treatment == treatment)?;
+fn step_rate(growth: &Growth, configuration: usize, step: usize) -> Option<f64> {
+    let line = growth.lines.iter().find(|line| line.configuration == configuration)?;
     line.steps.get(step)?.rows_per_second.map(|estimate| estimate.mean)
 }
 
-/// Runs of steps in which the same side was ahead. A step without a decision between two of the same belongs to them.
+/// Runs of steps in which the same side was ahead. A step without a decision between two of the
+/// same belongs to them.
 fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead> {
     let mut leads: Vec<GrowthLead> = Vec::new();
     let of_pair = growth
@@ -295,17 +320,21 @@ fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead
             _ => continue,
         };
         let (leader, other) = if is_ahead { (subject, baseline) } else { (baseline, subject) };
-        let (Some(ratio), Some(leader_rate), Some(other_rate)) =
-            (comparison.effect.ratio, step_rate(growth, leader, *step), step_rate(growth, other, *step))
-        else {
+        let (Some(ratio), Some(leader_rate), Some(other_rate)) = (
+            comparison.effect.ratio,
+            step_rate(growth, leader, *step),
+            step_rate(growth, other, *step),
+        ) else {
             continue;
         };
         let ratio = if is_ahead { ratio } else { 1.0 / ratio };
         let (rows_from, rows_to) = growth.bounds(*step);
         match leads.last_mut().filter(|lead| lead.leader == leader) {
             Some(lead) => {
-                (lead.rows_to, lead.leader_rate, lead.other_rate) = (rows_to, leader_rate, other_rate);
-                lead.ratio = Range { low: lead.ratio.low.min(ratio), high: lead.ratio.high.max(ratio) };
+                (lead.rows_to, lead.leader_rate, lead.other_rate) =
+                    (rows_to, leader_rate, other_rate);
+                lead.ratio =
+                    Range { low: lead.ratio.low.min(ratio), high: lead.ratio.high.max(ratio) };
             }
             None => leads.push(GrowthLead {
                 leader,
@@ -321,7 +350,7 @@ fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead
     leads
 }
 
-/// The fastest and the slowest step of a treatment beside its last one.
+/// The fastest and the slowest step of a configuration beside its last one.
 fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     let moment = |step: usize| {
         let figures = &line.steps[step];
@@ -337,9 +366,15 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     let moments: Vec<GrowthMoment> = (0..line.steps.len()).filter_map(moment).collect();
     let last = *moments.last()?;
     // The first of equals.
-    let fastest = *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
+    let fastest =
+        *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
     let slowest = *moments.iter().min_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
-    Some(Conclusion::GrowthCourse { treatment: line.treatment, fastest, slowest: Some(slowest), last })
+    Some(Conclusion::GrowthCourse {
+        configuration: line.configuration,
+        fastest,
+        slowest: Some(slowest),
+        last,
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Summaries and curves of merged histograms. Percentiles come from merged counts and are never averaged.
+//! Summaries and curves of merged histograms. Percentiles come from merged counts and are never
+//! averaged.
 
 use crate::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow, StatementTable};
 use crate::view::View;
@@ -18,7 +19,11 @@ pub(crate) fn summary_of_all(responses: &Responses) -> Option<MergedLatency> {
     let shown = [50.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.9];
     let first = shown.into_iter().find(|percentile| bounds.percentile(*percentile).is_bound);
     let censored = responses.censored.len();
-    Some(MergedLatency { censored, bounds_from: first.or((censored > 0).then_some(100.0)), ..summary })
+    Some(MergedLatency {
+        censored,
+        bounds_from: first.or((censored > 0).then_some(100.0)),
+        ..summary
+    })
 }
 
 /// Distribution in milliseconds; `None` without values.
@@ -29,7 +34,8 @@ pub(crate) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
     let milliseconds = |nanos| Nanos(nanos).as_millis_f64();
     let count = histogram.len();
     let at = |percentile: f64| {
-        latency::is_shown(count, percentile).then(|| milliseconds(latency::percentile(histogram, percentile)))
+        latency::is_shown(count, percentile)
+            .then(|| milliseconds(latency::percentile(histogram, percentile)))
     };
     Some(MergedLatency {
         count,
@@ -50,22 +56,23 @@ pub(crate) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
 }
 
 pub(crate) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
-    view.treatments()
-        .map(|(treatment, _)| {
-            let merged = &view.merged[treatment];
+    view.configurations()
+        .map(|(configuration, _)| {
+            let merged = &view.merged[configuration];
             PercentileCurve {
-                treatment,
+                configuration,
                 count: merged.count(),
                 merged: curve(merged),
-                repeats: view.responses(treatment).map(|responses| curve(&responses)).collect(),
+                repeats: view.responses(configuration).map(|responses| curve(&responses)).collect(),
             }
         })
         .filter(|curve| !curve.merged.is_empty())
         .collect()
 }
 
-/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`latency::BEYOND_MIN`] values lie beyond, or
-/// to where percentiles are only lower bounds; one pass over the histogram.
+/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where
+/// [`latency::BEYOND_MIN`] values lie beyond, or to where percentiles are only lower bounds; one
+/// pass over the histogram.
 fn curve(responses: &Responses) -> Vec<PercentilePoint> {
     let bounds = responses.bounds();
     let histogram = bounds.lower();
@@ -85,31 +92,33 @@ fn curve(responses: &Responses) -> Vec<PercentilePoint> {
             && let Some(next) = recorded.next()
         {
             below += next.count_at_value();
-            let highest = histogram.highest_equivalent(next.value_iterated_to()).min(histogram.max());
+            let highest =
+                histogram.highest_equivalent(next.value_iterated_to()).min(histogram.max());
             value = Nanos(highest).as_millis_f64();
         }
         if !responses.censored.is_empty() && bounds.percentile(100.0 * share).is_bound {
             break;
         }
-        points.push((below, PercentilePoint { percentile: 100.0 * share, one_in, value_ms: value }));
+        points
+            .push((below, PercentilePoint { percentile: 100.0 * share, one_in, value_ms: value }));
     }
     points.into_iter().map(|(_, point)| point).collect()
 }
 
 pub(crate) fn statements(view: &View<'_>) -> Vec<StatementTable> {
-    view.treatments()
-        .filter(|(treatment, _)| view.valid(*treatment).next().is_some())
-        .map(|(treatment, _)| StatementTable {
-            treatment,
-            transaction: transaction_row(view, treatment),
-            statements: statement_rows(view, treatment),
+    view.configurations()
+        .filter(|(configuration, _)| view.valid(*configuration).next().is_some())
+        .map(|(configuration, _)| StatementTable {
+            configuration,
+            transaction: transaction_row(view, configuration),
+            statements: statement_rows(view, configuration),
         })
         .collect()
 }
 
-fn transaction_row(view: &View<'_>, treatment: usize) -> StatementRow {
+fn transaction_row(view: &View<'_>, configuration: usize) -> StatementRow {
     let sum = |pick: fn(&dyno_model::ledger::Ledger) -> u64| {
-        view.valid(treatment).map(|record| pick(&record.ledger)).sum::<u64>()
+        view.valid(configuration).map(|record| pick(&record.ledger)).sum::<u64>()
     };
     StatementRow {
         name: "transaction".to_owned(),
@@ -117,20 +126,21 @@ fn transaction_row(view: &View<'_>, treatment: usize) -> StatementRow {
         failed: sum(|ledger| ledger.failed),
         unfinished: sum(|ledger| ledger.unfinished),
         rows: 0,
-        latency: summary_of_all(&view.merged[treatment]),
+        latency: summary_of_all(&view.merged[configuration]),
     }
 }
 
-fn statement_rows(view: &View<'_>, treatment: usize) -> Vec<StatementRow> {
-    let histograms = view.data.statements.get(&treatment).map_or(&[][..], Vec::as_slice);
+fn statement_rows(view: &View<'_>, configuration: usize) -> Vec<StatementRow> {
+    let histograms = view.data.statements.get(&configuration).map_or(&[][..], Vec::as_slice);
     let histograms: BTreeMap<&str, _> =
         histograms.iter().map(|(name, times)| (name.as_str(), times)).collect();
     let mut rows: Vec<StatementRow> = Vec::new();
     // A script may have thousands.
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for statement in view.valid(treatment).flat_map(|record| &record.ledger.statements) {
+    for statement in view.valid(configuration).flat_map(|record| &record.ledger.statements) {
         let place = *places.entry(&statement.name).or_insert_with(|| {
-            let latency = histograms.get(statement.name.as_str()).and_then(|times| summary(&times.full()));
+            let latency =
+                histograms.get(statement.name.as_str()).and_then(|times| summary(&times.full()));
             let name = statement.name.clone();
             rows.push(StatementRow { name, ok: 0, failed: 0, unfinished: 0, rows: 0, latency });
             rows.len() - 1
@@ -195,7 +205,10 @@ mod tests {
         let mut responses = responses((1..=4_000).map(|i| i * 10_000));
         responses.censored = histogram((41..=200).map(|i| i * 1_000_000));
         let summary = summary_of_all(&responses).expect("values");
-        assert_eq!((summary.count, summary.censored, summary.bounds_from), (4_160, 160, Some(99.0)));
+        assert_eq!(
+            (summary.count, summary.censored, summary.bounds_from),
+            (4_160, 160, Some(99.0))
+        );
         assert!(!summary.is_bound(95.0) && summary.is_bound(99.9) && summary.is_bound(100.0));
         let end = curve(&responses).last().expect("points").percentile;
         assert!((90.0..96.2).contains(&end), "{end}: 4,000 of 4,160");

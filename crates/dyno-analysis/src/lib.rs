@@ -1,17 +1,19 @@
-//! From a run's data to everything that a report or a comparison says, as data. Pure: the same results folder gives the same model, on any
-//! machine.
+//! From a run's data to everything that a report or a comparison says, as data. Pure: the same
+//! results folder gives the same model, on any machine.
 //!
 //! # Layout (read in this order)
 //! * [`model`]: the report as data; [`compare::model`]: a comparison as data;
 //! * `view`: a run's data, arranged for lookup; `lines`: what charts draw as one line;
-//! * `estimate`: means with intervals; `trials`: treatments and trials; `panels`: what charts show;
+//! * `estimate`: means with intervals; `trials`: configurations and trials; `panels`: what charts
+//!   show;
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
 //! * `heat`: the distribution of response times in the course of a trial;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
-//! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a steady state;
+//! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a
+//!   steady state;
 //! * `growth`: figures over the rows of a table that grows;
-//! * `standing`: which trials are compared, and what is held against a treatment;
+//! * `eligibility`: which trials are compared, and what is held against a configuration;
 //! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
 //! * `comparisons`: ratios and verdicts;
 //! * `shortage`: trials with too few transactions for a percentile;
@@ -19,7 +21,7 @@
 //! * `search`: the highest loads that searches found;
 //! * `stages`: what each stage of a load brought;
 //! * `named`: figures of transactions and statements by name, and of workloads beside;
-//! * `looks`: whether a run whose number of blocks depends on its data goes on;
+//! * `interim_analyses`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
 //! * `topology`: who talks to whom;
@@ -27,10 +29,12 @@
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs;
 //! * [`figures`]: how plain numbers look;
-//! * [`stats`]: Student's t, Welch, paired comparison, mixed model, corrections for many comparisons, verdicts.
+//! * [`stats`]: Student's t, Welch, paired comparison, mixed model, corrections for many
+//!   comparisons, verdicts.
 //!
 //! # Invariants
-//! No word that a reader sees is made here but names and values: sentences and headings are `dyno-report`'s. `stats` imports only `std`.
+//! No word that a reader sees is made here but names and values: sentences and headings are
+//! `dyno-report`'s. `stats` imports only `std`.
 #![warn(missing_docs)]
 
 mod checks;
@@ -38,17 +42,18 @@ mod claim;
 pub mod compare;
 mod comparisons;
 mod conclusions;
+mod eligibility;
 mod estimate;
 mod faults;
 pub mod figures;
 mod gather;
 mod growth;
-mod heat;
+mod heat_map;
+mod interim;
 mod judgement;
 mod latency;
 mod limits;
 mod lines;
-mod looks;
 pub mod model;
 mod named;
 mod pairs;
@@ -60,7 +65,6 @@ mod resources;
 mod search;
 mod shortage;
 mod stages;
-mod standing;
 pub mod stats;
 mod steadiness;
 mod topology;
@@ -74,8 +78,8 @@ use compare::PoolError;
 use comparisons::Compared;
 use dyno_store::{Run, RunData, StoreError, results_below};
 pub use gather::gather;
+pub use interim::interim_analysis;
 pub use lines::level_name;
-pub use looks::look;
 use model::{REPORT_FORMAT, ReportModel};
 use std::path::{Path, PathBuf};
 use view::View;
@@ -83,7 +87,8 @@ use view::View;
 /// Reads a results folder and analyses it.
 ///
 /// # Errors
-/// When it is no results folder or its plan cannot be read. Whatever else is damaged is named in the model.
+/// When it is no results folder or its plan cannot be read. Whatever else is damaged is named in
+/// the model.
 pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
     Ok(analyse(&Run::open(folder)?.read_trials()))
 }
@@ -120,8 +125,9 @@ pub enum LoadError {
 #[must_use]
 pub fn analyse(data: &RunData) -> ReportModel {
     let view = View::new(data);
-    let treatments = trials::treatment_rows(&view);
-    let Compared { questions, comparisons, rules: comparison_rules, .. } = comparisons::compare(&view, 1.0);
+    let configurations = trials::configuration_rows(&view);
+    let Compared { questions, comparisons, rules: comparison_rules, .. } =
+        comparisons::compare(&view, 1.0);
     let completeness = trials::completeness(&view);
     let mut model = ReportModel {
         report_format: REPORT_FORMAT,
@@ -136,19 +142,19 @@ pub fn analyse(data: &RunData) -> ReportModel {
         judged_by: view.plan().primary_metric(),
         compare: view.run.plan.compare,
         lines: view.lines.clone(),
-        treatments,
+        configurations,
         trials: trials::trial_rows(&view),
         panels: panels::panels(&view),
         rates: panels::rates(&view),
         percentile_curves: latency::curves(&view),
         timelines: panels::timelines(&view),
-        heat_maps: heat::heat_maps(&view),
+        heat_maps: heat_map::heat_maps(&view),
         statements: latency::statements(&view),
         audits: checks::audits(&view),
         faults: faults::faults(&view),
         generator: checks::generator(&view),
         resources: resources::rows(&view),
-        findings: checks::findings(&view),
+        warnings: checks::warnings(&view),
         questions,
         comparisons,
         comparison_rules,
@@ -157,7 +163,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         stages: stages::stages(&view),
         transactions: named::transactions(&view),
         beside: named::beside(&view),
-        looks: looks::looks(view.run),
+        interim_analyses: interim::interim_analyses(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),
     };

@@ -1,48 +1,54 @@
 //! Whether limits were kept: figures beside numbers that the spec names, and conclusions from them.
 
 use crate::comparisons::MIN_REPEATS;
+use crate::eligibility;
 use crate::estimate::count;
 use crate::model::{
-    Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel, WorstOfLimit,
+    Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel,
+    WorstOfLimit,
 };
 use crate::named;
 use crate::shortage::shortage;
 use crate::stages;
-use crate::standing;
 use crate::stats::limit::{Beside, mean_beside, share_beside};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::lists;
 use dyno_model::plan::Metric;
+use dyno_model::warning::{Severity, Warning};
 
-/// What is known of a limit at a treatment before all of them are judged together.
+/// What is known of a limit at a configuration before all of them are judged together.
 struct Known {
     row: LimitRow,
     /// p-values of "it was not kept" and "it was not broken"; `None` where nothing is tested.
     kept_and_broken: Option<(f64, f64)>,
 }
 
-/// All limits at all treatments that have to keep them.
+/// All limits at all configurations that have to keep them.
 ///
-/// A limit is held where a one-sided test says so. That *all* are held is then as sure as the least sure of them, so nothing is corrected. That *any* is broken
-/// becomes likelier by chance with each of them, so this is corrected (Holm).
+/// A limit is held where a one-sided test says so. That *all* are held is then as sure as the least
+/// sure of them, so nothing is corrected. That *any* is broken becomes likelier by chance with each
+/// of them, so this is corrected (Holm).
 pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
-    let at = |limit: &'_ Limit| limit.treatments.iter().map(|at| known(view, limit, *at)).collect::<Vec<_>>();
+    let at = |limit: &'_ Limit| {
+        limit.configurations.iter().map(|at| known(view, limit, *at)).collect::<Vec<_>>()
+    };
     let mut all: Vec<Known> = view.plan().limits.iter().flat_map(at).collect();
     let alpha = Rules::default().alpha;
-    let mut tested: Vec<&mut Known> = all.iter_mut().filter(|it| it.kept_and_broken.is_some()).collect();
+    let mut tested: Vec<&mut Known> =
+        all.iter_mut().filter(|it| it.kept_and_broken.is_some()).collect();
     // Levels of looks are two-sided.
     let adjusted = |p: f64| view.levels.adjusted((2.0 * p).min(1.0)) / 2.0;
     let p: Vec<(f64, f64)> = tested.iter().filter_map(|it| it.kept_and_broken).collect();
-    let broken = holm(&p.iter().map(|(_, broken)| (adjusted(*broken), 1.0)).collect::<Vec<_>>(), alpha);
+    let broken =
+        holm(&p.iter().map(|(_, broken)| (adjusted(*broken), 1.0)).collect::<Vec<_>>(), alpha);
     for ((known, (kept, _)), broken) in tested.iter_mut().zip(p).zip(broken) {
         known.row.verdict = if broken.p < alpha {
-            LimitVerdict::Broken
+            LimitVerdict::Failed
         } else if adjusted(kept) < alpha {
-            LimitVerdict::Held
+            LimitVerdict::Passed
         } else {
             LimitVerdict::Undecided
         };
@@ -50,20 +56,22 @@ pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
     all.into_iter().map(|known| known.row).collect()
 }
 
-fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
+fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     let mut row = LimitRow {
         measure: limit.measure,
         value: limit.value,
         part: limit.part.clone(),
-        treatment,
+        configuration,
         figure: None,
         is_bound: false,
         interval: None,
         repeats: 0,
         not_working: match &limit.part {
-            // What runs in the background may work where the treatment's own workload does not.
-            Some(LimitPart::Beside(name)) => standing::background(view.measured(treatment), name),
-            _ => view.standings[treatment].not_working(),
+            // What runs in the background may work where the configuration's own workload does not.
+            Some(LimitPart::Beside(name)) => {
+                eligibility::background(view.measured(configuration), name)
+            }
+            _ => view.eligibilities[configuration].not_working(),
         },
         shortage: None,
         is_untested: false,
@@ -98,21 +106,23 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
     };
     // A maximum has no confidence interval: the observed value is compared with the limit.
     let is_seen = limit.measure == LimitMeasure::Max;
-    let is_alone = (view.plan().blocks as usize) < MIN_REPEATS && limit.measure != LimitMeasure::Lost;
+    let is_alone =
+        (view.plan().blocks as usize) < MIN_REPEATS && limit.measure != LimitMeasure::Lost;
     if let Some(figure) = row.figure.filter(|_| is_seen || is_alone) {
         row.is_untested = is_alone && !is_seen;
         row.verdict = by_figure(&row, figure);
     }
     if let Some(beside) = beside.filter(|_| row.repeats as usize >= MIN_REPEATS) {
-        row.interval = Some(Range { low: beside.ends.0, high: beside.ends.1 }).filter(|_| !row.is_bound);
+        row.interval =
+            Some(Range { low: beside.ends.0, high: beside.ends.1 }).filter(|_| !row.is_bound);
     }
     if row.not_working.is_some() {
-        row.verdict = LimitVerdict::Broken;
+        row.verdict = LimitVerdict::Failed;
     }
     let is_tested = row.repeats as usize >= MIN_REPEATS && row.not_working.is_none();
-    let sides = beside
-        .filter(|_| is_tested)
-        .map(|it| if limit.measure.is_floor() { (it.above, it.below) } else { (it.below, it.above) });
+    let sides = beside.filter(|_| is_tested).map(|it| {
+        if limit.measure.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
+    });
     // What is only a lower bound may lie beyond the limit, too.
     let sides = sides.map(|(kept, broken)| (if row.is_bound { 1.0 } else { kept }, broken));
     Known { row, kept_and_broken: sides }
@@ -121,16 +131,17 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
 /// Figures of a metric, over the trials that are compared.
 fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
     let figures = match &row.part {
-        None => whole(view, row.treatment, metric),
-        Some(LimitPart::Stage(stage)) => stages::figures(view, row.treatment, stage, metric),
-        Some(part) => named::figures(view, row.treatment, part, metric),
+        None => whole(view, row.configuration, metric),
+        Some(LimitPart::Stage(stage)) => stages::figures(view, row.configuration, stage, metric),
+        Some(part) => named::figures(view, row.configuration, part, metric),
     };
     let Some(figures) = figures else {
         let counts = match &row.part {
-            Some(LimitPart::Stage(stage)) => stages::counts(view, row.treatment, stage),
-            part => named::counts(view, row.treatment, part.as_ref()),
+            Some(LimitPart::Stage(stage)) => stages::counts(view, row.configuration, stage),
+            part => named::counts(view, row.configuration, part.as_ref()),
         };
-        row.shortage = shortage(&counts, metric, &view.plan().treatments[row.treatment].load);
+        row.shortage =
+            shortage(&counts, metric, &view.plan().configurations[row.configuration].load);
         return None;
     };
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
@@ -146,8 +157,8 @@ fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside
 }
 
 /// Figures of whole trials, and whether each is only a lower bound.
-fn whole(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Vec<(f64, bool)>> {
-    let all = view.standings[treatment].figures(metric)?.into_iter();
+fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> Option<Vec<(f64, bool)>> {
+    let all = view.eligibilities[configuration].figures(metric)?.into_iter();
     Some(all.map(|(record, value)| (value, record.is_bound(metric))).collect())
 }
 
@@ -156,18 +167,18 @@ fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
     let is_kept = if row.measure.is_floor() { figure > row.value } else { figure < row.value };
     match (is_kept, row.is_bound) {
         (true, true) => LimitVerdict::Undecided,
-        (true, false) => LimitVerdict::Held,
-        (false, _) => LimitVerdict::Broken,
+        (true, false) => LimitVerdict::Passed,
+        (false, _) => LimitVerdict::Failed,
     }
 }
 
 /// The share of transactions that failed, in trials that nothing else makes invalid.
 fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
-    let is_harmless = |finding: &Finding| {
-        finding.severity() < Severity::Invalid || matches!(finding, Finding::Failures { .. })
+    let is_harmless = |warning: &Warning| {
+        warning.severity() < Severity::Invalid || matches!(warning, Warning::Failures { .. })
     };
-    let records = view.measured(row.treatment).iter();
-    let sound = records.filter(|record| view.findings(record).iter().all(is_harmless));
+    let records = view.measured(row.configuration).iter();
+    let sound = records.filter(|record| view.warnings(record).iter().all(is_harmless));
     let parts = sound.filter_map(|record| named::of_part(record, row.part.as_ref()));
     let ledgers = parts.map(|record| &record.ledger);
     let counts = ledgers.filter_map(|ledger| named::failures(ledger, row.part.as_ref()));
@@ -182,17 +193,19 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
 
 /// What audits say: certain, whatever the number of trials is.
 fn lost(view: &View<'_>, row: &mut LimitRow) {
-    let parts = view.measured(row.treatment).iter();
-    let records: Vec<_> = parts.filter_map(|record| named::of_part(record, row.part.as_ref())).collect();
+    let parts = view.measured(row.configuration).iter();
+    let records: Vec<_> =
+        parts.filter_map(|record| named::of_part(record, row.part.as_ref())).collect();
     row.repeats = count(records.len());
     row.verdict = match records.iter().map(|record| record.audit.losses().verdict).max() {
-        Some(AuditVerdict::Violated) => LimitVerdict::Broken,
-        Some(AuditVerdict::Intact) => LimitVerdict::Held,
+        Some(AuditVerdict::Violated) => LimitVerdict::Failed,
+        Some(AuditVerdict::Intact) => LimitVerdict::Passed,
         Some(AuditVerdict::NotChecked | AuditVerdict::Undecided) | None => LimitVerdict::Undecided,
     };
 }
 
-/// A statement per limit and outcome; broken ones first, and those that were broken because something did not work by themselves.
+/// A statement per limit and outcome; broken ones first, and those that were broken because
+/// something did not work by themselves.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {
@@ -206,11 +219,15 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     };
     let mut groups = lists::grouped(model.limits.iter().map(|row| (key(row), row)));
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group[0].verdict));
-    let all = |first: &LimitRow| model.limits.iter().filter(|row| limit(row) == limit(first)).count();
+    let all =
+        |first: &LimitRow| model.limits.iter().filter(|row| limit(row) == limit(first)).count();
     let conclusion = |(_, group): (_, Vec<&LimitRow>)| {
-        let badness =
-            |row: &LimitRow| row.figure.map_or(0.0, |it| if row.measure.is_floor() { -it } else { it });
-        let by = |row: &LimitRow| row.shortage.map_or_else(|| badness(row), |it| -(it.transactions as f64));
+        let badness = |row: &LimitRow| {
+            row.figure.map_or(0.0, |it| if row.measure.is_floor() { -it } else { it })
+        };
+        let by = |row: &LimitRow| {
+            row.shortage.map_or_else(|| badness(row), |it| -(it.transactions as f64))
+        };
         let worst = group.iter().copied().reduce(|a, b| if by(b) > by(a) { b } else { a })?;
         Some(Conclusion::Limit {
             measure: worst.measure,
@@ -219,7 +236,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             verdict: worst.verdict,
             number: count(group.len()),
             of: count(all(worst)),
-            worst: WorstOfLimit { treatment: worst.treatment, figure: worst.figure },
+            worst: WorstOfLimit { configuration: worst.configuration, figure: worst.figure },
             not_working: worst.not_working,
             shortage: worst.shortage,
             is_untested: worst.is_untested,

@@ -1,21 +1,24 @@
 //! Lines of charts: systems with levels, and what they are called.
 
 use crate::model::LineName;
-use dyno_model::plan::{Plan, Treatment};
+use dyno_model::plan::{Configuration, Plan};
 use dyno_model::words::short_factor;
 use std::collections::BTreeSet;
 
-/// Lines in the order in which the plan's treatments first need them, and the line of each treatment.
+/// Lines in the order in which the plan's configurations first need them, and the line of each
+/// configuration.
 pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
-    let varied = varied(&plan.factors, &plan.treatments.iter().collect::<Vec<_>>());
+    let varied = varied(&plan.factors, &plan.configurations.iter().collect::<Vec<_>>());
     let mut lines: Vec<LineName> = Vec::new();
     let line_of = plan
-        .treatments
+        .configurations
         .iter()
-        .map(|treatment| {
-            let same = |line: &LineName| line.system == treatment.system && line.levels == treatment.levels;
+        .map(|configuration| {
+            let same = |line: &LineName| {
+                line.system == configuration.system && line.levels == configuration.levels
+            };
             lines.iter().position(same).unwrap_or_else(|| {
-                lines.push(line_name(plan, treatment, &varied));
+                lines.push(line_name(plan, configuration, &varied));
                 lines.len() - 1
             })
         })
@@ -23,28 +26,30 @@ pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
     (lines, line_of)
 }
 
-/// Which factors have treatments of several levels.
-pub(crate) fn varied(factors: &[String], treatments: &[&Treatment]) -> Vec<bool> {
-    let levels = |factor: usize| treatments.iter().map(move |treatment| &treatment.levels[factor]);
+/// Which factors have configurations of several levels.
+pub(crate) fn varied(factors: &[String], configurations: &[&Configuration]) -> Vec<bool> {
+    let levels = |factor: usize| {
+        configurations.iter().map(move |configuration| &configuration.levels[factor])
+    };
     (0..factors.len()).map(|factor| levels(factor).collect::<BTreeSet<_>>().len() > 1).collect()
 }
 
 /// A level; one that says little alone (a number, a truth value) with the last part of its factor.
 #[must_use]
 pub fn level_name(factor: &str, level: &str) -> String {
-    let speaks_alone =
-        level.chars().filter(|c| c.is_alphabetic()).count() > 3 && !matches!(level, "true" | "false");
+    let speaks_alone = level.chars().filter(|c| c.is_alphabetic()).count() > 3
+        && !matches!(level, "true" | "false");
     let name = short_factor(factor);
     if speaks_alone { level.to_owned() } else { format!("{name} {level}") }
 }
 
 /// `System (level, level)`, with only those factors that are varied.
-pub(crate) fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> LineName {
-    let system = &plan.systems[treatment.system];
+pub(crate) fn line_name(plan: &Plan, configuration: &Configuration, varied: &[bool]) -> LineName {
+    let system = &plan.systems[configuration.system];
     let levels: Vec<String> = plan
         .factors
         .iter()
-        .zip(&treatment.levels)
+        .zip(&configuration.levels)
         .zip(varied)
         .filter(|(_, is_varied)| **is_varied)
         .map(|((factor, level), _)| level_name(factor, level))
@@ -56,8 +61,8 @@ pub(crate) fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> 
     };
     LineName {
         label,
-        system: treatment.system,
+        system: configuration.system,
         system_name: system.name.clone(),
-        levels: treatment.levels.clone(),
+        levels: configuration.levels.clone(),
     }
 }

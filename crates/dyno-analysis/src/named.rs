@@ -1,4 +1,5 @@
-//! Figures of what has a name within a trial: transactions, databases that clients are spread over, and kinds of statements.
+//! Figures of what has a name within a trial: transactions, databases that clients are spread over,
+//! and kinds of statements.
 
 use crate::estimate::{among, unit};
 use crate::model::{BesideRow, NamedRow};
@@ -7,59 +8,68 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::beside::BesidePlan;
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::LimitPart;
-use dyno_model::plan::{Metric, Treatment};
+use dyno_model::plan::{Configuration, Metric};
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
 
-/// A row per workload that ran beside that of a treatment.
+/// A row per workload that ran beside that of a configuration.
 pub(crate) fn beside(view: &View<'_>) -> Vec<BesideRow> {
     let mut rows = Vec::new();
-    for (treatment, plan) in view.treatments() {
-        rows.extend(plan.beside.iter().map(|beside| beside_row(view, treatment, beside)));
+    for (configuration, plan) in view.configurations() {
+        rows.extend(plan.beside.iter().map(|beside| beside_row(view, configuration, beside)));
     }
     rows
 }
 
-fn beside_row(view: &View<'_>, treatment: usize, plan: &BesidePlan) -> BesideRow {
+fn beside_row(view: &View<'_>, configuration: usize, plan: &BesidePlan) -> BesideRow {
     let part = LimitPart::Beside(plan.name.clone());
-    let records = || view.valid(treatment).filter_map(|record| of_part(record, Some(&part)));
+    let records = || view.valid(configuration).filter_map(|record| of_part(record, Some(&part)));
     let ledgers: Vec<&Ledger> = records().map(|record| &record.ledger).collect();
     let sum = |of: fn(&Ledger) -> u64| ledgers.iter().map(|ledger| of(ledger)).sum();
-    let audits = view.measured(treatment).iter().filter_map(|record| of_part(record, Some(&part)));
+    let audits =
+        view.measured(configuration).iter().filter_map(|record| of_part(record, Some(&part)));
     BesideRow {
         kind: plan.workload.kind.clone(),
         clients: plan.clients,
         rate: plan.rate,
-        audit: audits.map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+        audit: audits
+            .map(|record| record.audit.verdict())
+            .max()
+            .unwrap_or(AuditVerdict::NotChecked),
         figures: NamedRow {
             committed: sum(|ledger| ledger.committed),
             failed: sum(|ledger| ledger.failed),
             unfinished: sum(|ledger| ledger.unfinished),
             retries: sum(|ledger| ledger.retries),
-            ..estimates(view, treatment, &part)
+            ..estimates(view, configuration, &part)
         },
     }
 }
 
 /// The record that has the figures of a part.
-pub(crate) fn of_part<'r>(record: &'r TrialRecord, part: Option<&LimitPart>) -> Option<&'r TrialRecord> {
+pub(crate) fn of_part<'r>(
+    record: &'r TrialRecord,
+    part: Option<&LimitPart>,
+) -> Option<&'r TrialRecord> {
     let Some(LimitPart::Beside(name)) = part else { return Some(record) };
     record.beside.iter().find(|beside| beside.name == *name).map(|beside| &beside.record)
 }
 
 /// A row per name, where there are several; before those of a database, one of them all.
 pub(crate) fn transactions(view: &View<'_>) -> Vec<NamedRow> {
-    view.treatments().flat_map(|(treatment, plan)| rows(view, treatment, plan)).collect()
+    view.configurations()
+        .flat_map(|(configuration, plan)| rows(view, configuration, plan))
+        .collect()
 }
 
-fn rows(view: &View<'_>, treatment: usize, plan: &Treatment) -> Vec<NamedRow> {
-    let Some(first) = view.valid(treatment).find(|record| record.transactions.len() > 1) else {
+fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<NamedRow> {
+    let Some(first) = view.valid(configuration).find(|record| record.transactions.len() > 1) else {
         return Vec::new();
     };
     let names: Vec<&str> = first.transactions.iter().map(|it| it.name.as_str()).collect();
     let databases = view.plan().databases(plan);
     let each = names.len() / databases.len().max(1);
-    let of_name = |name: &&str| row(view, treatment, name);
+    let of_name = |name: &&str| row(view, configuration, name);
     if databases.is_empty() || each == 0 {
         return names.iter().map(of_name).collect();
     }
@@ -78,20 +88,27 @@ fn rows(view: &View<'_>, treatment: usize, plan: &Treatment) -> Vec<NamedRow> {
     rows
 }
 
-/// All transactions of a database, which have these names and rows. Percentiles of several are not those of all.
+/// All transactions of a database, which have these names and rows. Percentiles of several are not
+/// those of all.
 fn together(view: &View<'_>, database: &str, names: &[&str], rows: &[NamedRow]) -> NamedRow {
-    let treatment = rows[0].treatment;
+    let configuration = rows[0].configuration;
     let sum = |of: fn(&NamedRow) -> u64| rows.iter().map(of).sum();
     let throughput = |record: &TrialRecord| {
         let all = names.iter().map(|name| of_transactions(record, name, Metric::Throughput));
         Some((all.map(|it| it.map(|(figure, _)| figure)).sum::<Option<f64>>()?, false))
     };
     NamedRow {
-        treatment,
+        configuration,
         name: database.to_owned(),
         clients: None,
-        throughput: among(view.valid(treatment).filter_map(throughput), unit(Metric::Throughput)),
-        mean: among(view.valid(treatment).filter_map(|it| mean_of(it, names)), unit(Metric::MeanMs)),
+        throughput: among(
+            view.valid(configuration).filter_map(throughput),
+            unit(Metric::Throughput),
+        ),
+        mean: among(
+            view.valid(configuration).filter_map(|it| mean_of(it, names)),
+            unit(Metric::MeanMs),
+        ),
         p50: None,
         p95: None,
         p99: None,
@@ -106,16 +123,18 @@ fn together(view: &View<'_>, database: &str, names: &[&str], rows: &[NamedRow]) 
 fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
     let (mut sum, mut number, mut is_bound) = (0.0, 0.0, false);
     for it in record.transactions.iter().filter(|it| names.contains(&it.name.as_str())) {
-        let Some((mean, is_low)) = of_transactions(record, &it.name, Metric::MeanMs) else { continue };
+        let Some((mean, is_low)) = of_transactions(record, &it.name, Metric::MeanMs) else {
+            continue;
+        };
         let count = it.response.map_or(0, |response| response.count) as f64;
         (sum, number, is_bound) = (sum + mean * count, number + count, is_bound || is_low);
     }
     (number > 0.0).then(|| (sum / number, is_bound))
 }
 
-fn row(view: &View<'_>, treatment: usize, name: &str) -> NamedRow {
+fn row(view: &View<'_>, configuration: usize, name: &str) -> NamedRow {
     let part = LimitPart::Transaction(name.to_owned());
-    let counts = view.valid(treatment).filter_map(|record| count(&record.ledger, name));
+    let counts = view.valid(configuration).filter_map(|record| count(&record.ledger, name));
     let counts: Vec<&TransactionCount> = counts.collect();
     let sum = |of: fn(&TransactionCount) -> u64| counts.iter().map(|count| of(count)).sum();
     NamedRow {
@@ -123,16 +142,20 @@ fn row(view: &View<'_>, treatment: usize, name: &str) -> NamedRow {
         failed: sum(|count| count.failed),
         unfinished: sum(|count| count.unfinished),
         retries: sum(|count| count.retries),
-        ..estimates(view, treatment, &part)
+        ..estimates(view, configuration, &part)
     }
 }
 
-/// The means of a part over the valid trials of a treatment; nothing is counted.
-fn estimates(view: &View<'_>, treatment: usize, part: &LimitPart) -> NamedRow {
-    let mean =
-        |metric| among(view.valid(treatment).filter_map(|record| figure(record, part, metric)), unit(metric));
+/// The means of a part over the valid trials of a configuration; nothing is counted.
+fn estimates(view: &View<'_>, configuration: usize, part: &LimitPart) -> NamedRow {
+    let mean = |metric| {
+        among(
+            view.valid(configuration).filter_map(|record| figure(record, part, metric)),
+            unit(metric),
+        )
+    };
     NamedRow {
-        treatment,
+        configuration,
         name: part.name().to_owned(),
         clients: None,
         throughput: mean(Metric::Throughput),
@@ -151,7 +174,8 @@ fn count<'l>(ledger: &'l Ledger, name: &str) -> Option<&'l TransactionCount> {
     ledger.transactions.iter().find(|count| count.name == name)
 }
 
-/// What a trial says of a part: transactions per second or milliseconds, and whether that is only a lower bound.
+/// What a trial says of a part: transactions per second or milliseconds, and whether that is only a
+/// lower bound.
 fn figure(record: &TrialRecord, part: &LimitPart, metric: Metric) -> Option<(f64, bool)> {
     match part {
         LimitPart::Stage(_) => None,
@@ -180,14 +204,16 @@ fn responses(record: &TrialRecord, part: Option<&LimitPart>) -> Option<ResponseS
     }
 }
 
-/// How many response times each trial that is compared has of a part that is no stage, or of the whole.
-pub(crate) fn counts(view: &View<'_>, treatment: usize, part: Option<&LimitPart>) -> Vec<u64> {
-    let records = view.standings[treatment].usable.iter();
+/// How many response times each trial that is compared has of a part that is no stage, or of the
+/// whole.
+pub(crate) fn counts(view: &View<'_>, configuration: usize, part: Option<&LimitPart>) -> Vec<u64> {
+    let records = view.eligibilities[configuration].usable.iter();
     records.map(|record| responses(record, part).map_or(0, |times| times.count)).collect()
 }
 
 fn of_transactions(record: &TrialRecord, name: &str, metric: Metric) -> Option<(f64, bool)> {
-    let NamedTransactions { work, response, .. } = record.transactions.iter().find(|it| it.name == name)?;
+    let NamedTransactions { work, response, .. } =
+        record.transactions.iter().find(|it| it.name == name)?;
     match metric {
         Metric::Throughput => {
             let committed = count(&record.ledger, name)?.committed;
@@ -208,14 +234,19 @@ fn time(times: &ResponseSummary, metric: Metric) -> Option<(f64, bool)> {
 /// The figures of a part, over the trials that are compared. `None` when one of them has none.
 pub(crate) fn figures(
     view: &View<'_>,
-    treatment: usize,
+    configuration: usize,
     part: &LimitPart,
     metric: Metric,
 ) -> Option<Vec<(f64, bool)>> {
-    view.standings[treatment].usable.iter().map(|record| figure(record, part, metric)).collect()
+    view.eligibilities[configuration]
+        .usable
+        .iter()
+        .map(|record| figure(record, part, metric))
+        .collect()
 }
 
-/// How many of a part failed, and how many there were; of all transactions without a part. The books are those [`of_part`].
+/// How many of a part failed, and how many there were; of all transactions without a part. The
+/// books are those [`of_part`].
 pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
         None | Some(LimitPart::Stage(_) | LimitPart::Beside(_)) => {

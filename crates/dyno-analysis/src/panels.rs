@@ -3,14 +3,14 @@
 use crate::estimate::unit;
 use crate::lines::{line_name, varied};
 use crate::model::{
-    ErrorPoint, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries, RateLine,
-    RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
+    ErrorPoint, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries,
+    RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
 };
 use crate::resources;
 use crate::view::View;
 use dyno_model::latency::is_shown;
 use dyno_model::lists;
-use dyno_model::plan::{Metric, Plan, Published, Treatment};
+use dyno_model::plan::{Configuration, Metric, Plan, Published};
 use dyno_model::record::is_rate;
 use std::iter::zip;
 
@@ -29,27 +29,32 @@ const RATE: &str = "load.rate";
 
 pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
     let plan = view.plan();
-    let Some(factor) = plan.factors.iter().position(|factor| factor == RATE) else { return Vec::new() };
-    let mut varied = varied(&plan.factors, &plan.treatments.iter().collect::<Vec<_>>());
+    let Some(factor) = plan.factors.iter().position(|factor| factor == RATE) else {
+        return Vec::new();
+    };
+    let mut varied = varied(&plan.factors, &plan.configurations.iter().collect::<Vec<_>>());
     varied[factor] = false;
-    let others = |treatment: &Treatment| {
-        let mut levels = treatment.levels.clone();
+    let others = |configuration: &Configuration| {
+        let mut levels = configuration.levels.clone();
         levels.remove(factor);
-        (treatment.system, treatment.clients, levels)
+        (configuration.system, configuration.clients, levels)
     };
     let mut lines: Vec<(_, RateLine)> = Vec::new();
-    for (index, treatment) in view.treatments() {
-        let Some(offered) = treatment.load.rate else { continue };
-        let key = others(treatment);
+    for (index, configuration) in view.configurations() {
+        let Some(offered) = configuration.load.rate else { continue };
+        let key = others(configuration);
         let (_, line) = lists::entry(
             &mut lines,
             |(known, _)| *known == key,
             || {
-                let label = line_name(plan, treatment, &varied).label;
-                (others(treatment), RateLine { label, clients: treatment.clients, points: Vec::new() })
+                let label = line_name(plan, configuration, &varied).label;
+                (
+                    others(configuration),
+                    RateLine { label, clients: configuration.clients, points: Vec::new() },
+                )
             },
         );
-        line.points.push(RatePoint { offered, treatment: index });
+        line.points.push(RatePoint { offered, configuration: index });
     }
     let mut lines: Vec<RateLine> = lines.into_iter().map(|(_, line)| line).collect();
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.offered.total_cmp(&b.offered)));
@@ -61,11 +66,11 @@ fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
     (0..view.lines.len())
         .map(|line| {
             let mut points: Vec<_> = view
-                .treatments()
+                .configurations()
                 .filter(|(index, _)| view.line_of[*index] == line)
-                .map(|(index, treatment)| PanelPoint {
-                    clients: treatment.clients,
-                    treatment: index,
+                .map(|(index, configuration)| PanelPoint {
+                    clients: configuration.clients,
+                    configuration: index,
                     estimate: view.estimate(index, metric),
                     repeats: repeat_dots(view, index, metric),
                 })
@@ -78,8 +83,8 @@ fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
         .collect()
 }
 
-fn repeat_dots(view: &View<'_>, treatment: usize, metric: Metric) -> Vec<RepeatDot> {
-    view.measured(treatment)
+fn repeat_dots(view: &View<'_>, configuration: usize, metric: Metric) -> Vec<RepeatDot> {
+    view.measured(configuration)
         .iter()
         .filter_map(|record| {
             Some(RepeatDot {
@@ -100,7 +105,7 @@ pub(crate) fn timelines(view: &View<'_>) -> Vec<Timeline> {
         .filter(|(_, data)| !data.timeline.is_empty())
         .map(|(trial, data)| Timeline {
             trial: trial.id.clone(),
-            treatment: trial.treatment,
+            configuration: trial.configuration,
             block: trial.block,
             points: data.timeline.iter().map(timeline_point).collect(),
             errors: data.errors.iter().map(error_point).collect(),
@@ -116,8 +121,9 @@ fn error_point(line: &dyno_store::ErrorLine) -> ErrorPoint {
 /// An interval of a trial's course, without what is too short or rests on too little.
 pub(crate) fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {
     let latency = |column: usize| line.latency_ms.map(|values| values[column]);
-    let percentile =
-        |percentage, column: usize| latency(column).filter(|_| is_shown(line.committed, percentage));
+    let percentile = |percentage, column: usize| {
+        latency(column).filter(|_| is_shown(line.committed, percentage))
+    };
     TimelinePoint {
         start_s: line.start_s,
         length_s: line.length_s,
@@ -139,7 +145,10 @@ pub(crate) fn published(plan: &Plan) -> Vec<PublishedSeries> {
         series: it.series.clone(),
         metric: it.metric,
         unit: if it.rows.is_empty() { unit(it.metric) } else { Unit::RowsPerSecond },
-        system: it.system.as_ref().and_then(|name| plan.systems.iter().position(|it| it.name == *name)),
+        system: it
+            .system
+            .as_ref()
+            .and_then(|name| plan.systems.iter().position(|it| it.name == *name)),
         is_approximate: it.approximate,
         points: zip(&it.clients, &it.values)
             .map(|(clients, value)| PublishedPoint { clients: *clients, value: *value })

@@ -1,9 +1,11 @@
 //! How many blocks the next run needs, from the scatter that an earlier one (the pilot) shows.
 //!
-//! The scatter is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all comparisons of what runs are judged by that
-//! the pilot has: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)`. With `n` blocks a difference is found four times in five at 5 % risk
-//! when it is at least `exp((t(0.975; n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum detectable effect, Bloom 1995). A pilot with
-//! one treatment has no differences; there `s²` is twice the variance of its logarithms, as for two independent sides.
+//! The scatter is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all
+//! comparisons of what runs are judged by that the pilot has:
+//! `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)`. With `n` blocks a difference is found four times in five
+//! at 5 % risk when it is at least `exp((t(0.975; n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum
+//! detectable effect, Bloom 1995). A pilot with one configuration has no differences; there `s²` is
+//! twice the variance of its logarithms, as for two independent sides.
 
 use crate::comparisons;
 use crate::stats::student::{pooled, quantile};
@@ -23,9 +25,11 @@ pub const DIFFERENCES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 pub struct Pilot {
     /// What it is the scatter of.
     pub metric: Metric,
-    /// Standard deviation of the difference of two treatments within a block, of logarithms: 0.05 is about 5 %.
+    /// Standard deviation of the difference of two configurations within a block, of logarithms:
+    /// 0.05 is about 5 %.
     pub deviation: f64,
-    /// Comparisons that it is pooled over; 0 when it comes from the trials of single treatments.
+    /// Comparisons that it is pooled over; 0 when it comes from the trials of single
+    /// configurations.
     pub comparisons: usize,
     /// Degrees of freedom that it rests on.
     pub degrees: usize,
@@ -40,17 +44,18 @@ pub fn pilot(data: &RunData) -> Option<Pilot> {
     if let Some((deviation, comparisons, degrees)) = pooled(&differences) {
         return Some(Pilot { metric, deviation, comparisons, degrees });
     }
-    let logarithms = |(treatment, _)| -> Vec<f64> {
-        let values = view.valid(treatment).filter_map(|record| record.figure(metric));
+    let logarithms = |(configuration, _)| -> Vec<f64> {
+        let values = view.valid(configuration).filter_map(|record| record.figure(metric));
         values.filter(|value| *value > 0.0).map(f64::ln).collect()
     };
-    let values: Vec<Vec<f64>> = view.treatments().map(logarithms).collect();
+    let values: Vec<Vec<f64>> = view.configurations().map(logarithms).collect();
     let (deviation, _, degrees) = pooled(&values)?;
     Some(Pilot { metric, deviation: deviation * 2_f64.sqrt(), comparisons: 0, degrees })
 }
 
 impl Pilot {
-    /// The smallest relative difference that so many blocks would show four times in five; `None` for fewer than two.
+    /// The smallest relative difference that so many blocks would show four times in five; `None`
+    /// for fewer than two.
     #[must_use]
     pub fn visible_from(&self, blocks: u32) -> Option<f64> {
         let degrees = f64::from(blocks.checked_sub(1).filter(|degrees| *degrees > 0)?);
@@ -58,7 +63,8 @@ impl Pilot {
         Some((t * self.deviation / f64::from(blocks).sqrt()).exp_m1())
     }
 
-    /// The number of blocks that shows a relative difference (0.05: 5 %) four times in five; `None` when a thousand do not.
+    /// The number of blocks that shows a relative difference (0.05: 5 %) four times in five; `None`
+    /// when a thousand do not.
     #[must_use]
     pub fn blocks_for(&self, difference: f64) -> Option<u32> {
         (BLOCKS_MIN..=BLOCKS_MAX)

@@ -3,7 +3,7 @@
 use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 use dyno_model::event::StartTimes;
 use dyno_model::lists;
-use dyno_model::plan::{Plan, SystemPlan, SystemSource, Treatment, WorkloadPlan};
+use dyno_model::plan::{Configuration, Plan, SystemPlan, SystemSource, WorkloadPlan};
 use dyno_model::units::Nanos;
 use dyno_store::{Run, add_value};
 use std::collections::BTreeMap;
@@ -13,12 +13,15 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
     let mut workloads: Vec<WorkloadRow> = Vec::new();
     let mut loads = Vec::new();
     // How others loaded their systems is not known.
-    let is_ours = |treatment: &&Treatment| plan.systems[treatment.system].source != SystemSource::Imported;
-    for treatment in plan.treatments.iter().filter(is_ours) {
-        let beside = treatment.beside.iter().map(|it| workload_row(&it.workload, Some(&it.name)));
-        let own = workload_row(&treatment.workload, None);
+    let is_ours = |configuration: &&Configuration| {
+        plan.systems[configuration.system].source != SystemSource::Imported
+    };
+    for configuration in plan.configurations.iter().filter(is_ours) {
+        let beside =
+            configuration.beside.iter().map(|it| workload_row(&it.workload, Some(&it.name)));
+        let own = workload_row(&configuration.workload, None);
         [own].into_iter().chain(beside).for_each(|workload| lists::add(&mut workloads, workload));
-        lists::add(&mut loads, treatment.load.clone());
+        lists::add(&mut loads, configuration.load.clone());
     }
     Provenance {
         experiment: plan.name.clone(),
@@ -43,16 +46,23 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
 
 fn workload_row(plan: &WorkloadPlan, beside: Option<&str>) -> WorkloadRow {
     let options = plan.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
-    WorkloadRow { kind: plan.kind.clone(), beside: beside.map(str::to_owned), options: options.collect() }
+    WorkloadRow {
+        kind: plan.kind.clone(),
+        beside: beside.map(str::to_owned),
+        options: options.collect(),
+    }
 }
 
 /// Every value that a system's settings are asked to have: its own, and those of levels.
 fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
-    let of_system =
-        plan.treatments.iter().filter(|treatment| plan.systems[treatment.system].name == system.name);
-    for (name, value) in
-        of_system.filter_map(|treatment| plan.server(treatment)).flat_map(|server| server.settings)
+    let of_system = plan
+        .configurations
+        .iter()
+        .filter(|configuration| plan.systems[configuration.system].name == system.name);
+    for (name, value) in of_system
+        .filter_map(|configuration| plan.server(configuration))
+        .flat_map(|server| server.settings)
     {
         match asked.get_mut(&name) {
             Some(values) => add_value(values, &value),
@@ -89,7 +99,9 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         SystemSource::Imported => (IMPORTED, String::new()),
     };
     let cluster = match &system.source {
-        SystemSource::Managed(server) if server.kind.is_cluster() => (server.nodes, server.data_nodes),
+        SystemSource::Managed(server) if server.kind.is_cluster() => {
+            (server.nodes, server.data_nodes)
+        }
         _ => (0, 0),
     };
     SystemRow {

@@ -1,9 +1,12 @@
-//! The questions of an experiment: for each level of a factor, and each system, one effect over all other levels, by a linear mixed model on logarithms
-//! ([`crate::stats::mixed`]). Blocks, starts of a server inside them, and data sets inside these are its strata.
+//! The questions of an experiment: for each level of a factor, and each system, one effect over all
+//! other levels, by a linear mixed model on logarithms ([`crate::stats::mixed`]). Blocks, starts of
+//! a server inside them, and data sets inside these are its strata.
 
 use crate::estimate::count;
 use crate::lines::level_name;
-use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, RatioScatter, Scatter, Varied};
+use crate::model::{
+    ComparisonOf, Interaction, InteractionWith, Place, RatioScatter, Scatter, Varied,
+};
 use crate::pairs::Pair;
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::mixed::{self, Fit, Row};
@@ -15,7 +18,7 @@ use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of treatments that ask the same.
+/// Pairs of configurations that ask the same.
 pub(crate) struct Group {
     pub(crate) of: ComparisonOf,
     pub(crate) subject: String,
@@ -27,12 +30,12 @@ pub(crate) struct Group {
 /// Pairs by what they ask, in their order.
 pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
     let asked = |(index, pair): (usize, &Pair)| {
-        let name = |treatment: usize| {
-            let treatment = &plan.treatments[treatment];
+        let name = |configuration: usize| {
+            let configuration = &plan.configurations[configuration];
             match pair.of {
-                ComparisonOf::System => plan.systems[treatment.system].name.clone(),
+                ComparisonOf::System => plan.systems[configuration.system].name.clone(),
                 ComparisonOf::Level { factor } => {
-                    level_name(&plan.factors[factor], &treatment.levels[factor])
+                    level_name(&plan.factors[factor], &configuration.levels[factor])
                 }
             }
         };
@@ -51,14 +54,17 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// `None` with fewer than two blocks that have both sides: the pair does not say how it scatters.
+    /// `None` with fewer than two blocks that have both sides: the pair does not say how it
+    /// scatters.
     pub(crate) fn new(
         pair: &'a Pair,
         subject: BTreeMap<u32, f64>,
         baseline: BTreeMap<u32, f64>,
     ) -> Option<Self> {
-        let both: Vec<(f64, f64)> =
-            subject.iter().filter_map(|(block, value)| Some((*value, *baseline.get(block)?))).collect();
+        let both: Vec<(f64, f64)> = subject
+            .iter()
+            .filter_map(|(block, value)| Some((*value, *baseline.get(block)?)))
+            .collect();
         Some(Self { pair, own: compare::paired(&both)?, subject, baseline })
     }
 
@@ -81,18 +87,26 @@ pub(crate) struct Answer {
     pub(crate) interactions: Vec<Interaction>,
 }
 
-/// The answer of several cells. A cell may lack trials, as long as the question has `least` blocks: the model borrows from the others what a single cell
-/// could not say. `None` when they do not scatter or are too few.
-pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>], least: usize) -> Option<Answer> {
+/// The answer of several cells. A cell may lack trials, as long as the question has `least` blocks:
+/// the model borrows from the others what a single cell could not say. `None` when they do not
+/// scatter or are too few.
+pub(crate) fn answer(
+    view: &View<'_>,
+    metric: Metric,
+    cells: &[Cell<'_>],
+    least: usize,
+) -> Option<Answer> {
     let blocks = cells.iter().flat_map(Cell::blocks).collect::<BTreeSet<_>>().len();
     if cells.len() < 2 || blocks < least {
         return None;
     }
-    let treatments: BTreeSet<usize> =
+    let configurations: BTreeSet<usize> =
         cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
-    let treatments: Vec<usize> = treatments.into_iter().collect();
-    let (rows, strata) = rows(view.plan(), cells, &treatments);
-    let number = |treatment: usize| treatments.binary_search(&treatment).expect("those of the cells, sorted");
+    let configurations: Vec<usize> = configurations.into_iter().collect();
+    let (rows, strata) = rows(view.plan(), cells, &configurations);
+    let number = |configuration: usize| {
+        configurations.binary_search(&configuration).expect("those of the cells, sorted")
+    };
     let sides: Vec<[usize; 2]> =
         cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
     let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
@@ -101,13 +115,14 @@ pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>], least:
         mixed::effect(&rows, &weights(&sides, &all), &own, blocks as f64 - 1.0)?;
     let model = Model { fit, sides };
     let pairs: Vec<&Pair> = cells.iter().map(|cell| cell.pair).collect();
-    let interactions = ways(&settings(view.plan(), &pairs));
+    let interactions = interaction_factors(&settings(view.plan(), &pairs));
     Some(Answer {
-        test: RatioTest::of(whole.estimate, whole.error, whole.degrees, blocks).at_look(view.levels),
-        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &treatments))),
+        test: RatioTest::of(whole.estimate, whole.error, whole.degrees, blocks)
+            .at_interim(view.levels),
+        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &configurations))),
         interactions: interactions
             .iter()
-            .filter_map(|way| model.interaction(way, share))
+            .filter_map(|interaction| model.interaction(interaction, share))
             .map(|it| Interaction { p: it.p.map(|p| view.levels.adjusted(p)), ..it })
             .collect(),
     })
@@ -121,28 +136,39 @@ enum Stratum {
     DataSet,
 }
 
-/// The values of all treatments with their groups; strata that say nothing more than others are left out.
-fn rows(plan: &Plan, cells: &[Cell<'_>], treatments: &[usize]) -> (Vec<Row>, Vec<Stratum>) {
+/// The values of all configurations with their groups; strata that say nothing more than others are
+/// left out.
+fn rows(plan: &Plan, cells: &[Cell<'_>], configurations: &[usize]) -> (Vec<Row>, Vec<Stratum>) {
     const STRATA: [Stratum; 3] = [Stratum::Block, Stratum::Start, Stratum::DataSet];
     let mut values: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for cell in cells {
-        for (treatment, side) in [(cell.pair.subject, &cell.subject), (cell.pair.baseline, &cell.baseline)] {
-            values.extend(side.iter().map(|(block, value)| ((treatment, *block), value.ln())));
+        for (configuration, side) in
+            [(cell.pair.subject, &cell.subject), (cell.pair.baseline, &cell.baseline)]
+        {
+            values.extend(side.iter().map(|(block, value)| ((configuration, *block), value.ln())));
         }
     }
-    let plots = plan.whole_plots();
-    let plot = |treatment: usize| plots.iter().position(|(_, members)| members.contains(&treatment));
-    // What a workload leaves and makes may differ with its options, so each is taken for a data set of its own.
-    let workload = |treatment: usize| {
-        treatments.iter().position(|it| plan.treatments[*it].workload == plan.treatments[treatment].workload)
+    let restart_groups = plan.restart_groups();
+    let restart_group = |configuration: usize| {
+        restart_groups.iter().position(|(_, members)| members.contains(&configuration))
     };
-    let placed = |((treatment, block), value): (&(usize, u32), &f64)| Placed {
+    // What a workload leaves and makes may differ with its options, so each is taken for a data set
+    // of its own.
+    let workload = |configuration: usize| {
+        configurations.iter().position(|it| {
+            plan.configurations[*it].workload == plan.configurations[configuration].workload
+        })
+    };
+    let placed = |((configuration, block), value): (&(usize, u32), &f64)| Placed {
         value: *value,
-        cell: treatments.iter().position(|it| it == treatment).expect("values are those of these treatments"),
+        cell: configurations
+            .iter()
+            .position(|it| it == configuration)
+            .expect("values are those of these configurations"),
         groups: vec![
             (*block, None, None),
-            (*block, plot(*treatment), None),
-            (*block, plot(*treatment), workload(*treatment)),
+            (*block, restart_group(*configuration), None),
+            (*block, restart_group(*configuration), workload(*configuration)),
         ],
     };
     let (rows, strata) = strata::rows(&values.iter().map(placed).collect::<Vec<_>>());
@@ -150,10 +176,12 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], treatments: &[usize]) -> (Vec<Row>, Vec
 }
 
 /// What the intervals within trials say of the scatter of their throughput.
-fn within(view: &View<'_>, metric: Metric, treatments: &[usize]) -> Option<f64> {
-    let records = treatments.iter().flat_map(|treatment| &view.standings[*treatment].usable);
+fn within(view: &View<'_>, metric: Metric, configurations: &[usize]) -> Option<f64> {
+    let records =
+        configurations.iter().flat_map(|configuration| &view.eligibilities[*configuration].usable);
     let rates = |record: &&TrialRecord| {
-        let timeline = view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
+        let timeline =
+            view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
         let counted = timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
         counted.map(|line| line.committed as f64 / line.length_s).collect()
     };
@@ -170,39 +198,44 @@ pub(crate) struct Setting<'a> {
 }
 
 /// Something that cells differ in besides what is compared: the cells of each level.
-pub(crate) struct Way {
+pub(crate) struct InteractionFactor {
     pub(crate) with: InteractionWith,
     levels: Vec<(String, Vec<usize>)>,
 }
 
 /// What is compared is the same level in all of them, so it is none of the ways.
-pub(crate) fn ways(cells: &[Setting<'_>]) -> Vec<Way> {
+pub(crate) fn interaction_factors(cells: &[Setting<'_>]) -> Vec<InteractionFactor> {
     let factors = cells.first().map_or(0, |cell| cell.levels.len());
     let factors = (0..factors).map(|factor| InteractionWith::Level { factor });
     let all = [InteractionWith::Clients, InteractionWith::System].into_iter().chain(factors);
-    let way = |with: InteractionWith| {
+    let interaction = |with: InteractionWith| {
         let level = |cell: &Setting<'_>| match with {
             InteractionWith::Clients => cell.clients.to_string(),
             InteractionWith::System => cell.system.to_owned(),
             InteractionWith::Level { factor } => cell.levels[factor].clone(),
         };
-        Way { with, levels: lists::grouped(cells.iter().map(level).zip(0..)) }
+        InteractionFactor { with, levels: lists::grouped(cells.iter().map(level).zip(0..)) }
     };
-    all.map(way).filter(|way| way.levels.len() > 1).collect()
+    all.map(interaction).filter(|interaction| interaction.levels.len() > 1).collect()
 }
 
 /// What cells differ in besides what is compared.
 pub(crate) fn varied(cells: &[Setting<'_>]) -> Vec<Varied> {
-    let levels = |way: Way| way.levels.into_iter().map(|(name, _)| name).collect();
-    ways(cells).into_iter().map(|way| Varied { what: way.with, levels: levels(way) }).collect()
+    let levels = |interaction: InteractionFactor| {
+        interaction.levels.into_iter().map(|(name, _)| name).collect()
+    };
+    interaction_factors(cells)
+        .into_iter()
+        .map(|interaction| Varied { what: interaction.with, levels: levels(interaction) })
+        .collect()
 }
 
 /// The settings of subjects.
 pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<Setting<'a>> {
     let setting = |pair: &&Pair| {
-        let treatment = &plan.treatments[pair.subject];
-        let (clients, levels) = (treatment.clients, treatment.levels.as_slice());
-        Setting { clients, system: &plan.systems[treatment.system].name, levels }
+        let configuration = &plan.configurations[pair.subject];
+        let (clients, levels) = (configuration.clients, configuration.levels.as_slice());
+        Setting { clients, system: &plan.systems[configuration.system].name, levels }
     };
     pairs.iter().map(setting).collect()
 }
@@ -210,10 +243,11 @@ pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<Setting<'a>> 
 /// Number of different levels besides clients.
 pub(crate) fn mixes(plan: &Plan, group: &Group, pairs: &[&Pair]) -> u32 {
     let besides = |pair: &&Pair| {
-        let treatment = &plan.treatments[pair.subject];
-        let levels = treatment.levels.iter().enumerate();
-        let others = levels.filter(|(factor, _)| group.of != ComparisonOf::Level { factor: *factor });
-        let system = (group.of != ComparisonOf::System).then_some(treatment.system);
+        let configuration = &plan.configurations[pair.subject];
+        let levels = configuration.levels.iter().enumerate();
+        let others =
+            levels.filter(|(factor, _)| group.of != ComparisonOf::Level { factor: *factor });
+        let system = (group.of != ComparisonOf::System).then_some(configuration.system);
         (system, others.map(|(_, level)| level.clone()).collect::<Vec<_>>())
     };
     count(pairs.iter().map(besides).collect::<BTreeSet<_>>().len())
@@ -253,7 +287,8 @@ impl Model {
         let within = within.map(|within| within.min(trials));
         let parts = self.fit.parts(&self.whole());
         let of = |wanted: Stratum| place(wanted).map(|at| parts[at]);
-        let (starts, data_sets, of_trials) = (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
+        let (starts, data_sets, of_trials) =
+            (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
         let all = of_trials + starts.unwrap_or_default() + data_sets.unwrap_or_default();
         let inside = within.map(|within| of_trials * within / trials);
         Scatter {
@@ -272,25 +307,33 @@ impl Model {
         }
     }
 
-    /// Whether the effect differs between levels; `share` of the model's degrees of freedom are believed.
-    pub(crate) fn interaction(&self, way: &Way, share: f64) -> Option<Interaction> {
+    /// Whether the effect differs between levels; `share` of the model's degrees of freedom are
+    /// believed.
+    pub(crate) fn interaction(
+        &self,
+        interaction: &InteractionFactor,
+        share: f64,
+    ) -> Option<Interaction> {
         let effects: Vec<Vec<f64>> =
-            way.levels.iter().map(|(_, cells)| weights(&self.sides, cells)).collect();
-        let mean = |at: usize| effects.iter().map(|effect| effect[at]).sum::<f64>() / effects.len() as f64;
+            interaction.levels.iter().map(|(_, cells)| weights(&self.sides, cells)).collect();
+        let mean =
+            |at: usize| effects.iter().map(|effect| effect[at]).sum::<f64>() / effects.len() as f64;
         let apart: Vec<Vec<f64>> = effects
             .iter()
             .map(|effect| effect.iter().enumerate().map(|(at, weight)| weight - mean(at)).collect())
             .collect();
         let test = self.fit.joint(&apart);
-        let test = test.map(|test| mixed::JointTest { denominator: test.denominator * share, ..test });
+        let test =
+            test.map(|test| mixed::JointTest { denominator: test.denominator * share, ..test });
         let place = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
             Some(Place { level: name.clone(), ratio: self.fit.contrast(effect)?.estimate.exp() })
         };
-        let places = way.levels.iter().zip(&effects).map(|(level, effect)| place(level, effect));
+        let places =
+            interaction.levels.iter().zip(&effects).map(|(level, effect)| place(level, effect));
         let places: Vec<Place> = places.collect::<Option<_>>()?;
         let by_ratio = |a: &&Place, b: &&Place| a.ratio.total_cmp(&b.ratio);
         Some(Interaction {
-            with: way.with,
+            with: interaction.with,
             p: test.map(|test| test.p()),
             p_corrected: None,
             depends: false,

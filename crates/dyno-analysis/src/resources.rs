@@ -1,4 +1,5 @@
-//! What trials took of machine and server: the monitor's samples, reduced to the window and to stretches of a second.
+//! What trials took of machine and server: the monitor's samples, reduced to the window and to
+//! stretches of a second.
 
 use crate::estimate::count;
 use crate::model::{ResourcePoint, ResourceRow};
@@ -9,17 +10,18 @@ use dyno_model::record::TrialRecord;
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
-/// Two looks closer than this are one for the timeline: at the bounds of the window there are more looks.
+/// Two looks closer than this are one for the timeline: at the bounds of the window there are more
+/// looks.
 const STRETCH_MIN: f64 = 0.5;
 
-/// One row per treatment that was monitored.
+/// One row per configuration that was monitored.
 pub(crate) fn rows(view: &View<'_>) -> Vec<ResourceRow> {
-    view.treatments().filter_map(|(treatment, _)| row(view, treatment)).collect()
+    view.configurations().filter_map(|(configuration, _)| row(view, configuration)).collect()
 }
 
-fn row(view: &View<'_>, treatment: usize) -> Option<ResourceRow> {
+fn row(view: &View<'_>, configuration: usize) -> Option<ResourceRow> {
     let windows: Vec<Window<'_>> =
-        view.valid(treatment).filter_map(|record| Window::of(view, record)).collect();
+        view.valid(configuration).filter_map(|record| Window::of(view, record)).collect();
     let averaged = |of: &dyn Fn(&Window<'_>) -> Option<f64>| {
         let values: Vec<f64> = windows.iter().filter_map(of).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -37,7 +39,7 @@ fn row(view: &View<'_>, treatment: usize) -> Option<ResourceRow> {
     let generator_cpu = both(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM);
     let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
     Some(ResourceRow {
-        treatment,
+        configuration,
         trials: count(windows.len()),
         processors: averaged(&|w| w.mean(names::HOST_PROCESSORS)),
         user_percent: cpu(&["user", "nice"]),
@@ -48,7 +50,9 @@ fn row(view: &View<'_>, treatment: usize) -> Option<ResourceRow> {
         generator_processors: averaged(&|w| Some(generator_cpu(w)? / w.length())),
         server_cpu_per_transaction_us: averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6)),
         generator_cpu_per_transaction_us: averaged(&|w| w.per_transaction(generator_cpu(w)? * 1e6)),
-        server_read_bytes_per_transaction: averaged(&|w| w.per_transaction(w.growth(names::SERVER_READ)?)),
+        server_read_bytes_per_transaction: averaged(&|w| {
+            w.per_transaction(w.growth(names::SERVER_READ)?)
+        }),
         server_written_bytes_per_transaction: averaged(&|w| {
             w.per_transaction(w.growth(names::SERVER_WRITTEN)?)
         }),
@@ -81,7 +85,8 @@ fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
         let Some(first) = window.samples.first() else { continue };
         for name in first.values.keys() {
             let is_process = name.starts_with("server.process.");
-            let Some(short) = name.strip_prefix("server.").and_then(|rest| rest.strip_suffix("_total"))
+            let Some(short) =
+                name.strip_prefix("server.").and_then(|rest| rest.strip_suffix("_total"))
             else {
                 continue;
             };
@@ -111,7 +116,7 @@ struct Window<'a> {
 impl<'a> Window<'a> {
     fn of(view: &View<'a>, record: &TrialRecord) -> Option<Self> {
         let samples = view.data.trials.get(&record.trial.id)?.samples.as_slice();
-        let opens = view.plan().treatment(&record.trial).load.warmup.as_secs_f64();
+        let opens = view.plan().configuration(&record.trial).load.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
         let committed = record.ledger.committed;
         (samples.len() > 1 && closes > opens).then_some(Self { samples, opens, closes, committed })
@@ -145,7 +150,8 @@ impl<'a> Window<'a> {
 
     /// Share of all processor time that was spent in these modes, percent.
     fn mode_percent(&self, modes: &[&str]) -> Option<f64> {
-        let grown = |mode: &str| self.growth(&format!("{}{mode}{}", names::HOST_CPU, names::SECONDS_TOTAL));
+        let grown =
+            |mode: &str| self.growth(&format!("{}{mode}{}", names::HOST_CPU, names::SECONDS_TOTAL));
         let all: f64 = names::CPU_MODES.iter().filter_map(|mode| grown(mode)).sum();
         let wanted: Vec<f64> = modes.iter().filter_map(|mode| grown(mode)).collect();
         (all > 0.0 && !wanted.is_empty()).then(|| 100.0 * wanted.iter().sum::<f64>() / all)
@@ -181,10 +187,12 @@ pub(crate) struct Stretch {
 pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
     let Some(all) = Window::whole(samples) else { return Stretch::default() };
     let (disk, window) = (all.busiest_disk(), Window { opens: from, closes: to, ..all });
-    let of_disk =
-        |quantity: &str| window.rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?));
+    let of_disk = |quantity: &str| {
+        window.rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?))
+    };
     let processors = window.mean(names::HOST_PROCESSORS);
-    let server = || Some(window.rate(names::SERVER_CPU_USER)? + window.rate(names::SERVER_CPU_SYSTEM)?);
+    let server =
+        || Some(window.rate(names::SERVER_CPU_USER)? + window.rate(names::SERVER_CPU_SYSTEM)?);
     Stretch {
         cpu_percent: window.mode_percent(&["user", "nice", "system", "irq", "softirq"]),
         server_percent: server().and_then(|busy| Some(100.0 * busy / processors?.max(1.0))),
@@ -196,12 +204,18 @@ pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
 
 /// The course of a trial from its first client on.
 pub(crate) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
-    let Some(TrialOutcome::Finished(record)) = view.run.outcomes.get(&trial.id) else { return Vec::new() };
+    let Some(TrialOutcome::Finished(record)) = view.run.outcomes.get(&trial.id) else {
+        return Vec::new();
+    };
     let Some(data) = view.data.trials.get(&trial.id) else { return Vec::new() };
-    let load = &view.plan().treatment(trial).load;
+    let load = &view.plan().configuration(trial).load;
     let closes = load.warmup.as_secs_f64() + record.measured.as_secs_f64();
     // After the window the clients leave; a stop rule by count ends between two looks.
-    let end = if matches!(load.stop, StopRule::Duration(_)) { closes + 0.2 } else { closes + STRETCH_MIN };
+    let end = if matches!(load.stop, StopRule::Duration(_)) {
+        closes + 0.2
+    } else {
+        closes + STRETCH_MIN
+    };
     points(&data.samples, end)
 }
 
@@ -237,13 +251,21 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
     let rate = |name: &str| Some(grown(name)? / length);
     let of_disk = |quantity: &str| rate(&format!("{}{}{quantity}", names::HOST_DISK, disk?));
     let pressure = |resource: &str| {
-        Some(100.0 * rate(&format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL))?)
+        Some(
+            100.0
+                * rate(&format!(
+                    "{}{resource}.some{}",
+                    names::HOST_PRESSURE,
+                    names::SECONDS_TOTAL
+                ))?,
+        )
     };
     let processors = last.values.get(names::HOST_PROCESSORS).copied().unwrap_or(1.0).max(1.0);
     // The generator's machine may be another than the server's.
     let own = last.values.get(&format!("{}{}", names::GENERATOR, names::HOST_PROCESSORS));
     let own = own.copied().unwrap_or(processors).max(1.0);
-    let share = |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
+    let share =
+        |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
     let modes = |modes: &[&str]| Window::whole(samples)?.mode_percent(modes);
     ResourcePoint {
         start_s: start.max(0.0),
@@ -273,8 +295,8 @@ mod tests {
         Sample { at_s, values, ..Sample::default() }
     }
 
-    fn looks() -> Vec<Sample> {
-        let look = |at: f64, user: f64, idle: f64, busy: f64| {
+    fn samples() -> Vec<Sample> {
+        let sample = |at: f64, user: f64, idle: f64, busy: f64| {
             sample(
                 at,
                 &[
@@ -290,18 +312,18 @@ mod tests {
             )
         };
         vec![
-            look(-1.0, 0.0, 0.0, 0.0),
-            look(-0.01, 0.0, 1.98, 0.0),
-            look(1.0, 1.5, 2.5, 0.5),
-            look(1.1, 1.6, 2.6, 0.6),
-            look(2.0, 3.0, 3.0, 0.9),
-            look(3.0, 3.0, 5.0, 0.9),
+            sample(-1.0, 0.0, 0.0, 0.0),
+            sample(-0.01, 0.0, 1.98, 0.0),
+            sample(1.0, 1.5, 2.5, 0.5),
+            sample(1.1, 1.6, 2.6, 0.6),
+            sample(2.0, 3.0, 3.0, 0.9),
+            sample(3.0, 3.0, 5.0, 0.9),
         ]
     }
 
     #[test]
     fn a_stretch_lies_between_two_looks_and_near_looks_are_one() {
-        let points = points(&looks(), 2.2);
+        let points = points(&samples(), 2.2);
         assert_eq!(
             points.iter().map(|p| (p.start_s, p.length_s)).collect::<Vec<_>>(),
             [(0.0, 1.0), (1.0, 1.0)]
@@ -317,8 +339,8 @@ mod tests {
         let busiest = |samples: &[Sample], opens: f64, closes: f64| {
             Window { opens, closes, ..Window::whole(samples)? }.busiest_disk()
         };
-        assert_eq!(busiest(&looks(), 0.0, 2.0).as_deref(), Some("sda"));
-        assert_eq!(busiest(&looks()[..2], -1.0, 0.0), None);
+        assert_eq!(busiest(&samples(), 0.0, 2.0).as_deref(), Some("sda"));
+        assert_eq!(busiest(&samples()[..2], -1.0, 0.0), None);
         assert_eq!(points(&[], 5.0), []);
     }
 }

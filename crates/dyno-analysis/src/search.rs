@@ -8,22 +8,24 @@ use dyno_store::TrialOutcome;
 
 pub(crate) fn searches(view: &View<'_>) -> Vec<SearchRow> {
     let metric = view.plan().primary_metric();
-    let row = |(index, treatment): (usize, &dyno_model::plan::Treatment)| {
-        let trials = || view.plan().trials.iter().filter(|trial| trial.treatment == index);
+    let row = |(index, configuration): (usize, &dyno_model::plan::Configuration)| {
+        let trials = || view.plan().trials.iter().filter(|trial| trial.configuration == index);
         let steps = |trial: &Trial| {
             let (id, block) = (trial.id.clone(), trial.block);
             let steps = steps(view, trial).iter();
-            steps.map(|step| SearchStep { trial: id.clone(), block, step: step.clone() }).collect::<Vec<_>>()
+            steps
+                .map(|step| SearchStep { trial: id.clone(), block, step: step.clone() })
+                .collect::<Vec<_>>()
         };
         Some(SearchRow {
-            treatment: index,
-            search: treatment.load.find.clone()?,
+            configuration: index,
+            search: configuration.load.find.clone()?,
             found: view.estimate(index, metric).filter(|_| metric.searched().is_some()),
             steps: trials().flat_map(steps).collect(),
             ended: trials().filter_map(|trial| ended(view, trial)).collect(),
         })
     };
-    view.treatments().filter_map(row).collect()
+    view.configurations().filter_map(row).collect()
 }
 
 /// The search of a trial that has ended.
@@ -34,7 +36,8 @@ fn record<'a>(view: &View<'a>, trial: &Trial) -> Option<&'a SearchRecord> {
     }
 }
 
-/// Its load steps. Of a trial that was interrupted there is no record, but every step was written down.
+/// Its load steps. Of a trial that was interrupted there is no record, but every step was written
+/// down.
 fn steps<'a>(view: &View<'a>, trial: &Trial) -> &'a [LoadStep] {
     let stepped = || view.run.stepped.get(&trial.id).map_or(&[][..], Vec::as_slice);
     record(view, trial).map_or_else(stepped, |record| &record.steps)
@@ -46,5 +49,9 @@ fn ended(view: &View<'_>, trial: &Trial) -> Option<EndedSearch> {
         Some(record) => (record.steps.len(), record.end.clone()),
         None => (steps(view, trial).len(), SearchEnd::Interrupted),
     };
-    (steps > 0 || end != SearchEnd::Interrupted).then(|| EndedSearch { trial: trial.id.clone(), steps, end })
+    (steps > 0 || end != SearchEnd::Interrupted).then(|| EndedSearch {
+        trial: trial.id.clone(),
+        steps,
+        end,
+    })
 }

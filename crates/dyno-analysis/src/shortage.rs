@@ -7,13 +7,17 @@ use dyno_model::plan::{LoadPlan, Metric, StopRule};
 /// What would be proposed is longer than what was needed by this, since trials differ.
 const SPARE: f64 = 1.1;
 
-/// Why trials with so many transactions have no figure of a metric: `None` where it is not their number.
+/// Why trials with so many transactions have no figure of a metric: `None` where it is not their
+/// number.
 pub(crate) fn shortage(counts: &[u64], metric: Metric, load: &LoadPlan) -> Option<Shortage> {
     let percentile = metric.percentage()?;
-    let transactions = counts.iter().copied().min().filter(|fewest| !is_shown(*fewest, percentile))?;
+    let transactions =
+        counts.iter().copied().min().filter(|fewest| !is_shown(*fewest, percentile))?;
     let needed = needed(percentile);
     let duration_s = match load.stop {
-        StopRule::Duration(time) if transactions > 0 && load.stages.is_none() && load.find.is_none() => {
+        StopRule::Duration(time)
+            if transactions > 0 && load.stages.is_none() && load.find.is_none() =>
+        {
             Some(rounded_up(time.as_secs_f64() * SPARE * needed as f64 / transactions as f64))
         }
         _ => None,
@@ -21,7 +25,8 @@ pub(crate) fn shortage(counts: &[u64], metric: Metric, load: &LoadPlan) -> Optio
     Some(Shortage { percentile, transactions, needed, duration_s })
 }
 
-/// The next time that somebody would write: whole seconds, then steps of 5 s, 30 s, 5 min and hours.
+/// The next time that somebody would write: whole seconds, then steps of 5 s, 30 s, 5 min and
+/// hours.
 fn rounded_up(seconds: f64) -> f64 {
     let step = match seconds {
         s if s <= 10.0 => 1.0,
@@ -45,7 +50,10 @@ mod tests {
         let found = of(&[640, 700], Metric::P99Ms).expect("too few");
         assert_eq!((found.transactions, found.needed, found.duration_s), (640, 1_000, Some(20.0)));
         let found = of(&[5_000, 20_000], Metric::P999Ms).expect("too few");
-        assert_eq!((found.transactions, found.needed, found.duration_s), (5_000, 10_000, Some(25.0)));
+        assert_eq!(
+            (found.transactions, found.needed, found.duration_s),
+            (5_000, 10_000, Some(25.0))
+        );
         assert_eq!(of(&[0, 5_000], Metric::P95Ms).expect("too few").duration_s, None);
         assert_eq!(of(&[1_000, 2_000], Metric::P99Ms), None);
         assert_eq!(of(&[1], Metric::MeanMs), None);
@@ -56,9 +64,14 @@ mod tests {
 
     #[test]
     fn times_are_rounded_up_to_what_somebody_would_write() {
-        for (seconds, rounded) in
-            [(1.2, 2.0), (10.0, 10.0), (17.2, 20.0), (61.0, 90.0), (601.0, 900.0), (3_700.0, 7_200.0)]
-        {
+        for (seconds, rounded) in [
+            (1.2, 2.0),
+            (10.0, 10.0),
+            (17.2, 20.0),
+            (61.0, 90.0),
+            (601.0, 900.0),
+            (3_700.0, 7_200.0),
+        ] {
             assert_eq!(rounded_up(seconds), rounded, "{seconds}");
         }
     }

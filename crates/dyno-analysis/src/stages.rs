@@ -9,24 +9,25 @@ use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
 
 pub(crate) fn stages(view: &View<'_>) -> Vec<StageRow> {
-    let of = |(treatment, plan): (usize, &dyno_model::plan::Treatment)| {
+    let of = |(configuration, plan): (usize, &dyno_model::plan::Configuration)| {
         let stages = plan.load.stages.as_ref();
-        stages.map_or_else(Vec::new, |stages| rows(view, treatment, &plan.load, stages))
+        stages.map_or_else(Vec::new, |stages| rows(view, configuration, &plan.load, stages))
     };
-    view.treatments().flat_map(of).collect()
+    view.configurations().flat_map(of).collect()
 }
 
-fn rows(view: &View<'_>, treatment: usize, load: &LoadPlan, stages: &Stages) -> Vec<StageRow> {
+fn rows(view: &View<'_>, configuration: usize, load: &LoadPlan, stages: &Stages) -> Vec<StageRow> {
     let mut start = load.warmup;
     let row = |(index, stage): (usize, &Stage)| {
         let length_s = stage.length().as_secs_f64();
         let records: Vec<&StageRecord> =
-            view.valid(treatment).filter_map(|record| record.stages.get(index)).collect();
+            view.valid(configuration).filter_map(|record| record.stages.get(index)).collect();
         let responses = || records.iter().filter_map(|record| record.response.as_ref());
-        let mean =
-            |metric| among(records.iter().filter_map(|record| figure(stage, record, metric)), unit(metric));
+        let mean = |metric| {
+            among(records.iter().filter_map(|record| figure(stage, record, metric)), unit(metric))
+        };
         let row = StageRow {
-            treatment,
+            configuration,
             name: stage.name.clone(),
             by: stages.by,
             load: stage.mean(),
@@ -46,36 +47,38 @@ fn rows(view: &View<'_>, treatment: usize, load: &LoadPlan, stages: &Stages) -> 
     stages.stages.iter().enumerate().map(row).collect()
 }
 
-/// What a trial says of a stage: transactions per second or milliseconds, and whether that is only a lower bound.
+/// What a trial says of a stage: transactions per second or milliseconds, and whether that is only
+/// a lower bound.
 fn figure(stage: &Stage, record: &StageRecord, metric: Metric) -> Option<(f64, bool)> {
     match metric {
         Metric::Throughput => Some((record.committed as f64 / stage.length().as_secs_f64(), false)),
-        _ => record::time(record.response.as_ref()?, metric).map(|time| (time.as_millis(), time.is_bound)),
+        _ => record::time(record.response.as_ref()?, metric)
+            .map(|time| (time.as_millis(), time.is_bound)),
     }
 }
 
 /// The figures of a stage, over the trials that are compared. `None` when one of them has none.
 pub(crate) fn figures(
     view: &View<'_>,
-    treatment: usize,
+    configuration: usize,
     name: &str,
     metric: Metric,
 ) -> Option<Vec<(f64, bool)>> {
-    let (index, stage) = of_name(view, treatment, name)?;
-    let records = view.standings[treatment].usable.iter();
+    let (index, stage) = of_name(view, configuration, name)?;
+    let records = view.eligibilities[configuration].usable.iter();
     records.map(|record| figure(stage, record.stages.get(index)?, metric)).collect()
 }
 
-fn of_name<'a>(view: &View<'a>, treatment: usize, name: &str) -> Option<(usize, &'a Stage)> {
-    let stages = &view.plan().treatments[treatment].load.stages.as_ref()?.stages;
+fn of_name<'a>(view: &View<'a>, configuration: usize, name: &str) -> Option<(usize, &'a Stage)> {
+    let stages = &view.plan().configurations[configuration].load.stages.as_ref()?.stages;
     stages.iter().enumerate().find(|(_, stage)| stage.name == name)
 }
 
 /// How many response times each trial that is compared has of a stage.
-pub(crate) fn counts(view: &View<'_>, treatment: usize, name: &str) -> Vec<u64> {
-    let Some((index, _)) = of_name(view, treatment, name) else { return Vec::new() };
+pub(crate) fn counts(view: &View<'_>, configuration: usize, name: &str) -> Vec<u64> {
+    let Some((index, _)) = of_name(view, configuration, name) else { return Vec::new() };
     let response = |record: &&TrialRecord| record.stages.get(index)?.response;
-    let records = view.standings[treatment].usable.iter();
+    let records = view.eligibilities[configuration].usable.iter();
     records.map(|record| response(record).map_or(0, |response| response.count)).collect()
 }
 
@@ -96,17 +99,17 @@ mod tests {
     use super::*;
     use crate::analyse;
     use crate::model::{Conclusion, LimitVerdict, ReportModel};
-    use dyno_model::finding::Finding;
     use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
     use dyno_model::plan::LoadBy;
     use dyno_model::response::{Bounded, ResponseSummary};
     use dyno_model::stages::Segment;
+    use dyno_model::warning::Warning;
     use dyno_store::fixture::{Shape, each_record};
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Two stages of two and four seconds, the second a ramp. In the first, trial by trial, 200, 202, 204, ... commits of a millisecond; of the second, one
-    /// in a hundred is lost.
+    /// Two stages of two and four seconds, the second a ramp. In the first, trial by trial, 200,
+    /// 202, 204, ... commits of a millisecond; of the second, one in a hundred is lost.
     fn staged() -> ReportModel {
         staged_with(Vec::new())
     }
@@ -121,9 +124,9 @@ mod tests {
                 segments: vec![segment(1, 100.0, 200.0), segment(3, 200.0, 400.0)],
             },
         ];
-        for treatment in &mut data.run.plan.treatments {
-            treatment.load.warmup = Nanos(SECOND);
-            treatment.load.stages = Some(Stages { by: LoadBy::Rate, stages: stages.clone() });
+        for configuration in &mut data.run.plan.configurations {
+            configuration.load.warmup = Nanos(SECOND);
+            configuration.load.stages = Some(Stages { by: LoadBy::Rate, stages: stages.clone() });
         }
         data.run.plan.limits = limits;
         each_record(&mut data.run, |index, record| {
@@ -141,8 +144,8 @@ mod tests {
                 StageRecord { committed: 990, response: Some(response(1_000, 10)) },
             ];
             if index == 0 {
-                record.findings =
-                    vec![Finding::CutShort { reason: "somebody fell over the cable".to_owned() }];
+                record.warnings =
+                    vec![Warning::CutShort { reason: "somebody fell over the cable".to_owned() }];
             }
         });
         analyse(&data)
@@ -151,28 +154,32 @@ mod tests {
     #[test]
     fn stages_are_means_over_the_valid_trials() {
         let model = staged();
-        assert_eq!(model.stages.len(), 2 * model.treatments.len());
-        for (row, rise) in model.stages.iter().step_by(2).zip(model.stages.iter().skip(1).step_by(2)) {
-            let treatment = &model.treatments[row.treatment];
-            let trials = model
-                .trials
-                .iter()
-                .enumerate()
-                .filter(|(index, trial)| trial.treatment == row.treatment && *index > 0);
+        assert_eq!(model.stages.len(), 2 * model.configurations.len());
+        for (row, rise) in
+            model.stages.iter().step_by(2).zip(model.stages.iter().skip(1).step_by(2))
+        {
+            let configuration = &model.configurations[row.configuration];
+            let trials =
+                model.trials.iter().enumerate().filter(|(index, trial)| {
+                    trial.configuration == row.configuration && *index > 0
+                });
             let rates: Vec<f64> = trials.map(|(index, _)| 100.0 + index as f64).collect();
             let throughput = row.throughput.expect("valid trials");
-            assert_eq!(throughput.repeats, treatment.trials_valid);
+            assert_eq!(throughput.repeats, configuration.trials_valid);
             assert!(
                 (throughput.mean - rates.iter().sum::<f64>() / rates.len() as f64).abs() < 1e-9,
                 "{row:?}"
             );
             assert_eq!((row.name.as_str(), row.length_s, row.load), ("usual", 2.0, 100.0));
-            assert_eq!((row.begun, row.not_committed), (200 * u64::from(treatment.trials_valid), 0));
+            assert_eq!(
+                (row.begun, row.not_committed),
+                (200 * u64::from(configuration.trials_valid), 0)
+            );
             let p95 = row.p95.expect("ten lie beyond");
             assert!(p95.mean == 1.0 && !p95.is_bound);
             assert_eq!(row.p99, None, "two lie beyond");
             assert_eq!((rise.name.as_str(), rise.length_s, rise.load), ("rise", 4.0, 262.5));
-            assert_eq!(rise.not_committed, 10 * u64::from(treatment.trials_valid));
+            assert_eq!(rise.not_committed, 10 * u64::from(configuration.trials_valid));
             assert!(rise.p99.is_some_and(|p99| p99.is_bound && p99.interval.is_none()), "{rise:?}");
             assert!(rise.p95.is_some_and(|p95| !p95.is_bound));
         }
@@ -181,7 +188,8 @@ mod tests {
     #[test]
     fn the_course_of_a_stage_begins_where_the_one_before_ends() {
         let model = staged();
-        let course = |row: &StageRow| row.course.iter().map(|it| (it.at_s, it.load)).collect::<Vec<_>>();
+        let course =
+            |row: &StageRow| row.course.iter().map(|it| (it.at_s, it.load)).collect::<Vec<_>>();
         assert_eq!(course(&model.stages[0]), [(1.0, 100.0), (3.0, 100.0)]);
         assert_eq!(course(&model.stages[1]), [(3.0, 100.0), (4.0, 200.0), (7.0, 400.0)]);
         assert!(analyse(&Shape::small().read()).stages.is_empty());
@@ -193,7 +201,7 @@ mod tests {
             measure,
             value,
             part: stage.map(|stage| LimitPart::Stage(stage.to_owned())),
-            treatments: vec![0],
+            configurations: vec![0],
             aborts: false,
         };
         let model = staged_with(vec![
@@ -209,12 +217,12 @@ mod tests {
         assert_eq!(
             verdicts,
             [
-                LimitVerdict::Held,
-                LimitVerdict::Broken,
-                LimitVerdict::Held,
-                LimitVerdict::Broken,
+                LimitVerdict::Passed,
+                LimitVerdict::Failed,
+                LimitVerdict::Passed,
+                LimitVerdict::Failed,
                 LimitVerdict::Undecided,
-                LimitVerdict::Held
+                LimitVerdict::Passed
             ],
             "{:?}",
             model.limits

@@ -3,16 +3,16 @@
 use crate::estimate::count;
 use crate::model::{SeriesSteadiness, TrialSteadiness};
 use crate::stats::steady::{Steadiness, VALUES_MIN, steadiness};
-use dyno_model::finding::Finding;
 use dyno_model::plan::{LoadPlan, Metric, StopRule};
 use dyno_model::record::{TrialRecord, is_rate};
+use dyno_model::warning::Warning;
 use dyno_store::TimelineLine;
 
 /// A second as timelines have it is no longer than this, and no shorter than what is a rate.
 const SECOND_MAX: f64 = 1.5;
 
-/// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table grows, its load has stages, or its clients end one after
-/// another.
+/// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table
+/// grows, its load has stages, or its clients end one after another.
 pub(crate) fn judge(
     record: &TrialRecord,
     load: &LoadPlan,
@@ -44,13 +44,13 @@ fn row(found: Steadiness) -> SeriesSteadiness {
     }
 }
 
-/// What a trial's steadiness gives reason to doubt: throughput, or response times where throughput is steady. In a closed loop the one
-/// follows from the other.
-pub(crate) fn findings(found: &TrialSteadiness) -> Vec<Finding> {
+/// What a trial's steadiness gives reason to doubt: throughput, or response times where throughput
+/// is steady. In a closed loop the one follows from the other.
+pub(crate) fn warnings(found: &TrialSteadiness) -> Vec<Warning> {
     let of = |metric, series: &SeriesSteadiness| {
         let (seconds, share) = (series.warm_up_s, series.warm_up_share);
-        let warm_up = series.has_warm_up.then_some(Finding::WarmUpLeft { metric, seconds, share });
-        let drift = series.drifts.then_some(Finding::Drift { metric, share: series.drift_share });
+        let warm_up = series.has_warm_up.then_some(Warning::WarmUpLeft { metric, seconds, share });
+        let drift = series.drifts.then_some(Warning::Drift { metric, share: series.drift_share });
         warm_up.into_iter().chain(drift).collect::<Vec<_>>()
     };
     let of_throughput = of(Metric::Throughput, &found.throughput);
@@ -76,7 +76,8 @@ impl Second {
     }
 }
 
-/// The window in whole seconds, without what is left over at its end; `None` when there are too few, or its intervals are longer.
+/// The window in whole seconds, without what is left over at its end; `None` when there are too
+/// few, or its intervals are longer.
 fn seconds(timeline: &[TimelineLine]) -> Option<Vec<Second>> {
     let (mut seconds, mut open) = (Vec::new(), Second::default());
     for line in timeline.iter().filter(|line| !line.is_warmup) {

@@ -14,9 +14,11 @@ use dyno_store::fixture::{Shape, each_record, never_started};
 
 #[test]
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
-    let interval = |values: &[f64]| estimate(values, Unit::TransactionsPerSecond).expect("values").interval;
+    let interval =
+        |values: &[f64]| estimate(values, Unit::TransactionsPerSecond).expect("values").interval;
     assert_eq!(interval(&[10.0, 500.0, 900.0]), None);
-    // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor is exp(0.2484).
+    // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor
+    // is exp(0.2484).
     let narrow = interval(&[450.0, 500.0, 550.0]).expect("these scatter little");
     assert!((narrow.low - 390.0).abs() < 0.1 && (narrow.high - 641.0).abs() < 0.1, "{narrow:?}");
 }
@@ -25,8 +27,8 @@ fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
 fn a_level_that_says_little_alone_is_named_with_its_factor() {
     let mut plan = Shape::rush().plan();
     plan.factors = vec!["server.settings.innodb_buffer_pool_size".to_owned()];
-    for (index, treatment) in plan.treatments.iter_mut().enumerate() {
-        treatment.levels = vec![["4G", "8G"][index % 2].to_owned()];
+    for (index, configuration) in plan.configurations.iter_mut().enumerate() {
+        configuration.levels = vec![["4G", "8G"][index % 2].to_owned()];
     }
     let (lines, _) = lines(&plan);
     assert_eq!(lines[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
@@ -43,15 +45,22 @@ fn percentiles_of_a_second_need_as_many_values_as_others() {
     assert_eq!((point.p50_ms, point.p95_ms, point.p99_ms), (Some(1.0), Some(1.0), None));
 }
 
-/// A report of two systems whose commits leave rows in a ledger, of which the first loses so many in its first trial; and what is missing from its counters.
+/// A report of two systems whose commits leave rows in a ledger, of which the first loses so many
+/// in its first trial; and what is missing from its counters.
 fn audited(lost_rows: u64, lost_updates: i64) -> ReportModel {
     let shape = Shape { variants: vec!["in-place"], clients: vec![8], ..Shape::small() };
     let mut data = shape.read();
-    let treatments = (0..data.run.plan.treatments.len()).collect();
-    let limit = Limit { measure: LimitMeasure::Lost, value: 0.0, part: None, treatments, aborts: false };
+    let configurations = (0..data.run.plan.configurations.len()).collect();
+    let limit = Limit {
+        measure: LimitMeasure::Lost,
+        value: 0.0,
+        part: None,
+        configurations,
+        aborts: false,
+    };
     data.run.plan.limits = vec![limit];
     each_record(&mut data.run, |index, record| {
-        let is_losing = record.trial.treatment == 0 && record.trial.block == 1;
+        let is_losing = record.trial.configuration == 0 && record.trial.block == 1;
         assert!(!is_losing || index < 2);
         for check in &mut record.audit.checks {
             if let AuditCheck::LostUpdates { sum_after, .. } = check {
@@ -75,27 +84,32 @@ fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together
     for (lost_rows, lost_updates, lost) in [(5, 0, 5), (0, 3, 3), (5, 3, 5), (0, 0, 0)] {
         let model = audited(lost_rows, lost_updates);
         let case = format!("{lost_rows} {lost_updates}: {:?}", model.conclusions);
-        let of_trials: Vec<Option<u64>> =
-            model.trials.iter().map(|trial| trial.figures.as_ref().and_then(|it| it.lost)).collect();
+        let of_trials: Vec<Option<u64>> = model
+            .trials
+            .iter()
+            .map(|trial| trial.figures.as_ref().and_then(|it| it.lost))
+            .collect();
         assert_eq!(of_trials.iter().flatten().sum::<u64>(), lost, "{case}");
         assert!(of_trials.iter().all(Option::is_some), "{case}");
-        assert_eq!(model.treatments[0].lost_percent > Some(0.0), lost > 0, "{case}");
-        assert_eq!(model.treatments[1].lost_percent, Some(0.0), "{case}");
+        assert_eq!(model.configurations[0].lost_percent > Some(0.0), lost > 0, "{case}");
+        assert_eq!(model.configurations[1].lost_percent, Some(0.0), "{case}");
         let audit = &model.audits[0];
         assert_eq!((audit.has_losses(), audit.has_lost_commits()), (lost > 0, lost > 0), "{case}");
         let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
-        let first = if lost > 0 { LimitVerdict::Broken } else { LimitVerdict::Held };
-        assert_eq!(verdicts, [first, LimitVerdict::Held], "{case}");
+        let first = if lost > 0 { LimitVerdict::Failed } else { LimitVerdict::Passed };
+        assert_eq!(verdicts, [first, LimitVerdict::Passed], "{case}");
         // One sentence says what is lost, and none that nothing is.
-        let told =
-            |is_meant: fn(&Conclusion) -> bool| model.conclusions.iter().filter(|it| is_meant(it)).count();
+        let told = |is_meant: fn(&Conclusion) -> bool| {
+            model.conclusions.iter().filter(|it| is_meant(it)).count()
+        };
         let commits = told(|it| matches!(it, Conclusion::LostCommits { .. }));
         let updates = told(|it| matches!(it, Conclusion::LostUpdates { .. }));
-        let expected = (usize::from(lost_rows > 0), usize::from(lost_rows == 0 && lost_updates > 0));
+        let expected =
+            (usize::from(lost_rows > 0), usize::from(lost_rows == 0 && lost_updates > 0));
         assert_eq!((commits, updates), expected, "{case}");
         assert_eq!(told(|it| matches!(it, Conclusion::NoLostUpdates { .. })), 0, "{case}");
         let none = model.conclusions.iter().find_map(|it| match it {
-            Conclusion::NoLostCommits { treatments, .. } => Some(*treatments),
+            Conclusion::NoLostCommits { configurations, .. } => Some(*configurations),
             _ => None,
         });
         assert_eq!(none, Some(if lost > 0 { 1 } else { 2 }), "{case}");
@@ -122,35 +136,40 @@ fn what_is_left_over_at_the_end_of_a_trial_is_drawn_as_no_rate() {
         });
     }
     let model = analyse(&data);
-    let rates: Vec<Option<f64>> = model.timelines[0].points.iter().map(|point| point.throughput).collect();
+    let rates: Vec<Option<f64>> =
+        model.timelines[0].points.iter().map(|point| point.throughput).collect();
     assert!(rates[..whole].iter().all(Option::is_some), "{rates:?}");
     assert_eq!(rates[whole..], [None, None]);
 }
 
 #[test]
 fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
-    // Pairs when these treatments are overloaded, and all others take so long.
-    let verdicts_beside = |treatments: &[usize], p95: Option<u64>| {
+    // Pairs when these configurations are overloaded, and all others take so long.
+    let verdicts_beside = |configurations: &[usize], p95: Option<u64>| {
         let mut data = Shape::small().read();
         for outcome in data.run.outcomes.values_mut() {
             if let (TrialOutcome::Finished(record), Some(p95)) = (outcome, p95) {
                 record.transaction.p95 = p95;
             }
         }
-        for treatment in treatments {
+        for configuration in configurations {
             // One in five: the 95th percentile is among the arrivals that were never started.
-            let trial = data.run.plan.trials.iter().find(|trial| trial.treatment == *treatment);
+            let trial =
+                data.run.plan.trials.iter().find(|trial| trial.configuration == *configuration);
             let commits = data.trials[&trial.expect("planned").id].transaction.len();
-            never_started(&mut data, *treatment, commits / 4);
+            never_started(&mut data, *configuration, commits / 4);
         }
         let model = analyse(&data);
         let of_p95 = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms);
-        of_p95.map(|it| (it.subject, it.baseline, it.effect.verdict, it.effect.bound)).collect::<Vec<_>>()
+        of_p95
+            .map(|it| (it.subject, it.baseline, it.effect.verdict, it.effect.bound))
+            .collect::<Vec<_>>()
     };
-    let verdicts = |treatments: &[usize]| verdicts_beside(treatments, None);
+    let verdicts = |configurations: &[usize]| verdicts_beside(configurations, None);
     let (subject, baseline, ..) = verdicts(&[])[0];
     let pair = |all: Vec<(usize, usize, Option<Verdict>, Option<RatioBound>)>| {
-        let found = all.into_iter().find(|it| (it.0, it.1) == (subject, baseline)).expect("the same pairs");
+        let found =
+            all.into_iter().find(|it| (it.0, it.1) == (subject, baseline)).expect("the same pairs");
         (found.2, found.3)
     };
     assert_eq!(pair(verdicts(&[])).1, None);
@@ -162,7 +181,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
     );
     // A bound of 2 s that is better than the other side's value, or the same, says nothing.
     for p95 in [20_000_000_000, 2_000_000_000] {
-        let beside = |treatment| pair(verdicts_beside(&[treatment], Some(p95)));
+        let beside = |configuration| pair(verdicts_beside(&[configuration], Some(p95)));
         assert_eq!(beside(subject), (Some(Verdict::Inconclusive), Some(RatioBound::AtLeast)));
         assert_eq!(beside(baseline), (Some(Verdict::Inconclusive), Some(RatioBound::AtMost)));
     }
@@ -181,17 +200,18 @@ fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_valu
         record.open_loop = Some(old);
     }
     let model = analyse(&data);
-    let row = &model.treatments[0];
+    let row = &model.configurations[0];
     assert!(row.p50.is_none() && row.p99.is_none(), "a trial's record does not tell");
     let merged = row.merged.expect("the histograms tell more");
     assert!(merged.is_bound(99.0) && merged.p99.is_some());
 }
 
-/// What a run is judged by when its transactions arrive at these rates, by treatment; and what the conclusions of it are about.
+/// What a run is judged by when its transactions arrive at these rates, by configuration; and what
+/// the conclusions of it are about.
 fn judged(change: impl Fn(usize, &mut LoadPlan)) -> ReportModel {
     let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
-    for (index, treatment) in data.run.plan.treatments.iter_mut().enumerate() {
-        change(index, &mut treatment.load);
+    for (index, configuration) in data.run.plan.configurations.iter_mut().enumerate() {
+        change(index, &mut configuration.load);
     }
     analyse(&data)
 }
@@ -219,27 +239,42 @@ fn a_rate_that_is_given_is_no_outcome() {
         _ => None,
     });
     let compared: Vec<Metric> = compared.collect();
-    assert!(!compared.is_empty() && compared.iter().all(|metric| *metric == Metric::P95Ms), "{compared:?}");
+    assert!(
+        !compared.is_empty() && compared.iter().all(|metric| *metric == Metric::P95Ms),
+        "{compared:?}"
+    );
 }
 
-/// A run whose trials searched for the highest rate; what each system takes, by its index, and how much blocks differ.
+/// A run whose trials searched for the highest rate; what each system takes, by its index, and how
+/// much blocks differ.
 fn searched(takes: [f64; 2]) -> ReportModel {
     let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
-    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(for_p99()));
+    data.run
+        .plan
+        .configurations
+        .iter_mut()
+        .for_each(|configuration| configuration.load.find = Some(for_p99()));
     let plan = data.run.plan.clone();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         // Blocks differ by a per cent, trials by less.
-        let (block, trial) = (f64::from(record.trial.block), record.trial.id.bytes().last().unwrap_or(0) % 4);
+        let (block, trial) =
+            (f64::from(record.trial.block), record.trial.id.bytes().last().unwrap_or(0) % 4);
         let scatter = 1.0 + 0.01 * block + 0.002 * f64::from(trial);
-        let held = takes[plan.treatment(&record.trial).system] * scatter;
+        let held = takes[plan.configuration(&record.trial).system] * scatter;
         record.search = Some(search_record(held, SearchEnd::Found));
     }
     analyse(&data)
 }
 
 fn for_p99() -> Search {
-    Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None }
+    Search {
+        most: LoadBy::Rate,
+        measure: LimitMeasure::P99,
+        below: 20.0,
+        transaction: None,
+        from: None,
+    }
 }
 
 /// A search in which this load passed, and 2 % more failed.
@@ -254,17 +289,27 @@ fn search_record(passed: f64, end: SearchEnd) -> SearchRecord {
         throughput: load,
         outcome,
         is_by_generator: false,
-        others_busy: 0.0,
+        other_processes_cpu: 0.0,
         steal: 0.0,
     };
     let steps = vec![step(1.02 * passed, Outcome::Failed), step(passed, Outcome::Passed)];
-    SearchRecord { search: for_p99(), steps, passed: Some(passed), failed: Some(1.02 * passed), end }
+    SearchRecord {
+        search: for_p99(),
+        steps,
+        passed: Some(passed),
+        failed: Some(1.02 * passed),
+        end,
+    }
 }
 
 #[test]
 fn searches_without_a_result_keep_their_steps_and_say_why() {
     let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
-    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(for_p99()));
+    data.run
+        .plan
+        .configurations
+        .iter_mut()
+        .for_each(|configuration| configuration.load.find = Some(for_p99()));
     let trials = data.run.plan.trials.clone();
     // One was interrupted, of one everything is lost but its steps, the others never pass.
     for (at, trial) in trials.iter().enumerate() {
@@ -281,7 +326,8 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
             }
             (1, _) => drop(data.run.stepped.insert(trial.id.clone(), search.steps)),
             _ => {
-                let failed = TrialOutcome::Failed { reason: String::new(), search: Some(Box::new(search)) };
+                let failed =
+                    TrialOutcome::Failed { reason: String::new(), search: Some(Box::new(search)) };
                 data.run.outcomes.insert(trial.id.clone(), failed);
             }
         }
@@ -306,7 +352,8 @@ fn what_was_searched_for_is_what_systems_are_compared_by() {
     let model = searched([1_000.0, 1_500.0]);
     assert_eq!(model.judged_by, Metric::HighestRate);
     assert!(model.comparisons.iter().all(|it| it.metric == Metric::HighestRate));
-    let is_decided = |it: &&Question| matches!(it.effect.verdict, Some(Verdict::Better | Verdict::Worse));
+    let is_decided =
+        |it: &&Question| matches!(it.effect.verdict, Some(Verdict::Better | Verdict::Worse));
     let decided = model.questions.iter().find(is_decided).expect("it is decided");
     let takes_more = decided.subject == model.provenance.systems[1].name;
     assert_eq!(decided.effect.verdict == Some(Verdict::Better), takes_more, "{decided:?}");
@@ -314,11 +361,17 @@ fn what_was_searched_for_is_what_systems_are_compared_by() {
     // Half way between the two loads of each block, on the scale of logarithms.
     let found = row.found.expect("three blocks");
     assert!(
-        (found.mean / row.steps.iter().map(|it| it.step.load).sum::<f64>() * row.steps.len() as f64 - 1.0)
+        (found.mean / row.steps.iter().map(|it| it.step.load).sum::<f64>()
+            * row.steps.len() as f64
+            - 1.0)
             .abs()
             < 0.001
     );
-    assert!(!found.is_bound && found.interval.is_some() && row.steps.len() == 2 * found.repeats as usize);
+    assert!(
+        !found.is_bound
+            && found.interval.is_some()
+            && row.steps.len() == 2 * found.repeats as usize
+    );
     assert!(model.conclusions.iter().any(|it| matches!(it, Conclusion::Found { row: 0 })));
     assert!(!model.conclusions.iter().any(|it| matches!(it, Conclusion::PeakThroughput { .. })));
 
@@ -332,21 +385,27 @@ fn lines_over_the_rate_join_what_differs_in_nothing_else() {
     let mut data = Shape::small().read();
     assert!(analyse(&data).rates.is_empty());
     let plan = &mut data.run.plan;
-    let sides: Vec<_> = plan.treatments.iter().map(|it| (it.system, it.clients)).collect();
-    // As many lines as there are systems: what the fixture has as numbers of clients are rates here, the highest first.
+    let sides: Vec<_> = plan.configurations.iter().map(|it| (it.system, it.clients)).collect();
+    // As many lines as there are systems: what the fixture has as numbers of clients are rates
+    // here, the highest first.
     plan.factors = vec!["load.rate".to_owned()];
-    for (treatment, (_, clients)) in plan.treatments.iter_mut().zip(&sides) {
+    for (configuration, (_, clients)) in plan.configurations.iter_mut().zip(&sides) {
         let rate = 1_000.0 / f64::from(*clients);
-        (treatment.levels, treatment.load.rate) = (vec![format!("{rate}/s")], Some(rate));
-        treatment.clients = 8;
+        (configuration.levels, configuration.load.rate) = (vec![format!("{rate}/s")], Some(rate));
+        configuration.clients = 8;
     }
     let model = analyse(&data);
     assert_eq!(model.rates.len(), model.provenance.systems.len());
     for line in &model.rates {
         assert_eq!(line.clients, 8);
-        assert!(model.provenance.systems.iter().any(|system| system.name == line.label), "{line:?}");
+        assert!(
+            model.provenance.systems.iter().any(|system| system.name == line.label),
+            "{line:?}"
+        );
         assert!(line.points.windows(2).all(|pair| pair[0].offered < pair[1].offered), "{line:?}");
-        let of = |point: &RatePoint| 1_000.0 / f64::from(sides[point.treatment].1);
-        assert!(line.points.len() > 1 && line.points.iter().all(|point| of(point) == point.offered));
+        let of = |point: &RatePoint| 1_000.0 / f64::from(sides[point.configuration].1);
+        assert!(
+            line.points.len() > 1 && line.points.iter().all(|point| of(point) == point.offered)
+        );
     }
 }

@@ -1,18 +1,19 @@
 //! Who talks to whom: the generator, the ways of the clients, and the nodes of systems.
 
-use crate::model::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
+use crate::model::{NodeRole, PathVia, Topology, TopologyNode, TopologyPath};
 use dyno_model::lists;
-use dyno_model::plan::{ManagedServer, Plan, SystemPlan, SystemSource, Treatment, Via};
+use dyno_model::plan::{Configuration, ManagedServer, Plan, SystemPlan, SystemSource, Via};
 use dyno_store::{Run, TrialOutcome};
 
-/// One per distinct picture: systems with the same ways and the same nodes share one, as they are measured one after the other.
+/// One per distinct picture: systems with the same ways and the same nodes share one, as they are
+/// measured one after the other.
 pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
     let mut all: Vec<Topology> = Vec::new();
     for (at, system) in run.plan.systems.iter().enumerate() {
         let Some(one) = topology(run, at, system) else { continue };
         let is_same = |it: &&mut Topology| {
-            (&it.ways, &it.nodes, &it.address, it.is_local)
-                == (&one.ways, &one.nodes, &one.address, one.is_local)
+            (&it.paths, &it.nodes, &it.address, it.is_local)
+                == (&one.paths, &one.nodes, &one.address, one.is_local)
         };
         match all.iter_mut().find(is_same) {
             Some(known) => {
@@ -30,56 +31,61 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     let plan = &run.plan;
     let (nodes, address) = match &system.source {
         SystemSource::Managed(server) => (nodes(server), String::new()),
-        SystemSource::Existing(existing) => {
-            (vec![TopologyNode { role: NodeRole::Server, number: None }], existing.endpoint.to_string())
-        }
+        SystemSource::Existing(existing) => (
+            vec![TopologyNode { role: NodeRole::Server, number: None }],
+            existing.endpoint.to_string(),
+        ),
         SystemSource::Imported => return None,
     };
-    let clients = plan.treatments.iter().filter(|it| it.system == at).map(|it| it.clients).max()?;
+    let clients =
+        plan.configurations.iter().filter(|it| it.system == at).map(|it| it.clients).max()?;
     let is_on_it = |outcome: &TrialOutcome| {
         matches!(outcome, TrialOutcome::Finished(record)
-            if plan.treatment(&record.trial).system == at && record.generator.shares_machine)
+            if plan.configuration(&record.trial).system == at && record.generator.shares_machine)
     };
     let version = run.systems.get(&system.name).map_or("", |report| &report.version);
     Some(Topology {
         systems: vec![format!("{} {version}", system.name).trim_end().to_owned()],
         clients,
-        ways: ways(plan, run, at),
+        paths: paths(plan, run, at),
         nodes,
         is_local: address.is_empty() || run.outcomes.values().any(is_on_it),
         address,
     })
 }
 
-/// Ways to a system, in the order of its treatments, each once.
-fn ways(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyWay> {
-    let way = |treatment: &Treatment| {
+/// Ways to a system, in the order of its configurations, each once.
+fn paths(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyPath> {
+    let path = |configuration: &Configuration| {
         let version = |kind: &str| run.environment.proxies.get(kind).cloned().unwrap_or_default();
-        match plan.endpoint(treatment) {
-            None => TopologyWay { name: String::new(), via: WayVia::Direct, what: String::new() },
+        match plan.endpoint(configuration) {
+            None => TopologyPath { name: String::new(), via: PathVia::Direct, what: String::new() },
             Some(endpoint) => {
                 let (via, what) = match &endpoint.via {
-                    Via::Tcp => (WayVia::Tcp, String::new()),
-                    Via::Socket => (WayVia::Socket, String::new()),
-                    Via::Address(address) => (WayVia::Address, address.to_string()),
-                    Via::Proxy(proxy) => {
-                        (WayVia::Proxy, format!("{} {}", proxy.kind.name(), version(proxy.kind.name())))
-                    }
-                    Via::Application(it) => {
-                        (WayVia::Application, format!("{} {}", it.kind.name(), version(it.kind.name())))
-                    }
+                    Via::Tcp => (PathVia::Tcp, String::new()),
+                    Via::Socket => (PathVia::Socket, String::new()),
+                    Via::Address(address) => (PathVia::Address, address.to_string()),
+                    Via::Proxy(proxy) => (
+                        PathVia::Proxy,
+                        format!("{} {}", proxy.kind.name(), version(proxy.kind.name())),
+                    ),
+                    Via::Application(it) => (
+                        PathVia::Application,
+                        format!("{} {}", it.kind.name(), version(it.kind.name())),
+                    ),
                 };
-                TopologyWay { name: endpoint.name.clone(), via, what: what.trim_end().to_owned() }
+                TopologyPath { name: endpoint.name.clone(), via, what: what.trim_end().to_owned() }
             }
         }
     };
-    lists::distinct(plan.treatments.iter().filter(|it| it.system == system).map(way))
+    lists::distinct(plan.configurations.iter().filter(|it| it.system == system).map(path))
 }
 
 /// Those that hold data are drawn before what holds them together.
 fn nodes(server: &ManagedServer) -> Vec<TopologyNode> {
     let roles = server.kind.roles(server.nodes, server.data_nodes).into_iter();
-    let mut nodes: Vec<TopologyNode> = roles.map(|(role, number)| TopologyNode { role, number }).collect();
+    let mut nodes: Vec<TopologyNode> =
+        roles.map(|(role, number)| TopologyNode { role, number }).collect();
     nodes.sort_by_key(|node| node.role == NodeRole::Management);
     nodes
 }
@@ -98,7 +104,11 @@ mod tests {
     fn systems_that_look_alike_share_a_picture_and_a_cluster_has_one_of_its_own() {
         let mut run = Shape { systems: 3, clients: vec![1, 64], ..Shape::small() }.read().run;
         let alike = topologies(&run);
-        assert_eq!((alike.len(), alike[0].systems.len(), alike[0].clients), (1, 3, 64), "{alike:?}");
+        assert_eq!(
+            (alike.len(), alike[0].systems.len(), alike[0].clients),
+            (1, 3, 64),
+            "{alike:?}"
+        );
         run.plan.systems[1].source = SystemSource::Managed(ManagedServer::new(ServerKind::Galera));
         run.plan.systems[2].source = SystemSource::Imported;
         let all = topologies(&run);
@@ -109,7 +119,8 @@ mod tests {
     fn every_node_of_a_cluster_is_there_with_what_it_does() {
         use NodeRole::{Data, Management, Member, Primary, Replica, Sql};
         assert_eq!(roles(ServerKind::Galera), [1, 2, 3].map(|at| (Member, Some(at))));
-        let ndb = [(Sql, Some(1)), (Sql, Some(2)), (Data, Some(1)), (Data, Some(2)), (Management, None)];
+        let ndb =
+            [(Sql, Some(1)), (Sql, Some(2)), (Data, Some(1)), (Data, Some(2)), (Management, None)];
         assert_eq!(roles(ServerKind::Ndb), ndb);
         assert_eq!(roles(ServerKind::PostgresReplica), [(Primary, None), (Replica, Some(1))]);
     }

@@ -1,10 +1,11 @@
-//! Treatments and trials with their figures, and what was planned against what is there.
+//! Configurations and trials with their figures, and what was planned against what is there.
 
 use crate::checks;
 use crate::estimate::{arrived, count, total};
 use crate::latency;
 use crate::model::{
-    Completeness, FailedTrial, KindCount, TreatmentRow, TrialFigures, TrialRow, TrialState, Validity,
+    Completeness, ConfigurationRow, FailedTrial, KindCount, TrialFigures, TrialRow, TrialState,
+    Validity,
 };
 use crate::named;
 use crate::shortage::shortage;
@@ -12,45 +13,57 @@ use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
-use dyno_model::finding::Severity;
 use dyno_model::ledger::Ledger;
-use dyno_model::plan::{Metric, Treatment};
+use dyno_model::plan::{Configuration, Metric};
 use dyno_model::record::TrialRecord;
 use dyno_model::response::Bounded;
+use dyno_model::warning::Severity;
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
-pub(crate) fn treatment_rows(view: &View<'_>) -> Vec<TreatmentRow> {
-    view.treatments().map(|(index, treatment)| treatment_row(view, index, treatment)).collect()
+pub(crate) fn configuration_rows(view: &View<'_>) -> Vec<ConfigurationRow> {
+    view.configurations()
+        .map(|(index, configuration)| configuration_row(view, index, configuration))
+        .collect()
 }
 
-fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> TreatmentRow {
+fn configuration_row(
+    view: &View<'_>,
+    index: usize,
+    configuration: &Configuration,
+) -> ConfigurationRow {
     let measured = view.measured(index);
     let valid: Vec<_> = view.valid(index).collect();
-    let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
+    let sum =
+        |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
     let retries = total(measured, Ledger::known_retries);
-    // Commits are counted in valid trials only, as in all figures. Failures are counted in all trials, because they make some of them invalid.
+    // Commits are counted in valid trials only, as in all figures. Failures are counted in all
+    // trials, because they make some of them invalid.
     let committed = valid.iter().map(|record| record.ledger.committed).sum::<u64>();
     let retries_of_valid = total(&valid, Ledger::known_retries);
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
-        _ if measured.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => Validity::Warned,
+        _ if measured.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => {
+            Validity::Warned
+        }
         _ => Validity::Valid,
     };
-    TreatmentRow {
+    ConfigurationRow {
         line: view.line_of[index],
-        clients: treatment.clients,
-        trials_planned: count(view.plan().trials.iter().filter(|trial| trial.treatment == index).count()),
+        clients: configuration.clients,
+        trials_planned: count(
+            view.plan().trials.iter().filter(|trial| trial.configuration == index).count(),
+        ),
         trials_measured: count(measured.len()),
         trials_valid: count(valid.len()),
-        not_working: view.standings[index].not_working(),
+        not_working: view.eligibilities[index].not_working(),
         throughput: view.estimate(index, Metric::Throughput),
         mean: view.estimate(index, Metric::MeanMs),
         p50: view.estimate(index, Metric::P50Ms),
         p95: view.estimate(index, Metric::P95Ms),
         p99: view.estimate(index, Metric::P99Ms),
-        shortage: shortage(&named::counts(view, index, None), Metric::P99Ms, &treatment.load),
+        shortage: shortage(&named::counts(view, index, None), Metric::P99Ms, &configuration.load),
         merged: latency::summary_of_all(&view.merged[index]),
         arrived: arrived(measured, |open_loop| open_loop.arrived),
         unstarted: arrived(measured, |open_loop| open_loop.unstarted),
@@ -65,7 +78,11 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         retries_per_commit: retries_of_valid
             .map(|retries| if committed == 0 { 0.0 } else { retries as f64 / committed as f64 }),
         lost_percent: checks::commit_audit(measured).map(|audit| audit.lost_percent),
-        audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+        audit: measured
+            .iter()
+            .map(|record| record.audit.verdict())
+            .max()
+            .unwrap_or(AuditVerdict::NotChecked),
         validity,
     }
 }
@@ -77,7 +94,10 @@ fn errors(records: &[&TrialRecord]) -> FailureLog {
         all.add(&record.failures);
         for beside in &record.beside {
             let mut failures = beside.record.failures.clone();
-            failures.0.iter_mut().for_each(|it| it.statement = format!("{}: {}", beside.name, it.statement));
+            failures
+                .0
+                .iter_mut()
+                .for_each(|it| it.statement = format!("{}: {}", beside.name, it.statement));
             all.add(&failures);
         }
     }
@@ -93,7 +113,8 @@ fn kinds<'a>(
     for (kind, number) in records.iter().flat_map(|record| pick(record)) {
         *sums.entry(*kind).or_default() += number;
     }
-    let mut kinds: Vec<_> = sums.into_iter().map(|(kind, count)| KindCount { kind, count }).collect();
+    let mut kinds: Vec<_> =
+        sums.into_iter().map(|(kind, count)| KindCount { kind, count }).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     kinds
 }
@@ -103,13 +124,13 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
         .trials
         .iter()
         .map(|trial| {
-            let row = |state, figures, findings, reason| TrialRow {
+            let row = |state, figures, warnings, reason| TrialRow {
                 id: trial.id.clone(),
                 block: trial.block,
-                treatment: trial.treatment,
+                configuration: trial.configuration,
                 state,
                 figures,
-                findings,
+                warnings,
                 steadiness: view.judged.get(trial.id.as_str()).and_then(|judged| judged.steadiness),
                 reason,
             };
@@ -124,7 +145,12 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                         Some(Severity::Warning) => TrialState::Warned,
                         Some(Severity::Note) | None => TrialState::Valid,
                     };
-                    row(state, Some(trial_figures(record)), view.findings(record).to_vec(), String::new())
+                    row(
+                        state,
+                        Some(trial_figures(record)),
+                        view.warnings(record).to_vec(),
+                        String::new(),
+                    )
                 }
             }
         })
@@ -176,7 +202,7 @@ pub(crate) fn completeness(view: &View<'_>) -> Completeness {
             None => completeness.missing.push(trial.id.clone()),
             Some(TrialOutcome::Failed { reason, .. }) => completeness.failed.push(FailedTrial {
                 trial: trial.id.clone(),
-                treatment: trial.treatment,
+                configuration: trial.configuration,
                 reason: reason.clone(),
             }),
             Some(TrialOutcome::Finished(record)) => {
@@ -186,7 +212,8 @@ pub(crate) fn completeness(view: &View<'_>) -> Completeness {
             }
         }
     }
-    completeness.is_complete =
-        run.has_ended && completeness.measured == completeness.planned && completeness.cut.is_empty();
+    completeness.is_complete = run.has_ended
+        && completeness.measured == completeness.planned
+        && completeness.cut.is_empty();
     completeness
 }

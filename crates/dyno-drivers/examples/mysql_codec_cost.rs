@@ -1,6 +1,8 @@
-//! What encoding and decoding one point select costs, without sockets: `cargo run --release --example mysql_codec_cost`.
+//! What encoding and decoding one point select costs, without sockets:
+//! `cargo run --release --example mysql_codec_cost`.
 //!
-//! The reply is the one that MariaDB gives to `SELECT c FROM sbtest1 WHERE id = ?`: one column of 119 characters, one row.
+//! The reply is the one that MariaDB gives to `SELECT c FROM sbtest1 WHERE id = ?`: one column of
+//! 119 characters, one row.
 #![expect(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use dyno_drivers::mysql::protocol::column::kind;
@@ -56,9 +58,18 @@ fn main() {
     let mut space = RowSpace::default();
     for rows in [1, 100] {
         for (capabilities, name) in [
-            (Capabilities { is_ok_terminated: true, has_cached_metadata: true }, "definitions left out"),
-            (Capabilities { is_ok_terminated: true, has_cached_metadata: false }, "definitions, no EOF"),
-            (Capabilities { is_ok_terminated: false, has_cached_metadata: false }, "definitions and EOF"),
+            (
+                Capabilities { is_ok_terminated: true, has_cached_metadata: true },
+                "definitions left out",
+            ),
+            (
+                Capabilities { is_ok_terminated: true, has_cached_metadata: false },
+                "definitions, no EOF",
+            ),
+            (
+                Capabilities { is_ok_terminated: false, has_cached_metadata: false },
+                "definitions and EOF",
+            ),
         ] {
             let bytes = reply(capabilities, rows);
             let discard = median(|_| {
@@ -97,7 +108,11 @@ fn receive<S: RowSink>(
     space: &mut RowSpace,
     sink: &mut S,
 ) {
-    let column = dyno_drivers::mysql::protocol::column::Column { kind: 254, is_unsigned: false, decimals: 0 };
+    let column = dyno_drivers::mysql::protocol::column::Column {
+        kind: 254,
+        is_unsigned: false,
+        decimals: 0,
+    };
     let mut reply = Reply::new(capabilities, Encoding::Binary);
     input.expect(1);
     let mut rest = bytes;
@@ -137,7 +152,11 @@ fn reply(capabilities: Capabilities, rows: usize) -> Vec<u8> {
     for _ in 0..rows {
         payloads.push([&[0, 0, 119][..], &[b'x'; 119]].concat());
     }
-    payloads.push(if capabilities.is_ok_terminated { b"\xfe\0\0\x02\0\0\0".to_vec() } else { eof.to_vec() });
+    payloads.push(if capabilities.is_ok_terminated {
+        b"\xfe\0\0\x02\0\0\0".to_vec()
+    } else {
+        eof.to_vec()
+    });
     let mut out = Vec::new();
     let mut sequence = 1;
     for payload in payloads {

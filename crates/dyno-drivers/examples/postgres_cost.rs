@@ -3,9 +3,10 @@
 //! ```text
 //! cargo run --release --example postgres_cost --no-default-features --features postgres [-- SOCKET-FILE USER]
 //! ```
-//! Without arguments: nanoseconds to encode a prepared point select and to decode its answer, in memory. With the unix
-//! socket of a server that lets USER in without a password: round trips in each mode, and the time to load 250,000
-//! sbtest rows into a table of database `postgres`, which is dropped afterwards.
+//! Without arguments: nanoseconds to encode a prepared point select and to decode its answer, in
+//! memory. With the unix socket of a server that lets USER in without a password: round trips in
+//! each mode, and the time to load 250,000 sbtest rows into a table of database `postgres`, which
+//! is dropped afterwards.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use dyno_drivers::postgres::Connection;
@@ -16,7 +17,8 @@ use dyno_drivers::postgres::protocol::oid;
 use dyno_drivers::postgres::protocol::parameter::ParameterType;
 use dyno_drivers::postgres::protocol::reply::{Progress, Reply, Shape};
 use dyno_drivers::{
-    BulkLoad, Discard, Driver, FirstInteger, Io, Row, RowSink, RowSource, RowWriter, Value, block_on,
+    BulkLoad, Discard, Driver, FirstInteger, Io, Row, RowSink, RowSource, RowWriter, Value,
+    block_on,
 };
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
@@ -49,7 +51,8 @@ impl RowSink for Length {
     }
 }
 
-/// Processor time per round of a function, nanoseconds. Not the clock's time, which other programs lengthen.
+/// Processor time per round of a function, nanoseconds. Not the clock's time, which other programs
+/// lengthen.
 fn time(mut round: impl FnMut(u32)) -> f64 {
     (0..ROUNDS / 10).for_each(&mut round);
     let begun = processor_seconds();
@@ -71,7 +74,8 @@ fn decode<S: RowSink>(bytes: &[u8], mut sink: S) -> f64 {
             room[..count].copy_from_slice(&rest[..count]);
             inbox.received(count);
             rest = &rest[count..];
-            progress = reply.read(&mut inbox, &mut shape, &mut fields, &mut sink).expect("a right answer");
+            progress =
+                reply.read(&mut inbox, &mut shape, &mut fields, &mut sink).expect("a right answer");
         }
         black_box(&reply.outcome);
     })
@@ -93,9 +97,21 @@ fn in_memory() {
     println!("{:<58} {:>8.1}", "encode, 1 integer", encode(1));
     println!("{:<58} {:>8.1}", "encode, 4 integers", encode(4));
     println!("{:<58} {:>8.1}", "decode 1 row of 119 bytes, discarded", decode(&answer(1), Discard));
-    println!("{:<58} {:>8.1}", "decode 1 row of 119 bytes, looked at", decode(&answer(1), Length(0)));
-    println!("{:<58} {:>8.1}", "decode 100 rows of 119 bytes, discarded", decode(&answer(100), Discard));
-    println!("{:<58} {:>8.1}", "decode 100 rows of 119 bytes, looked at", decode(&answer(100), Length(0)));
+    println!(
+        "{:<58} {:>8.1}",
+        "decode 1 row of 119 bytes, looked at",
+        decode(&answer(1), Length(0))
+    );
+    println!(
+        "{:<58} {:>8.1}",
+        "decode 100 rows of 119 bytes, discarded",
+        decode(&answer(100), Discard)
+    );
+    println!(
+        "{:<58} {:>8.1}",
+        "decode 100 rows of 119 bytes, looked at",
+        decode(&answer(100), Length(0))
+    );
 }
 
 /// Rows as sysbench's `oltp_common.lua` makes them: id, k, c of 119 and pad of 59 characters.
@@ -112,8 +128,10 @@ impl SbtestRows {
             if group > 0 {
                 self.text.push('-');
             }
-            self.state =
-                self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.state = self
+                .state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let mut digits = self.state >> 20;
             for _ in 0..11 {
                 self.text.push(char::from(b'0' + (digits % 10) as u8));
@@ -138,14 +156,18 @@ impl RowSource for SbtestRows {
     }
 }
 
-/// Processor time of this process in seconds (user and system); Linux counts it in nanoseconds here.
+/// Processor time of this process in seconds (user and system); Linux counts it in nanoseconds
+/// here.
 fn processor_seconds() -> f64 {
     let schedstat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    schedstat.split(' ').next().and_then(|first| first.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e9
+    schedstat.split(' ').next().and_then(|first| first.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1e9
 }
 
 /// Wall-clock seconds and processor seconds of what is done.
-fn clocked<T>(work: impl FnOnce() -> Result<T, OperationFailure>) -> Result<(f64, f64), OperationFailure> {
+fn clocked<T>(
+    work: impl FnOnce() -> Result<T, OperationFailure>,
+) -> Result<(f64, f64), OperationFailure> {
     let (begun, processor) = (Instant::now(), processor_seconds());
     work()?;
     Ok((begun.elapsed().as_secs_f64(), processor_seconds() - processor))
@@ -168,8 +190,10 @@ fn on_a_server(target: &Target) -> Result<(), OperationFailure> {
     }
     println!("\n{:<58} {:>8} {:>8}", "one client, per point select", "µs", "CPU µs");
     for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {
-        let mut connection =
-            block_on(Connection::connect(&Target { query_mode: mode, ..target.clone() }, &Io::Blocking))?;
+        let mut connection = block_on(Connection::connect(
+            &Target { query_mode: mode, ..target.clone() },
+            &Io::Blocking,
+        ))?;
         let select = block_on(connection.prepare("SELECT k FROM dyno_postgres_cost WHERE id=?"))?;
         let (wall, processor) = clocked(|| {
             for number in 0..STATEMENTS {

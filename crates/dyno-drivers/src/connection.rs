@@ -2,7 +2,7 @@
 
 use crate::driver::{Driver, Outcome, Result, Statement};
 use crate::own_sessions;
-use crate::patience::Patience;
+use crate::timeout::TimeoutPolicy;
 use crate::transport::{Io, block_on};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::engine::{Identity, Product};
@@ -26,7 +26,8 @@ pub enum Connection {
 
 /// What a service answers to SQL; it is not sent.
 fn no_sql<T>() -> Result<T> {
-    Err(FailureKind::Unsupported.failure("a service that speaks HTTP takes no SQL; use the workload `http`"))
+    Err(FailureKind::Unsupported
+        .failure("a service that speaks HTTP takes no SQL; use the workload `http`"))
 }
 
 /// Calls a method on whichever driver it is, or says what holds of services.
@@ -46,8 +47,12 @@ macro_rules! each {
 async fn connect(target: &Target, io: &Io) -> Result<Connection> {
     match target.engine {
         Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Connection::Mysql),
-        Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Connection::Postgres),
-        Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Connection::Sqlite),
+        Engine::Postgres => {
+            crate::postgres::Connection::connect(target, io).await.map(Connection::Postgres)
+        }
+        Engine::Sqlite => {
+            crate::sqlite::Connection::connect(target, io).await.map(Connection::Sqlite)
+        }
         Engine::Null => crate::null::Connection::connect(target, io).await.map(Connection::Null),
         Engine::Http => crate::http::Connection::connect(target, io)
             .await
@@ -56,7 +61,8 @@ async fn connect(target: &Target, io: &Io) -> Result<Connection> {
 }
 
 impl Connection {
-    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that it names; PostgreSQL's alone.
+    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that
+    /// it names; PostgreSQL's alone.
     ///
     /// # Errors
     /// When the server refuses the statement or a row, or is lost.
@@ -71,7 +77,7 @@ impl Connection {
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         let connection = connect(target, io).await?;
-        if matches!(io, Io::Patient(_)) {
+        if matches!(io, Io::WithTimeout(_)) {
             own_sessions::note(target, connection.session_number());
         }
         Ok(connection)
@@ -131,9 +137,10 @@ impl Driver for Connection {
     }
 }
 
-impl Patience {
-    /// For statements that take the longer the more data there are: six hours, as long as the server is well. Whenever as much time as
-    /// a question may take has passed without an answer, another connection is opened and asked, to see that.
+impl TimeoutPolicy {
+    /// For statements that take the longer the more data there are: six hours, as long as the
+    /// server is well. Whenever as much time as a question may take has passed without an answer,
+    /// another connection is opened and asked, to see that.
     #[must_use]
     pub fn for_work(target: &Target) -> Self {
         Self::for_work_asking(target, show_life)
@@ -141,9 +148,9 @@ impl Patience {
 }
 
 /// A refusal is a sign of life too, which the failure tells.
-fn show_life(target: &Target, patience: Patience) -> Result<()> {
+fn show_life(target: &Target, timeout: TimeoutPolicy) -> Result<()> {
     block_on(async {
-        let mut connection = Connection::connect(target, &Io::Patient(patience)).await?;
+        let mut connection = Connection::connect(target, &Io::WithTimeout(timeout)).await?;
         connection.query("SELECT 1", &mut Discard).await?;
         connection.close().await;
         Ok(())

@@ -20,7 +20,8 @@ pub struct Outcome {
     pub has_rows: bool,
     /// Rows received.
     pub rows: u64,
-    /// Rows the server says it changed. MySQL counts rows whose value changed, PostgreSQL and SQLite rows that matched.
+    /// Rows the server says it changed. MySQL counts rows whose value changed, PostgreSQL and
+    /// SQLite rows that matched.
     pub affected: u64,
 }
 
@@ -55,24 +56,30 @@ pub(crate) fn unprepared(statement: Statement) -> OperationFailure {
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// What every driver does. Futures are polled by an [`crate::Executor`] when the connection was opened with a reactor;
-/// opened with [`Io::Blocking`] or [`Io::Patient`] they never pend, and [`crate::block_on`] runs them.
+/// What every driver does. Futures are polled by an [`crate::Executor`] when the connection was
+/// opened with a reactor; opened with [`Io::Blocking`] or [`Io::WithTimeout`] they never pend, and
+/// [`crate::block_on`] runs them.
 ///
 /// SQL is written with `?` for parameters in every dialect; drivers translate.
-#[expect(async_fn_in_trait, reason = "drivers are used through one enum; futures stay on their thread")]
+#[expect(
+    async_fn_in_trait,
+    reason = "drivers are used through one enum; futures stay on their thread"
+)]
 pub trait Driver: Sized {
-    /// Opens a connection, authenticates, and runs `target.session_setup`. Never takes longer than `target.connect_timeout`.
+    /// Opens a connection, authenticates, and runs `target.session_setup`. Never takes longer than
+    /// `target.connect_timeout`.
     async fn connect(target: &Target, io: &Io) -> Result<Self>;
 
     /// Whose server it is, and its version.
     fn identity(&self) -> Identity;
 
-    /// Makes a statement ready: on the server in [`dyno_model::target::QueryMode::Prepared`], otherwise only here. Statements that
-    /// the server cannot prepare (MySQL error 1295, such as `BEGIN`) are sent as text without further ado.
+    /// Makes a statement ready: on the server in [`dyno_model::target::QueryMode::Prepared`],
+    /// otherwise only here. Statements that the server cannot prepare (MySQL error 1295, such as
+    /// `BEGIN`) are sent as text without further ado.
     async fn prepare(&mut self, sql: &str) -> Result<Statement>;
 
-    /// Has the server parse a statement, and execute nothing and keep nothing, in every query mode. Statements that the server cannot
-    /// prepare at all (MySQL error 1295) are taken to be right.
+    /// Has the server parse a statement, and execute nothing and keep nothing, in every query mode.
+    /// Statements that the server cannot prepare at all (MySQL error 1295) are taken to be right.
     async fn check(&mut self, sql: &str) -> Result<()>;
 
     /// Executes a prepared statement: one round trip.
@@ -86,13 +93,16 @@ pub trait Driver: Sized {
     /// Sends text without parameters: one round trip.
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome>;
 
-    /// Loads rows by the engine's bulk path; returns how many were loaded. The whole load is one transaction where the engine allows.
+    /// Loads rows by the engine's bulk path; returns how many were loaded. The whole load is one
+    /// transaction where the engine allows.
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64>;
 
-    /// Says good-bye where the protocol has a word for it. Dropping a connection without it is a broken connection to the server.
+    /// Says good-bye where the protocol has a word for it. Dropping a connection without it is a
+    /// broken connection to the server.
     async fn close(&mut self);
 
-    /// Has the server forget a prepared statement, where it remembers any. Its number is not used again on this connection.
+    /// Has the server forget a prepared statement, where it remembers any. Its number is not used
+    /// again on this connection.
     async fn forget(&mut self, _statement: Statement) -> Result<()> {
         Ok(())
     }
@@ -100,18 +110,20 @@ pub trait Driver: Sized {
     /// True when a transaction is open on the connection, as the server said last.
     fn is_in_transaction(&self) -> bool;
 
-    /// The server's number of the session, by which it can be found among all and ended; `None` where there is no server. A proxy on the
-    /// way gives numbers of its own.
+    /// The server's number of the session, by which it can be found among all and ended; `None`
+    /// where there is no server. A proxy on the way gives numbers of its own.
     fn session_number(&self) -> Option<u32> {
         None
     }
 
-    /// Whatever is not answered at this time fails with [`dyno_model::failure::FailureKind::Timeout`], after which the connection is of no use; `None` lifts the
-    /// limit. An engine inside the process answers without anybody's waiting, and has none.
+    /// Whatever is not answered at this time fails with
+    /// [`dyno_model::failure::FailureKind::Timeout`], after which the connection is of no use;
+    /// `None` lifts the limit. An engine inside the process answers without anybody's waiting, and
+    /// has none.
     fn set_deadline(&mut self, _deadline: Option<Instant>) {}
 
-    /// For connections that block: something another thread can call to end the statement in progress. SQLite's connections survive it,
-    /// those to servers are broken by it.
+    /// For connections that block: something another thread can call to end the statement in
+    /// progress. SQLite's connections survive it, those to servers are broken by it.
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         None
     }

@@ -1,6 +1,8 @@
-//! How many files a process has open for its connections, and how many it may have: the one rule for every command.
+//! How many files a process has open for its connections, and how many it may have: the one rule
+//! for every command.
 //!
-//! Measured, the highest number of open files of `dyno run` and what they were (scripts of `rush`, one trial):
+//! Measured, the highest number of open files of `dyno run` and what they were (scripts of `rush`,
+//! one trial):
 //!
 //! | engine | 50 clients | 200 clients | per client |
 //! |---|---:|---:|---|
@@ -13,13 +15,15 @@
 use dyno_model::target::Engine;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that a process opens beside those of its connections: results, logs, event loops, pipes of guards, connections that
-/// ask questions. Measured: 17 to 25.
+/// Files that a process opens beside those of its connections: results, logs, event loops, pipes of
+/// guards, connections that ask questions. Measured: 17 to 25.
 pub const BESIDE: u64 = 64;
 
 /// Too few files for what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{connections} clients need up to {needed} open files, and this process may open {allowed}")]
+#[error(
+    "{connections} clients need up to {needed} open files, and this process may open {allowed}"
+)]
 pub struct TooFew {
     /// Connections that were asked for.
     pub connections: u32,
@@ -37,7 +41,8 @@ impl TooFew {
     }
 }
 
-/// Raises this process's limit of open files as far as it may, and checks whether so many connections have room below it.
+/// Raises this process's limit of open files as far as it may, and checks whether so many
+/// connections have room below it.
 ///
 /// # Errors
 /// [`TooFew`] when they do not.
@@ -50,8 +55,8 @@ fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), TooFew> {
     if needed <= allowed { Ok(()) } else { Err(TooFew { connections, needed, allowed }) }
 }
 
-/// Raises this process's limit of open files as far as it may; returns what is in force then, `u64::MAX` for no limit. Where it
-/// cannot be raised, the old limit stays.
+/// Raises this process's limit of open files as far as it may; returns what is in force then,
+/// `u64::MAX` for no limit. Where it cannot be raised, the old limit stays.
 pub fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -74,7 +79,8 @@ mod tests {
             assert_eq!(error.remedy(), "ulimit -n 20064");
         }
         assert!(
-            check(Engine::Sqlite, 9_900, 20_000).is_ok() && check(Engine::Sqlite, 10_000, 20_000).is_err()
+            check(Engine::Sqlite, 9_900, 20_000).is_ok()
+                && check(Engine::Sqlite, 10_000, 20_000).is_err()
         );
         assert!(check(Engine::Null, 1_000_000, 100).is_ok());
     }

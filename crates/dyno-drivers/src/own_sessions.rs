@@ -1,12 +1,12 @@
-//! Sessions that this process opened to ask a system something. A server lists one for a moment after it was closed, and dyno must not take
-//! its own for somebody else's.
+//! Sessions that this process opened to ask a system something. A server lists one for a moment
+//! after it was closed, and dyno must not take its own for somebody else's.
 
 use crate::lock;
 use dyno_model::target::{Endpoint, Target};
 use std::sync::Mutex;
 
-/// Where they were opened, with the server's numbers. Those of clients are not among them: nothing is shared on their way, and a trial waits for the end
-/// of theirs.
+/// Where they were opened, with the server's numbers. Those of clients are not among them: nothing
+/// is shared on their way, and a trial waits for the end of theirs.
 static OPENED: Mutex<Vec<(Endpoint, u32)>> = Mutex::new(Vec::new());
 
 /// Notes a session.
@@ -17,8 +17,8 @@ pub(crate) fn note(target: &Target, number: Option<u32>) {
     }
 }
 
-/// Which of the sessions that a server lists are this process's. A number that is not listed any more is forgotten: a server may give it to somebody
-/// else.
+/// Which of the sessions that a server lists are this process's. A number that is not listed any
+/// more is forgotten: a server may give it to somebody else.
 #[must_use]
 pub fn among(endpoint: &Endpoint, listed: &[u32]) -> Vec<u32> {
     let mut opened = lock(&OPENED);

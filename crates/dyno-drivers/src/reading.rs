@@ -1,8 +1,10 @@
 //! What is sent in sessions that only read.
 //!
-//! Such a session is told to be read-only when it begins, which is a default that statements can undo. So what could undo it is not sent: only statements
-//! with the first words below, transactions that begin without `READ WRITE`, and settings whose names are plain and not about writing. What goes on inside
-//! of functions is not seen here. PostgreSQL reports when the default changes, and SQLite's files are opened for reading.
+//! Such a session is told to be read-only when it begins, which is a default that statements can
+//! undo. So what could undo it is not sent: only statements with the first words below,
+//! transactions that begin without `READ WRITE`, and settings whose names are plain and not about
+//! writing. What goes on inside of functions is not seen here. PostgreSQL reports when the default
+//! changes, and SQLite's files are opened for reading.
 
 use crate::driver::Result;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -35,7 +37,8 @@ const READING: [&str; 23] = [
     "kill",
 ];
 
-/// Words of which a statement that begins a read-only transaction, or one of the session's mode, may consist.
+/// Words of which a statement that begins a read-only transaction, or one of the session's mode,
+/// may consist.
 pub const BEGINNING: [&str; 18] = [
     "begin",
     "start",
@@ -64,8 +67,8 @@ const NOT_IN_SETTINGS: [&str; 9] =
 /// Most characters of a text that a message shows.
 const SHOWN: usize = 60;
 
-/// Whether a text may be sent in a session that only reads. `behind` returns where reading goes on: behind the string, name or comment that begins at a
-/// place, or at the next byte.
+/// Whether a text may be sent in a session that only reads. `behind` returns where reading goes on:
+/// behind the string, name or comment that begins at a place, or at the next byte.
 ///
 /// # Errors
 /// When it may undo that.
@@ -119,7 +122,10 @@ fn reads(statement: &str, behind: &impl Fn(&[u8], usize) -> usize) -> bool {
 }
 
 /// A statement behind the comments before it; `None` where MySQL executes one of them.
-fn without_comments_before(mut statement: &str, behind: impl Fn(&[u8], usize) -> usize) -> Option<&str> {
+fn without_comments_before(
+    mut statement: &str,
+    behind: impl Fn(&[u8], usize) -> usize,
+) -> Option<&str> {
     loop {
         statement = statement.trim_start();
         if statement.starts_with("/*!") || statement.starts_with("/*M!") {

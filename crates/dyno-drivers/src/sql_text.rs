@@ -1,5 +1,5 @@
-//! SQL as text, in what the dialects have in common: statements cut where their parameters go, where quoted texts end, and how names and bytes
-//! are written.
+//! SQL as text, in what the dialects have in common: statements cut where their parameters go,
+//! where quoted texts end, and how names and bytes are written.
 
 use crate::value::Value;
 
@@ -13,9 +13,14 @@ pub struct Template {
 }
 
 impl Template {
-    /// Finds the parameters. `behind` tells of every other byte where reading goes on: behind the string, name or comment that begins there. A
-    /// doubled question mark stands for the operator `?`, as in JDBC, where `has_operator`.
-    pub(crate) fn cut(sql: &str, has_operator: bool, behind: impl Fn(&[u8], usize) -> usize) -> Self {
+    /// Finds the parameters. `behind` tells of every other byte where reading goes on: behind the
+    /// string, name or comment that begins there. A doubled question mark stands for the operator
+    /// `?`, as in JDBC, where `has_operator`.
+    pub(crate) fn cut(
+        sql: &str,
+        has_operator: bool,
+        behind: impl Fn(&[u8], usize) -> usize,
+    ) -> Self {
         let bytes = sql.as_bytes();
         let (mut text, mut places) = (String::with_capacity(sql.len()), Vec::new());
         // Everything before `copied` is in the text.
@@ -51,8 +56,8 @@ impl Template {
         self.text.len() + size_of_val(&*self.places)
     }
 
-    /// Appends the text with values in the places, as `write` writes them; there must be as many as [`Self::parameters`]. False when a value has
-    /// no literal.
+    /// Appends the text with values in the places, as `write` writes them; there must be as many as
+    /// [`Self::parameters`]. False when a value has no literal.
     #[inline]
     pub fn fill(
         &self,
@@ -99,8 +104,8 @@ impl Template {
     }
 }
 
-/// The end of the quoted string or name that begins at `start`, or of everything when it is not closed. A doubled quote ends it and
-/// begins another one at once, which comes to the same.
+/// The end of the quoted string or name that begins at `start`, or of everything when it is not
+/// closed. A doubled quote ends it and begins another one at once, which comes to the same.
 #[must_use]
 pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
     let mut at = start + 1;

@@ -62,11 +62,12 @@ pub trait RowSink {
     /// True when rows need not be looked at: the driver then only finds the end of the result.
     const DISCARDS: bool = false;
 
-    /// True when rows are kept as they travelled, to be decoded later if ever. Drivers of servers then hand over a row's
-    /// bytes undecoded by [`Self::raw`]; the others know only [`Self::row`].
+    /// True when rows are kept as they travelled, to be decoded later if ever. Drivers of servers
+    /// then hand over a row's bytes undecoded by [`Self::raw`]; the others know only [`Self::row`].
     const KEEPS_RAW: bool = false;
 
-    /// True when the names of the columns are wanted; it may cost bytes on the wire. MySQL tells them for texts only.
+    /// True when the names of the columns are wanted; it may cost bytes on the wire. MySQL tells
+    /// them for texts only.
     const WANTS_NAMES: bool = false;
 
     /// A result set of that many columns begins. Prepared statements of PostgreSQL do not say so.
@@ -78,7 +79,8 @@ pub trait RowSink {
     /// Takes one row.
     fn row(&mut self, row: &dyn Row);
 
-    /// True when it has more rows than anybody needs: the driver fails with [`too_many_rows`] before it waits for more of them, and the connection is lost.
+    /// True when it has more rows than anybody needs: the driver fails with [`too_many_rows`]
+    /// before it waits for more of them, and the connection is lost.
     fn is_full(&self) -> bool {
         false
     }
@@ -109,14 +111,17 @@ impl RowSink for FirstInteger {
     }
 }
 
-/// Keeps everything as text, up to a limit; for catalogues, counters and audits, not for the hot path.
+/// Keeps everything as text, up to a limit; for catalogues, counters and audits, not for the hot
+/// path.
 #[derive(Debug, Clone, Default)]
 pub struct Table(pub Vec<Vec<Option<String>>>, usize);
 
-/// Most memory for the rows of a [`Table`], bytes. Lists of tables, settings and sessions have a few million.
+/// Most memory for the rows of a [`Table`], bytes. Lists of tables, settings and sessions have a
+/// few million.
 const TABLE_MAX: usize = 64 << 20;
 
-/// An answer that is larger than any that was expected. Not the server's fault, nor a reason to connect anew.
+/// An answer that is larger than any that was expected. Not the server's fault, nor a reason to
+/// connect anew.
 #[cold]
 pub(crate) fn too_many_rows() -> OperationFailure {
     let size = TABLE_MAX >> 20;
@@ -177,7 +182,8 @@ pub trait RowWriter {
     fn null(&mut self);
 }
 
-/// Appends an integer in decimal. Several times as fast as formatting, which matters for bulk loads.
+/// Appends an integer in decimal. Several times as fast as formatting, which matters for bulk
+/// loads.
 #[inline]
 pub fn append_integer(number: i64, text: &mut Vec<u8>) {
     let mut digits = [0; 20];

@@ -1,7 +1,7 @@
-//! A login on a connection that blocks ends when the user asks for the end. In a program of its own: requests for the end concern a whole
-//! process.
+//! A login on a connection that blocks ends when the user asks for the end. In a program of its
+//! own: requests for the end concern a whole process.
 
-use dyno_drivers::patience::hear;
+use dyno_drivers::timeout::hear;
 use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -23,10 +23,13 @@ fn a_login_that_blocks_hears_a_request_for_the_end() {
         let day = Duration::from_secs(24 * 3600);
         let target = Target { connect_timeout: day, ..Target::new(engine, endpoint) };
         let (give, take) = channel();
-        std::thread::spawn(move || give.send(block_on(Connection::connect(&target, &Io::Blocking)).err()));
+        std::thread::spawn(move || {
+            give.send(block_on(Connection::connect(&target, &Io::Blocking)).err())
+        });
         let _open = listener.accept().expect("it connects");
         requests.store(1, Ordering::Relaxed);
-        let failure = take.recv_timeout(Duration::from_secs(60)).expect("it ends").expect("nobody greets");
+        let failure =
+            take.recv_timeout(Duration::from_secs(60)).expect("it ends").expect("nobody greets");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
     }
 }

@@ -1,7 +1,8 @@
-//! One closed-loop trial against a server that runs already; prints rate and CPU time per statement.
-//! For profiling the generator apart from everything else.
+//! One closed-loop trial against a server that runs already; prints rate and CPU time per
+//! statement. For profiling the generator apart from everything else.
 //!
-//! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS [WORKERS] [KEY=VALUE...]
+//! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS
+//! [WORKERS] [KEY=VALUE...]
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::{Native, Setting, catalog};
 use dyno_engine::{Node, TrialInput};
@@ -19,24 +20,29 @@ impl Listener for Silent {}
 #[expect(clippy::print_stdout, reason = "a measuring program for the command line")]
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [engine, address, user, password, database, kind, clients, seconds, rest @ ..] = &arguments[..]
+    let [engine, address, user, password, database, kind, clients, seconds, rest @ ..] =
+        &arguments[..]
     else {
         panic!("usage: see the top of this file");
     };
     let engine = if engine == "mysql" { Engine::Mysql } else { Engine::Postgres };
     let (host, port) = address.rsplit_once(':').expect("HOST:PORT");
-    let mut target =
-        Target::new(engine, Endpoint::Tcp { host: host.to_owned(), port: port.parse().expect("a port") });
+    let mut target = Target::new(
+        engine,
+        Endpoint::Tcp { host: host.to_owned(), port: port.parse().expect("a port") },
+    );
     target.user.clone_from(user);
     target.password = Secret::new(password.clone());
     target.database.clone_from(database);
     let mut workers = None;
     let mut does_load = false;
-    let mut options = catalog().into_iter().find(|known| known.name == kind).expect("a workload").defaults();
+    let mut options =
+        catalog().into_iter().find(|known| known.name == kind).expect("a workload").defaults();
     for argument in rest {
         match argument.split_once('=') {
             Some((name, value)) => {
-                let value = value.parse().map_or(OptionValue::Text(value.to_owned()), OptionValue::Integer);
+                let value =
+                    value.parse().map_or(OptionValue::Text(value.to_owned()), OptionValue::Integer);
                 options.0.insert(name.to_owned(), value);
             }
             None if argument == "load" => does_load = true,
@@ -46,12 +52,17 @@ fn main() {
     let clients: u32 = clients.parse().expect("a number of clients");
     let seconds: u64 = seconds.parse().expect("seconds");
     let setting = Setting { engine, clients, seed: 1 };
-    let native = Native::build(&WorkloadPlan::new(kind, options), setting).expect("options that fit");
+    let native =
+        Native::build(&WorkloadPlan::new(kind, options), setting).expect("options that fit");
     let interrupts = AtomicUsize::new(0);
     if does_load {
         let began = std::time::Instant::now();
-        let loading =
-            Loading { trial: "load", target: &target, data: native.data(), interrupts: &interrupts };
+        let loading = Loading {
+            trial: "load",
+            target: &target,
+            data: native.data(),
+            interrupts: &interrupts,
+        };
         let loaded = loading::load(&loading, &mut Silent);
         println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
     }
@@ -60,7 +71,7 @@ fn main() {
         workers,
         ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)))
     };
-    let trial = Trial { id: "against".to_owned(), block: 1, treatment: 0 };
+    let trial = Trial { id: "against".to_owned(), block: 1, configuration: 0 };
     let mut input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &interrupts);
     input.load.shares_machine = std::env::var("ELSEWHERE").is_err();
     let record = native.run_trial(&input, &mut Silent).expect("a trial");

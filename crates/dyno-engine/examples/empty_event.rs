@@ -1,6 +1,7 @@
 //! What beginning and ending an event costs a script client; prints nanoseconds per event.
 //!
-//! usage: empty_event [CLIENTS] [SECONDS] [RATE]; with a rate per second it is an open loop, and the response time is how late events begin
+//! usage: empty_event [CLIENTS] [SECONDS] [RATE]; with a rate per second it is an open loop, and
+//! the response time is how late events begin
 use dyno_engine::workload::ClientId;
 use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
 use dyno_model::event::Listener;
@@ -33,10 +34,12 @@ fn main() {
     let clients: u32 = arguments.next().unwrap_or(1);
     let seconds = u64::from(arguments.next().unwrap_or(2));
     let rate = arguments.next().map(f64::from);
-    let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000))) };
+    let load =
+        LoadPlan { rate, ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000))) };
     let interrupts = AtomicUsize::new(0);
     let input = LoadInput::new("empty", clients, &load, 1, &interrupts);
-    let record = run_script(Empty, &ScriptThreads::default(), &input, &mut Silent).expect("measured");
+    let record =
+        run_script(Empty, &ScriptThreads::default(), &input, &mut Silent).expect("measured");
     let threads: f64 = record.generator.workers.iter().map(|worker| worker.cpu.as_secs_f64()).sum();
     let all = record.generator.cpu_user.as_secs_f64() + record.generator.cpu_system.as_secs_f64();
     println!(

@@ -1,14 +1,18 @@
-//! What lowers the scatter of a ratio: two levels measured in three ways that take turns on one start of a server (docs/decisions/016).
+//! What lowers the scatter of a ratio: two levels measured in three ways that take turns on one
+//! start of a server (docs/decisions/016).
 //!
 //! * `trials`: a trial of each, in random order;
-//! * `slices`: one stretch in which clients of both are connected and take turns of a second, in random order within each two slices;
+//! * `slices`: one stretch in which clients of both are connected and take turns of a second, in
+//!   random order within each two slices;
 //! * `written`: trials, each of which begins when the server has written what was left to it.
 //!
-//! Prints for each way and level: pair, way, level, commits per second, seconds of the machine's time, commits of each second. It is for
-//! scripts/bench-scatter. The tables are there: `against ... load` makes them.
+//! Prints for each way and level: pair, way, level, commits per second, seconds of the machine's
+//! time, commits of each second. It is for scripts/bench-scatter. The tables are there:
+//! `against ... load` makes them.
 //!
-//! usage: scatter mysql|postgres USER PASSWORD DATABASE CLIENTS SECONDS PAIR HOST:PORT/WORKLOAD HOST:PORT/WORKLOAD [KEY=VALUE...]
-use dyno_drivers::{Connection, Driver, Io, Patience, Table, block_on};
+//! usage: scatter mysql|postgres USER PASSWORD DATABASE CLIENTS SECONDS PAIR HOST:PORT/WORKLOAD
+//! HOST:PORT/WORKLOAD [KEY=VALUE...]
+use dyno_drivers::{Connection, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_engine::random::{Random, Stream};
 use dyno_engine::workload::{Native, Setting, catalog};
 use dyno_engine::{Company, Node, Role, TrialInput};
@@ -41,7 +45,8 @@ struct Bench {
 impl Bench {
     /// Clients of a level work in the seconds of which `turns` says that they are theirs.
     fn run(&self, level: usize, turns: &[usize], role: Role<'_>) -> TrialRecord {
-        let segment = |length, clients| Segment { length: Nanos(length), from: clients, to: clients };
+        let segment =
+            |length, clients| Segment { length: Nanos(length), from: clients, to: clients };
         let stage = |second: usize| {
             let clients = if turns[second] == level { f64::from(self.clients) } else { 0.0 };
             let guard = if turns.iter().all(|it| *it == level) { clients } else { 0.0 };
@@ -56,7 +61,11 @@ impl Bench {
         let (target, workload) = &self.levels[level];
         let setting = Setting { engine: target.engine, clients: self.clients, seed: 1 };
         let native = Native::build(workload, setting).expect("options that fit");
-        let trial = Trial { id: format!("{}-{}-{level}", self.pair, turns.len()), block: 1, treatment: 0 };
+        let trial = Trial {
+            id: format!("{}-{}-{level}", self.pair, turns.len()),
+            block: 1,
+            configuration: 0,
+        };
         let node = Node::alone(target.clone());
         let mut input = TrialInput::new(trial, node, self.clients, &load, 1, &NOBODY);
         (input.role, input.is_audited, input.load.shares_machine) = (role, false, true);
@@ -109,13 +118,18 @@ impl Bench {
         }
         let window: Vec<String> = commits[1..].iter().map(ToString::to_string).collect();
         let rate = commits[1..].iter().sum::<u64>() as f64 / self.seconds as f64;
-        println!("{},{way},{level},{rate:.3},{:.3},{}", self.pair, took.as_secs_f64(), window.join(" "));
+        println!(
+            "{},{way},{level},{rate:.3},{:.3},{}",
+            self.pair,
+            took.as_secs_f64(),
+            window.join(" ")
+        );
     }
 }
 
 /// Waits until the server has written what was left to it.
 fn await_written(target: &Target) {
-    let patient = Io::Patient(Patience::for_work(target));
+    let patient = Io::WithTimeout(TimeoutPolicy::for_work(target));
     let mut observer = block_on(Connection::connect(target, &patient)).expect("it connects");
     let mut ask = |sql: &str| {
         let mut table = Table::default();
@@ -160,9 +174,11 @@ fn main() {
         let mut target = Target::new(engine, endpoint);
         (target.user, target.password) = (user.clone(), Secret::new(password.clone()));
         target.database.clone_from(database);
-        let mut all = catalog().into_iter().find(|known| known.name == kind).expect("a workload").defaults();
+        let mut all =
+            catalog().into_iter().find(|known| known.name == kind).expect("a workload").defaults();
         for (name, value) in options.iter().filter_map(|option| option.split_once('=')) {
-            let value = value.parse().map_or(OptionValue::Text(value.to_owned()), OptionValue::Integer);
+            let value =
+                value.parse().map_or(OptionValue::Text(value.to_owned()), OptionValue::Integer);
             all.0.insert(name.to_owned(), value);
         }
         (target, WorkloadPlan::new(kind, all))

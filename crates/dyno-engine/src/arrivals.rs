@@ -1,8 +1,10 @@
-//! When transactions arrive in an open loop, whether or not the system keeps up: at random or evenly, at a rate that may change.
+//! When transactions arrive in an open loop, whether or not the system keeps up: at random or
+//! evenly, at a rate that may change.
 //!
-//! The times are a function of the trial's seed and the load alone. One schedule serves all clients: a free client takes the next arrival and waits
-//! for its time, or begins at once when that has passed. Nothing is queued in memory, so no overload is too much: how many
-//! transactions are due follows from the same sequence, which the coordinator runs through a second time.
+//! The times are a function of the trial's seed and the load alone. One schedule serves all
+//! clients: a free client takes the next arrival and waits for its time, or begins at once when
+//! that has passed. Nothing is queued in memory, so no overload is too much: how many transactions
+//! are due follows from the same sequence, which the coordinator runs through a second time.
 
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
@@ -11,9 +13,10 @@ use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::Course;
 use std::sync::{Arc, Mutex};
 
-/// The sequence of arrivals: a process of rate 1 in the area under the course of the rate, brought back to its time (E. Cinlar, *Introduction to
-/// Stochastic Processes*, 1975). In the area the gaps of random arrivals are exponential with mean 1, so that arrivals do not know of each other; those of even
-/// ones are 1.
+/// The sequence of arrivals: a process of rate 1 in the area under the course of the rate, brought
+/// back to its time (E. Cinlar, *Introduction to Stochastic Processes*, 1975). In the area the gaps
+/// of random arrivals are exponential with mean 1, so that arrivals do not know of each other;
+/// those of even ones are 1.
 #[derive(Debug, Clone)]
 struct Sequence {
     random: Random,
@@ -29,7 +32,8 @@ struct Sequence {
 impl Sequence {
     fn new(seed: u64, spacing: Spacing, course: Course) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
-        let mut sequence = Self { random, spacing, course: Arc::new(course), area: 0.0, piece: 0, next: 0 };
+        let mut sequence =
+            Self { random, spacing, course: Arc::new(course), area: 0.0, piece: 0, next: 0 };
         sequence.advance();
         sequence
     }
@@ -58,13 +62,14 @@ pub(crate) struct Begun {
     pub(crate) start: u64,
     /// Whether it belongs to the measured window.
     pub(crate) is_counted: bool,
-    /// Open loop: whether its client was free before it was due. A transaction that was due already waited for a client.
+    /// Open loop: whether its client was free before it was due. A transaction that was due already
+    /// waited for a client.
     pub(crate) is_awaited: bool,
 }
 
 impl Begun {
-    /// A transaction whose time begins now, as it does in a closed loop; `counted` is how many of its client's counted so far. `None` when
-    /// it must not start.
+    /// A transaction whose time begins now, as it does in a closed loop; `counted` is how many of
+    /// its client's counted so far. `None` when it must not start.
     #[inline]
     pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
         let is_counted = match window.admit(now, counted) {
@@ -78,7 +83,7 @@ impl Begun {
 
 /// What a free client of an open loop does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Readiness {
     /// It waits until then and starts its transaction, unless everything has ended by then.
     Due(Begun),
     /// Nothing arrives any more; it waits for the end of the window.
@@ -87,7 +92,7 @@ pub(crate) enum Turn {
     Over,
 }
 
-impl Turn {
+impl Readiness {
     /// Until when the client waits, nanoseconds since the epoch; `None` when its work is done.
     pub(crate) fn until(self, window: &Window) -> Option<u64> {
         match self {
@@ -109,7 +114,8 @@ pub(crate) struct Arrivals {
 struct State {
     sequence: Sequence,
     taken: u64,
-    /// Times of arrivals that were taken and not started after all; a client gives back one at most, its last.
+    /// Times of arrivals that were taken and not started after all; a client gives back one at
+    /// most, its last.
     given_back: Vec<u64>,
 }
 
@@ -121,26 +127,28 @@ impl Arrivals {
         Some(Self { state: Mutex::new(state), origin })
     }
 
-    /// What a free client does next; `counted` is how many of its transactions counted so far. The budget of a stop rule by count is taken
-    /// with the arrival, so that nobody waits for a transaction that must not start.
-    pub(crate) fn turn(&self, window: &Window, counted: u64) -> Turn {
+    /// What a free client does next; `counted` is how many of its transactions counted so far. The
+    /// budget of a stop rule by count is taken with the arrival, so that nobody waits for a
+    /// transaction that must not start.
+    pub(crate) fn readiness(&self, window: &Window, counted: u64) -> Readiness {
         let now = window.now();
         if window.is_spent(counted) || now >= window.ends() {
-            return Turn::Over;
+            return Readiness::Over;
         }
-        let Some(at) = self.take(window.closes()) else { return Turn::Rest };
+        let Some(at) = self.take(window.closes()) else { return Readiness::Rest };
         match Begun::at_once(window, at, counted) {
-            Some(begun) => Turn::Due(Begun { is_awaited: now < at, ..begun }),
+            Some(begun) => Readiness::Due(Begun { is_awaited: now < at, ..begun }),
             None => {
                 self.give_back(at);
-                Turn::Over
+                Readiness::Over
             }
         }
     }
 
-    /// What a client begins that has waited for its turn. What was to begin is given back when all was stopped meanwhile.
-    pub(crate) fn after(&self, turn: Turn, window: &Window) -> Option<Begun> {
-        let Turn::Due(begun) = turn else { return None };
+    /// What a client begins that has waited for its turn. What was to begin is given back when all
+    /// was stopped meanwhile.
+    pub(crate) fn after(&self, readiness: Readiness, window: &Window) -> Option<Begun> {
+        let Readiness::Due(begun) = readiness else { return None };
         if window.is_stopped() {
             self.give_back(begun.start);
             return None;
@@ -148,7 +156,8 @@ impl Arrivals {
         Some(begun)
     }
 
-    /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when there is none.
+    /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when
+    /// there is none.
     fn take(&self, closes: u64) -> Option<u64> {
         let mut state = lock(&self.state);
         let at = state.sequence.next;
@@ -219,11 +228,13 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn at(seed: u64, rate: f64) -> Arrivals {
-        let load = LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
+        let load =
+            LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
         Arrivals::of(&load, seed).expect("an open loop")
     }
 
-    /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second of warm-up before.
+    /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second
+    /// of warm-up before.
     fn staged(spacing: Spacing) -> Arrivals {
         let segment = |(seconds, from, to)| Segment { length: Nanos(seconds * SECOND), from, to };
         let segments = [(100, 100.0, 300.0), (10, 0.0, 0.0), (10, 1_000.0, 1_000.0)].map(segment);
@@ -246,10 +257,12 @@ mod tests {
     #[test]
     fn gaps_are_exponential_by_mean_and_variance() {
         let arrivals = at(3, 1_000.0);
-        let times: Vec<f64> = (0..100_000).map(|_| arrivals.take(u64::MAX).expect("no end") as f64).collect();
+        let times: Vec<f64> =
+            (0..100_000).map(|_| arrivals.take(u64::MAX).expect("no end") as f64).collect();
         let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1e6).collect();
         let (mean, variance) = spread(&gaps);
-        // One millisecond; for an exponential the variance is the mean squared. Five standard errors.
+        // One millisecond; for an exponential the variance is the mean squared. Five standard
+        // errors.
         assert!((mean - 1.0).abs() < 0.016, "{mean}");
         assert!((variance - 1.0).abs() < 0.045, "{variance}");
     }
@@ -259,8 +272,11 @@ mod tests {
         let arrivals = staged(Spacing::Poisson);
         let mut due = arrivals.due();
         let mut before = 0;
-        // Expected until then, warm-up at the first rate; five standard deviations of a Poisson number.
-        for (second, expected) in [(1, 100.0), (51, 7_500.0), (101, 12_500.0), (111, 0.0), (121, 10_000.0)] {
+        // Expected until then, warm-up at the first rate; five standard deviations of a Poisson
+        // number.
+        for (second, expected) in
+            [(1, 100.0), (51, 7_500.0), (101, 12_500.0), (111, 0.0), (121, 10_000.0)]
+        {
             let by = due.by(second * SECOND);
             let found = (by - before) as f64;
             assert!((found - expected).abs() <= 5.0 * f64::sqrt(expected), "{found} by {second} s");
@@ -283,7 +299,10 @@ mod tests {
         let found = [1, 51, 101, 111, 121].map(|second| due.by(second * SECOND));
         assert_eq!(found, [100, 7_600, 20_100, 20_100, 30_100]);
         let last: Vec<u64> = (20_101..20_104).map(|n| arrivals.origin.clone().nth(n)).collect();
-        assert_eq!(last.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(), [1_000_000; 2]);
+        assert_eq!(
+            last.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(),
+            [1_000_000; 2]
+        );
     }
 
     #[test]

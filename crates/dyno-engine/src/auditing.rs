@@ -1,21 +1,24 @@
-//! What becomes of the data: the connections that ask, and the audit after a trial, of each database that its clients were spread over.
+//! What becomes of the data: the connections that ask, and the audit after a trial, of each
+//! database that its clients were spread over.
 
 use crate::clients::Clients;
 use crate::recording::Totals;
 use crate::settling::{is_unanswered, observe};
 use crate::trial_input::{Node, NodeState, TrialInput};
 use crate::workload::AuditFacts;
-use dyno_drivers::patience::is_end_requested;
+use dyno_drivers::timeout::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::failure::{OperationFailure, Remedy};
 use std::time::{Duration, Instant};
 
-/// How long an audit is tried again that the server refuses because others are at work, and the pause in between.
+/// How long an audit is tried again that the server refuses because others are at work, and the
+/// pause in between.
 const AUDIT_LIMIT: Duration = Duration::from_secs(60);
 const AUDIT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
+/// A connection to each node, all of which have then done what was committed on any of them before,
+/// tables for example.
 pub(crate) async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
     let mut observers = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -35,11 +38,13 @@ async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), Operatio
     }
 }
 
-/// The node that is asked about the data: the first that was up all the time, which has taken the place of one that comes back; else the first that
-/// runs.
+/// The node that is asked about the data: the first that was up all the time, which has taken the
+/// place of one that comes back; else the first that runs.
 pub(crate) fn asked_node(states: &[NodeState]) -> usize {
     let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
-    first(|state| *state == NodeState::Up).or_else(|| first(|state| *state != NodeState::Down)).unwrap_or(0)
+    first(|state| *state == NodeState::Up)
+        .or_else(|| first(|state| *state != NodeState::Down))
+        .unwrap_or(0)
 }
 
 /// What the data is held against.
@@ -53,8 +58,9 @@ pub(crate) struct Asks<'a, C> {
 }
 
 impl<C: Clients> Asks<'_, C> {
-    /// The audit of data that the clients' sessions are done with, and why nobody answered it, if nobody did: the server has stopped, and who
-    /// knows since when, or the user does not want to wait. The node at `asked` answers for all; of databases, each for itself.
+    /// The audit of data that the clients' sessions are done with, and why nobody answered it, if
+    /// nobody did: the server has stopped, and who knows since when, or the user does not want to
+    /// wait. The node at `asked` answers for all; of databases, each for itself.
     pub(crate) fn audited(
         &self,
         observers: &mut [Connection],
@@ -113,14 +119,16 @@ impl<C: Clients> Asks<'_, C> {
                 false => block_on(ask(observer)),
                 true => block_on(async { ask(&mut observe(&node.target).await?).await }),
             };
-            let is_tried_again =
-                audited.as_ref().is_err_and(|failure: &OperationFailure| match failure.kind.remedy() {
+            let is_tried_again = audited.as_ref().is_err_and(|failure: &OperationFailure| {
+                match failure.kind.remedy() {
                     _ if is_unanswered(failure) || is_end_requested() => false,
                     // A cluster that has lost a node refuses for a while what would have to wait.
                     Remedy::RetryTransaction => Instant::now() < deadline,
-                    // The connection may have broken with those of the clients; the server may be well again.
+                    // The connection may have broken with those of the clients; the server may be
+                    // well again.
                     _ => !was_renewed,
-                });
+                }
+            });
             if !is_tried_again {
                 return audited;
             }

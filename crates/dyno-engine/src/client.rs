@@ -1,9 +1,9 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
 use crate::arrivals::{Arrivals, Begun};
-use crate::commit_ledger::Pen;
-use crate::measure::crew::Report;
+use crate::commit_ledger::LedgerWriter;
 use crate::measure::load::{ClientId, Fatal, FatalCause};
+use crate::measure::worker_pool::Report;
 use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
@@ -29,16 +29,18 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(1);
 /// First pause between two attempts to connect; doubles up to [`RECONNECT_PAUSE_MAX`].
 const RECONNECT_PAUSE_FIRST: Duration = Duration::from_millis(10);
 const RECONNECT_PAUSE_MAX: Duration = Duration::from_millis(500);
-/// How long a client leaves a server alone that took the connection and then said that it is not ready.
+/// How long a client leaves a server alone that took the connection and then said that it is not
+/// ready.
 fn not_ready_pause(attempt: u32) -> Duration {
     RECONNECT_PAUSE_FIRST.saturating_mul(1 << (attempt - 1).min(10)).min(RECONNECT_PAUSE_MAX)
 }
 
-/// Longest think time, over its mean: with exponential times one in 22,000 is longer. As in TPC-C (clause 5.2.5.4).
+/// Longest think time, over its mean: with exponential times one in 22,000 is longer. As in TPC-C
+/// (clause 5.2.5.4).
 const THINK_MAX: f64 = 10.0;
 
-/// How long a client waits before a transaction, nanoseconds; not at all without a `mean`. It waits before its first one too, so that clients do not begin
-/// together.
+/// How long a client waits before a transaction, nanoseconds; not at all without a `mean`. It waits
+/// before its first one too, so that clients do not begin together.
 pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
     let Some(mean) = mean else { return 0 };
     // 1 - u is never 0.
@@ -60,7 +62,7 @@ pub(crate) struct Client<W: Workload> {
     /// How often it has moved on to the next server.
     pub(crate) moves: Cell<usize>,
     /// What it notes of its commits, where it does.
-    pub(crate) pen: RefCell<Option<Pen>>,
+    pub(crate) ledger_writer: RefCell<Option<LedgerWriter>>,
     /// Where harm is to be expected, it never gives up connecting.
     pub(crate) expected: Expected,
     pub(crate) io: Io,
@@ -105,8 +107,8 @@ impl<W: Workload> Client<W> {
         self.moves.set(self.moves.get() + 1);
     }
 
-    /// What is done about a failure. Where a primary is to be lost, a node that takes no writes may take them soon; where a disk is to be full, there may be
-    /// room again.
+    /// What is done about a failure. Where a primary is to be lost, a node that takes no writes may
+    /// take them soon; where a disk is to be full, there may be room again.
     fn remedy(&self, failure: &OperationFailure) -> Remedy {
         match failure.kind {
             kind if !self.expected.explains(kind) => self.retry.remedy(failure),
@@ -122,9 +124,9 @@ impl<W: Workload> Client<W> {
     }
 
     /// Notes something of a commit, where it does.
-    fn notes(&self, note: impl FnOnce(&mut Pen)) {
-        if let Some(pen) = &mut *self.pen.borrow_mut() {
-            note(pen);
+    fn notes(&self, note: impl FnOnce(&mut LedgerWriter)) {
+        if let Some(ledger_writer) = &mut *self.ledger_writer.borrow_mut() {
+            note(ledger_writer);
         }
     }
 
@@ -134,19 +136,22 @@ impl<W: Workload> Client<W> {
         let every = self.workload.reconnect_every();
         let has_names = self.workload.transactions().len() > 1;
         let mut counted = 0;
-        // In a closed loop a transaction begins when the client is done with the one before: one look at the clock for both.
+        // In a closed loop a transaction begins when the client is done with the one before: one
+        // look at the clock for both.
         let mut now = self.window.now();
         for sequence in 0.. {
-            let own = if has_names { self.workload.name(&mut self.random(sequence)) } else { UNNAMED };
+            let own =
+                if has_names { self.workload.name(&mut self.random(sequence)) } else { UNNAMED };
             let name = self.native.name(self.id, own);
             self.name.set(name);
             let think = self.workload.think(own);
             let Some(next) = self.next_start(now, sequence, counted, think).await else { break };
             let Begun { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
-            self.notes(Pen::begin);
+            self.notes(LedgerWriter::begin);
             counted += u64::from(is_counted);
-            // Thinking, and waiting for one's stage, is no work: who still waits when the window closes begins nothing that could be counted for it.
+            // Thinking, and waiting for one's stage, is no work: who still waits when the window
+            // closes begins nothing that could be counted for it.
             let begun = if self.arrivals.is_some() { self.window.now() } else { start };
             session.start_transaction(begun, is_counted);
             session.set_intended_start(start);
@@ -156,9 +161,10 @@ impl<W: Workload> Client<W> {
                     recorder.began_late(begun, begun.saturating_sub(start), is_counted);
                 }
             });
-            let mut outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
+            let mut outcome =
+                self.transaction(&mut session, &mut state, sequence, is_counted).await;
             if outcome.is_ok() {
-                self.notes(Pen::acknowledged);
+                self.notes(LedgerWriter::acknowledged);
                 self.open.set(None);
                 if every > 0 && (sequence + 1) % every == 0 {
                     outcome = self.renew(&mut session, is_counted).await;
@@ -196,7 +202,8 @@ impl<W: Workload> Client<W> {
             }
         }
         match self.workload.finish(&mut state, &mut session).await {
-            // What it sent may have taken effect; the audit tells a range. All transactions are over, so that nothing ends before its time.
+            // What it sent may have taken effect; the audit tells a range. All transactions are
+            // over, so that nothing ends before its time.
             Err(_) if session.is_in_doubt() && self.retry.is_default() => {}
             Err(failure) if !self.window.is_cut(self.window.now()) => {
                 self.give_up(session.cause_of(failure));
@@ -212,8 +219,8 @@ impl<W: Workload> Client<W> {
         self.reconnect(session, is_counted, reason).await
     }
 
-    /// When the next transaction's time begins and whether it counts: in a closed loop now, in an open loop when it was due, for
-    /// which the client waits. `None` when there is none.
+    /// When the next transaction's time begins and whether it counts: in a closed loop now, in an
+    /// open loop when it was due, for which the client waits. `None` when there is none.
     async fn next_start(
         &self,
         now: u64,
@@ -233,10 +240,10 @@ impl<W: Workload> Client<W> {
             self.io.sleep_until(until, || window.is_stopped()).await;
             return Begun::at_once(window, window.now(), counted);
         };
-        let turn = arrivals.turn(window, counted);
-        let until = window.epoch() + Duration::from_nanos(turn.until(window)?);
+        let readiness = arrivals.readiness(window, counted);
+        let until = window.epoch() + Duration::from_nanos(readiness.until(window)?);
         self.io.sleep_until(until, || window.is_stopped()).await;
-        arrivals.after(turn, window)
+        arrivals.after(readiness, window)
     }
 
     /// Ends the run for everybody.
@@ -248,7 +255,8 @@ impl<W: Workload> Client<W> {
         let _ = self.reports.send(Report::Fatal(Fatal { client: self.id, cause }));
     }
 
-    /// One transaction with all its attempts. The same sequence number draws the same keys in every attempt.
+    /// One transaction with all its attempts. The same sequence number draws the same keys in every
+    /// attempt.
     async fn transaction(
         &self,
         session: &mut Session,
@@ -256,7 +264,8 @@ impl<W: Workload> Client<W> {
         sequence: u64,
         is_counted: bool,
     ) -> Result<(), Loss> {
-        // Of any attempt: a list of errors to retry makes no exception for what may have taken effect.
+        // Of any attempt: a list of errors to retry makes no exception for what may have taken
+        // effect.
         let mut is_in_doubt = false;
         for attempt in 1.. {
             session.start_attempt(self.id, sequence);
@@ -332,12 +341,14 @@ impl<W: Workload> Client<W> {
         Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence)
     }
 
-    /// True where each commit leaves a row in the ledger and the workload begins no transaction in which it could.
+    /// True where each commit leaves a row in the ledger and the workload begins no transaction in
+    /// which it could.
     fn wraps(&self) -> bool {
-        self.pen.borrow().is_some() && self.workload.begin().is_none()
+        self.ledger_writer.borrow().is_some() && self.workload.begin().is_none()
     }
 
-    /// One attempt of a workload that begins no transactions, with one around it because its commits leave rows in the ledger.
+    /// One attempt of a workload that begins no transactions, with one around it because its
+    /// commits leave rows in the ledger.
     async fn wrapped(
         &self,
         state: &mut W::Client,
@@ -365,7 +376,7 @@ impl<W: Workload> Client<W> {
             Verdict::Policy => return None,
             Verdict::Skipped => {
                 let (start, now) = self.times();
-                self.notes(|pen| pen.failed(false));
+                self.notes(|ledger_writer| ledger_writer.failed(false));
                 self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
             }
             Verdict::GoesOn | Verdict::EndsClient | Verdict::EndsRun => {
@@ -380,10 +391,11 @@ impl<W: Workload> Client<W> {
     }
 
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) {
-        self.notes(|pen| pen.failed(is_in_doubt));
+        self.notes(|ledger_writer| ledger_writer.failed(is_in_doubt));
         let (start, now) = self.times();
         let (name, kind) = (self.name.get(), failure.kind);
-        self.recorder.note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, is_counted));
+        self.recorder
+            .note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, is_counted));
     }
 
     /// When the time of the transaction in progress began, and now; after this none is in progress.
@@ -392,7 +404,8 @@ impl<W: Workload> Client<W> {
         (self.open.take().map_or(now, |begun| begun.start), now)
     }
 
-    /// Makes the session ready for another transaction: ROLLBACK, or a new connection where an answer is still owed on the old one.
+    /// Makes the session ready for another transaction: ROLLBACK, or a new connection where an
+    /// answer is still owed on the old one.
     async fn restore(
         &self,
         session: &mut Session,
@@ -408,7 +421,8 @@ impl<W: Workload> Client<W> {
         }
     }
 
-    /// Full jitter with a doubling limit; the first retry follows at once, because the conflict that caused it is over.
+    /// Full jitter with a doubling limit; the first retry follows at once, because the conflict
+    /// that caused it is over.
     async fn pause(&self, attempt: u32, sequence: u64) {
         if attempt == 1 {
             return;
@@ -426,13 +440,15 @@ impl<W: Workload> Client<W> {
         cause: OperationFailure,
     ) -> Result<(), Loss> {
         let since = self.window.now();
-        // Whoever lists a broken connection among the errors to retry wants it back, however long that takes.
+        // Whoever lists a broken connection among the errors to retry wants it back, however long
+        // that takes.
         let is_limited = self.retry.is_default() && !self.expected.is_harm();
         let limit = if is_limited { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         if failure.kind == FailureKind::Timeout && !failure.is_answered() {
-            // A server that does not answer may not take a connection either: of several, the next is asked first.
+            // A server that does not answer may not take a connection either: of several, the next
+            // is asked first.
             self.move_on();
         }
         loop {
@@ -440,8 +456,10 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(now) {
                 return Err(Loss::Cut);
             }
-            // Whatever is retried: with a wrong password nobody gets in. A replica that takes no writes yet has let the client in.
-            let is_hopeless = failure.kind.remedy() == Remedy::Abort && failure.kind != FailureKind::ReadOnly;
+            // Whatever is retried: with a wrong password nobody gets in. A replica that takes no
+            // writes yet has let the client in.
+            let is_hopeless =
+                failure.kind.remedy() == Remedy::Abort && failure.kind != FailureKind::ReadOnly;
             if now - since > limit || is_hopeless {
                 return Err(gave_up(failure, session));
             }
@@ -455,7 +473,8 @@ impl<W: Workload> Client<W> {
                 }
                 Err(error) => {
                     let now = self.window.now();
-                    self.recorder.note(|recorder| recorder.not_connected(error.kind, now, is_counted));
+                    self.recorder
+                        .note(|recorder| recorder.not_connected(error.kind, now, is_counted));
                     session.note_not_connected(&error);
                     failure = error;
                 }
@@ -485,12 +504,17 @@ mod tests {
     #[test]
     fn think_times_are_exponential_and_follow_from_seed_client_and_transaction() {
         let mean = Some(Nanos(1_000_000));
-        let times: Vec<f64> =
-            (0..100_000).map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6).collect();
+        let times: Vec<f64> = (0..100_000)
+            .map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6)
+            .collect();
         let average = times.iter().sum::<f64>() / times.len() as f64;
-        let variance = times.iter().map(|time| (time - average).powi(2)).sum::<f64>() / times.len() as f64;
+        let variance =
+            times.iter().map(|time| (time - average).powi(2)).sum::<f64>() / times.len() as f64;
         // Five standard errors; of an exponential the variance is the mean squared.
-        assert!((average - 1.0).abs() < 0.016 && (variance - 1.0).abs() < 0.045, "{average} {variance}");
+        assert!(
+            (average - 1.0).abs() < 0.016 && (variance - 1.0).abs() < 0.045,
+            "{average} {variance}"
+        );
         assert!(times.iter().all(|time| *time <= THINK_MAX));
         assert_eq!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 4));
         assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 5));

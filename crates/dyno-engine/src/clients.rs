@@ -1,7 +1,7 @@
 //! Whose transactions a trial measures: clients of a native workload, or threads of a script.
 
-use crate::measure::crew::{Crew, Ending};
 use crate::measure::load::TrialError;
+use crate::measure::worker_pool::{Ending, WorkerPool};
 use crate::recording::{Kinds, Totals};
 use crate::settling::OpenSessions;
 use crate::workload::AuditFacts;
@@ -22,13 +22,14 @@ pub(crate) trait Clients {
     /// Names of the kinds of statements, and of the transactions that have any.
     fn kinds(&self) -> Kinds;
 
-    /// How long clients wait on average before a transaction of this name, where that is not the load's think time.
+    /// How long clients wait on average before a transaction of this name, where that is not the
+    /// load's think time.
     fn think(&self, _name: u16) -> Option<Nanos> {
         None
     }
 
     /// Starts the threads.
-    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError>;
+    fn spawn(&self, worker_pool: &mut WorkerPool<'_>) -> Result<(), TrialError>;
 
     /// What happens to threads that do not end.
     fn ending(&self) -> Ending {
@@ -40,7 +41,8 @@ pub(crate) trait Clients {
         None
     }
 
-    /// Which sessions they have opened on each of the nodes, as far as that is known: a script connects as it likes.
+    /// Which sessions they have opened on each of the nodes, as far as that is known: a script
+    /// connects as it likes.
     fn sessions(&self) -> Vec<&OpenSessions> {
         Vec::new()
     }

@@ -1,7 +1,9 @@
-//! The commit ledger: each transaction leaves a row with its number, and the client notes what became of it. After the trial the two are
-//! compared, so that a commit that was acknowledged and is gone is found, and named, whatever the workload does besides.
+//! The commit ledger: each transaction leaves a row with its number, and the client notes what
+//! became of it. After the trial the two are compared, so that a commit that was acknowledged and
+//! is gone is found, and named, whatever the workload does besides.
 //!
-//! The clients' notes are in memory: what is tested is whether the server keeps its word, and dyno is not what dies.
+//! The clients' notes are in memory: what is tested is whether the server keeps its word, and dyno
+//! is not what dies.
 
 use crate::measure::load::ClientId;
 use crate::workload::TableDefinition;
@@ -47,12 +49,12 @@ pub(crate) struct CommitLedger(Mutex<Vec<Page>>);
 
 /// A client's pen.
 #[derive(Debug)]
-pub(crate) struct Pen {
+pub(crate) struct LedgerWriter {
     page: Page,
     ledger: Arc<CommitLedger>,
 }
 
-impl Pen {
+impl LedgerWriter {
     pub(crate) fn new(client: ClientId, ledger: &Arc<CommitLedger>) -> Self {
         Self { page: Page { client, fates: Vec::new() }, ledger: Arc::clone(ledger) }
     }
@@ -80,14 +82,15 @@ impl Pen {
     }
 }
 
-impl Drop for Pen {
+impl Drop for LedgerWriter {
     fn drop(&mut self) {
         let page = Page { client: self.page.client, fates: std::mem::take(&mut self.page.fates) };
         lock(&self.ledger.0).push(page);
     }
 }
 
-/// The rows of one client: whether each of its transactions has one, and how many there are that it never made.
+/// The rows of one client: whether each of its transactions has one, and how many there are that it
+/// never made.
 #[derive(Default)]
 struct Found {
     rows: Vec<bool>,
@@ -115,7 +118,10 @@ impl RowSink for Rows {
 
 impl CommitLedger {
     /// Compares the notes with the rows that are there. All clients have ended.
-    pub(crate) async fn audit(&self, connection: &mut Connection) -> Result<AuditCheck, OperationFailure> {
+    pub(crate) async fn audit(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<AuditCheck, OperationFailure> {
         let mut rows = {
             let pages = lock(&self.0);
             let clients = pages.iter().map(|page| page.client.0 as usize + 1).max().unwrap_or(0);
@@ -176,13 +182,13 @@ mod tests {
 
     /// What a client notes in turn: acknowledged, failed, failed in doubt, cut off.
     fn noted(client: u32, fates: &str, ledger: &Arc<CommitLedger>) {
-        let mut pen = Pen::new(ClientId(client), ledger);
+        let mut ledger_writer = LedgerWriter::new(ClientId(client), ledger);
         for fate in fates.chars() {
-            pen.begin();
+            ledger_writer.begin();
             match fate {
-                'a' => pen.acknowledged(),
-                'f' => pen.failed(false),
-                'd' => pen.failed(true),
+                'a' => ledger_writer.acknowledged(),
+                'f' => ledger_writer.failed(false),
+                'd' => ledger_writer.failed(true),
                 _ => {}
             }
         }
@@ -199,7 +205,8 @@ mod tests {
         noted(1, "aafdc", &ledger);
         noted(0, "aaa", &ledger);
         let check = ledger.compared(&[found("110", 0), found("10111", 2)]);
-        let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } = check
+        let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } =
+            check
         else {
             panic!("{check:?}");
         };
@@ -207,7 +214,10 @@ mod tests {
         assert_eq!(phantoms, 1 + 2, "one that failed, two that nobody made");
         assert_eq!((in_doubt, took_effect), (2, 2), "in doubt, and cut off");
         let entry = |client, number, is_lost| LedgerEntry { client, number, is_lost };
-        assert_eq!(examples, [entry(1, 1, true), entry(1, 2, false), entry(1, 99, false), entry(0, 2, true)]);
+        assert_eq!(
+            examples,
+            [entry(1, 1, true), entry(1, 2, false), entry(1, 99, false), entry(0, 2, true)]
+        );
     }
 
     #[test]

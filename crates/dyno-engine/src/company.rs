@@ -1,7 +1,9 @@
-//! Several workloads in one trial: each is measured by a trial of its own, on a thread of its own, and here they wait for each other.
+//! Several workloads in one trial: each is measured by a trial of its own, on a thread of its own,
+//! and here they wait for each other.
 //!
-//! One of them leads. All begin at one moment, once the clients of all are ready; one that is stopped before its end stops the others.
-//! Nobody asks what became of the data before the sessions of all have ended, and the leader has read the server's counters.
+//! One of them leads. All begin at one moment, once the clients of all are ready; one that is
+//! stopped before its end stops the others. Nobody asks what became of the data before the sessions
+//! of all have ended, and the leader has read the server's counters.
 
 use crate::measure::load::TrialError;
 use crate::measure::start::Start;
@@ -19,7 +21,8 @@ enum Report {
     Done(Result<Box<TrialRecord>, TrialError>),
 }
 
-/// The members, as the workload that leads sees them. Dropped before they have begun, it tells them that nothing comes of it.
+/// The members, as the workload that leads sees them. Dropped before they have begun, it tells them
+/// that nothing comes of it.
 pub struct Company(Vec<Member>);
 
 /// A member.
@@ -81,7 +84,8 @@ impl Company {
         }
     }
 
-    /// The records of all, which may ask what became of the data from here on. In the place of one that is missing is why.
+    /// The records of all, which may ask what became of the data from here on. In the place of one
+    /// that is missing is why.
     ///
     /// # Errors
     /// When threads of one go on.
@@ -99,7 +103,9 @@ impl Company {
                 Ok(Report::Done(Err(TrialError::LeftBehind(reason)))) => {
                     return Err(TrialError::LeftBehind(member.failed(&reason).to_string()));
                 }
-                Ok(Report::Done(Err(error))) => missing.push(member.failed(&error.to_string()).to_string()),
+                Ok(Report::Done(Err(error))) => {
+                    missing.push(member.failed(&error.to_string()).to_string())
+                }
                 Ok(Report::Ready | Report::Settled) | Err(_) => {
                     missing.push(member.failed(PANICKED).to_string());
                 }
@@ -154,13 +160,19 @@ mod tests {
             scope.spawn(move || {
                 assert!(place.ready().is_some());
                 place.settled();
-                place.done(Ok(TrialRecord { started_at: "then".to_owned(), ..TrialRecord::default() }));
+                place.done(Ok(TrialRecord {
+                    started_at: "then".to_owned(),
+                    ..TrialRecord::default()
+                }));
             });
             assert_eq!(company.await_ready(), Ok(()));
             company.begin(&Start::soon());
             company.await_settled();
             let (records, missing) = company.records().expect("all have ended");
-            assert_eq!((records[0].name.as_str(), records[0].clients, missing), ("report", 3, vec![]));
+            assert_eq!(
+                (records[0].name.as_str(), records[0].clients, missing),
+                ("report", 3, vec![])
+            );
             assert_eq!(records[0].record.started_at, "then");
         });
     }

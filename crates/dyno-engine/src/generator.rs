@@ -13,7 +13,8 @@ fn cpu(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
-/// How long this thread has been ready to run while others had the processors, nanoseconds; `None` when the kernel does not tell.
+/// How long this thread has been ready to run while others had the processors, nanoseconds; `None`
+/// when the kernel does not tell.
 fn queued() -> Option<u64> {
     // Time on the processor, time in the queue, number of turns.
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -60,7 +61,8 @@ impl WorkerMeter {
         self.statements_at_open = statements;
     }
 
-    /// The record at the end, on the worker's thread; with what its event loop counted since the window opened, if it has one.
+    /// The record at the end, on the worker's thread; with what its event loop counted since the
+    /// window opened, if it has one.
     pub(crate) fn finish(
         &self,
         window: &Window,
@@ -73,7 +75,10 @@ impl WorkerMeter {
             cpu: (cpu(ClockId::ThreadCPUTime) - self.cpu_at_open).into(),
             wall: Nanos(window.now() - self.wall_at_open),
             waited: counters.map(|counters| counters.waited.into()),
-            queued: self.queued_at_open.zip(queued()).map(|(before, now)| Nanos(now.saturating_sub(before))),
+            queued: self
+                .queued_at_open
+                .zip(queued())
+                .map(|(before, now)| Nanos(now.saturating_sub(before))),
             wakeups: counters.map_or(0, |counters| counters.wakeups),
             statements: statements - self.statements_at_open,
         }
@@ -93,7 +98,8 @@ impl ProcessCpu {
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         // Fields 14 and 15, counted after the command name, which may hold blanks.
-        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11);
+        let mut fields =
+            stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11);
         let mut ticks = || fields.next().and_then(|field| field.parse().ok()).unwrap_or(0);
         Self { total: cpu(ClockId::ProcessCPUTime), user_ticks: ticks(), system_ticks: ticks() }
     }
@@ -120,8 +126,10 @@ impl MachineCpu {
     /// Now; all 0 when the system does not tell.
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-        let line = stat.lines().next().and_then(|line| line.strip_prefix("cpu ")).unwrap_or_default();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guest times behind are contained in user.
+        let line =
+            stat.lines().next().and_then(|line| line.strip_prefix("cpu ")).unwrap_or_default();
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest times behind are contained
+        // in user.
         let fields: Vec<u64> =
             line.split_whitespace().take(8).filter_map(|field| field.parse().ok()).collect();
         Self { total: fields.iter().sum(), stolen: fields.get(7).copied().unwrap_or(0) }
@@ -130,7 +138,11 @@ impl MachineCpu {
     /// Share of the time since an earlier moment that other guests of the host took, 0 to 1.
     pub(crate) fn steal_since(self, earlier: Self) -> f64 {
         let total = self.total.saturating_sub(earlier.total);
-        if total == 0 { 0.0 } else { self.stolen.saturating_sub(earlier.stolen) as f64 / total as f64 }
+        if total == 0 {
+            0.0
+        } else {
+            self.stolen.saturating_sub(earlier.stolen) as f64 / total as f64
+        }
     }
 }
 

@@ -1,13 +1,17 @@
 //! Time, clients and workloads.
 //!
 //! # Layout (read in this order)
-//! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and findings around it;
-//! * `native_trial`: both for the workloads of dyno, compiled here once; `company`: several workloads in one trial; `auditing`: what became of the data;
-//! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
+//! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and
+//!   findings around it;
+//! * `native_trial`: both for the workloads of dyno, compiled here once; `company`: several
+//!   workloads in one trial; `auditing`: what became of the data;
+//! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator
+//!   that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
-//! * `worker`, `worker_count`, `worker_tries`, `client`: threads that drive many clients each, how many there are, and the loop of one client with its retry policy; `scheduling`: how
-//!   they share processors with a server;
+//! * `worker`, `worker_count`, `worker_tries`, `client`: threads that drive many clients each, how
+//!   many there are, and the loop of one client with its retry policy; `scheduling`: how they share
+//!   processors with a server;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
 //! * [`schema`]: what a database holds before clients begin;
 //! * [`recording`]: from single times to histograms per interval;
@@ -16,9 +20,11 @@
 //!
 //! # Invariants
 //! * Modules use each other one way: measure, session, workload, client, worker, trial.
-//! * Nothing is shared between workers on the hot path but the transaction budget; nothing is allocated per statement. A worker's
-//!   recorder has a lock that only the coordinator also takes, once per interval.
-//! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of workers.
+//! * Nothing is shared between workers on the hot path but the transaction budget; nothing is
+//!   allocated per statement. A worker's recorder has a lock that only the coordinator also takes,
+//!   once per interval.
+//! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of
+//!   workers.
 //! * The books balance ([`dyno_model::ledger::Ledger`]); every trial checks them.
 //! * This crate does not know how servers are started or how results are stored.
 

@@ -2,7 +2,7 @@
 
 use crate::workload::{DataSet, TableDefinition};
 use dyno_drivers::{
-    BulkLoad, Connection, Discard, Driver, Io, Patience, RowSource, RowWriter, block_on, lock,
+    BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, TimeoutPolicy, block_on, lock,
 };
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -11,11 +11,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Rows of one bulk load, which is one transaction: big enough that its overhead vanishes, small enough that its undo log stays small.
+/// Rows of one bulk load, which is one transaction: big enough that its overhead vanishes, small
+/// enough that its undo log stays small.
 const ROWS_PER_LOAD: u64 = 100_000;
 /// Tables smaller than this are not divided.
 const ROWS_PER_PART_MIN: u64 = 10_000;
-/// Connections that load at the same time. More than the processors: while one waits for the log, another parses.
+/// Connections that load at the same time. More than the processors: while one waits for the log,
+/// another parses.
 pub const LOADERS: usize = 4;
 /// How often progress is reported.
 const LOOK: Duration = Duration::from_millis(20);
@@ -34,15 +36,16 @@ pub struct Loading<'a> {
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Drops the tables if they exist, makes them anew, fills them and builds their indexes; then has the data set make what is its own, which may read the tables. Returns the number of rows filled.
+/// Drops the tables if they exist, makes them anew, fills them and builds their indexes; then has
+/// the data set make what is its own, which may read the tables. Returns the number of rows filled.
 ///
 /// # Errors
 /// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
 pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let tables = loading.data.tables();
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
-    let patience = work(loading.target);
-    let mut connection = connect(loading.target, &patience)?;
+    let timeout = work(loading.target);
+    let mut connection = connect(loading.target, &timeout)?;
     for table in &tables {
         ask(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
         ask(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
@@ -50,7 +53,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
     let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
-    let board = Board::new(&tables, 0, loaders, patience);
+    let board = Board::new(&tables, 0, loaders, timeout);
     fill(loading, &board, loaders, |done| {
         listener.event(&Event::Progress {
             trial: loading.trial.to_owned(),
@@ -60,8 +63,12 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
             unit: ProgressUnit::Rows,
         });
     })?;
-    // Tables with rows have their indexes by now; an empty one has no last part after which they are built.
-    ask(&mut connection, tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes))?;
+    // Tables with rows have their indexes by now; an empty one has no last part after which they
+    // are built.
+    ask(
+        &mut connection,
+        tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes),
+    )?;
     let parts = loading.data.parts();
     for part in if parts.is_empty() { vec![loading.data] } else { parts } {
         part.make(loading.target, loading.interrupts)?;
@@ -76,9 +83,10 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     Ok(total)
 }
 
-/// Fills one table, which exists and is empty, with this many connections at once, and builds its indexes after `is_filled` was
-/// called. `number` is the table's index in the data set, `table` its definition. For those who make the tables themselves, one
-/// after another, because the user has ordered just that: nobody else ends it.
+/// Fills one table, which exists and is empty, with this many connections at once, and builds its
+/// indexes after `is_filled` was called. `number` is the table's index in the data set, `table` its
+/// definition. For those who make the tables themselves, one after another, because the user has
+/// ordered just that: nobody else ends it.
 ///
 /// # Errors
 /// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
@@ -90,37 +98,43 @@ pub fn load_table(
     is_filled: impl FnOnce(),
 ) -> Result<()> {
     let unindexed = TableDefinition { indexes: Vec::new(), ..table.clone() };
-    let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
-    let board = Board::new(std::slice::from_ref(&unindexed), number, loaders, Patience::endless());
+    let loaders =
+        if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
+    let board =
+        Board::new(std::slice::from_ref(&unindexed), number, loaders, TimeoutPolicy::endless());
     fill(loading, &board, loaders, |_| {})?;
     is_filled();
     if !table.indexes.is_empty() {
-        let mut connection = connect(loading.target, &board.patience)?;
+        let mut connection = connect(loading.target, &board.timeout)?;
         ask(&mut connection, &table.indexes)?;
         block_on(connection.close());
     }
     Ok(())
 }
 
-/// Work on many rows goes on for as long as the server is well, and no longer than the user wants it to. What is half loaded then is of no
-/// use.
-fn work(target: &Target) -> Patience {
-    Patience::for_work(target).hasty()
+/// Work on many rows goes on for as long as the server is well, and no longer than the user wants
+/// it to. What is half loaded then is of no use.
+fn work(target: &Target) -> TimeoutPolicy {
+    TimeoutPolicy::for_work(target).hasty()
 }
 
-fn connect(target: &Target, patience: &Patience) -> Result<Connection> {
-    block_on(Connection::connect(target, &Io::Patient(patience.clone())))
+fn connect(target: &Target, timeout: &TimeoutPolicy) -> Result<Connection> {
+    block_on(Connection::connect(target, &Io::WithTimeout(timeout.clone())))
 }
 
 /// Sends statements one after the other.
-fn ask(connection: &mut Connection, statements: impl IntoIterator<Item = impl AsRef<str>>) -> Result<()> {
+fn ask(
+    connection: &mut Connection,
+    statements: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<()> {
     statements
         .into_iter()
         .try_for_each(|sql| block_on(connection.query(sql.as_ref(), &mut Discard)).map(|_| ()))
 }
 
-/// One piece of work: a range of a table's rows, loaded by one connection from its first row to its last. Neighbouring rows come from
-/// one connection because that fills the pages of a clustered index one after another instead of splitting them.
+/// One piece of work: a range of a table's rows, loaded by one connection from its first row to its
+/// last. Neighbouring rows come from one connection because that fills the pages of a clustered
+/// index one after another instead of splitting them.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     table: usize,
@@ -139,12 +153,17 @@ struct Board<'a> {
     rows_done: AtomicU64,
     is_cancelled: AtomicBool,
     /// That of the loaders' connections.
-    patience: Patience,
+    timeout: TimeoutPolicy,
 }
 
 impl<'a> Board<'a> {
     /// All rows of the tables, cut into parts for this many loaders.
-    fn new(tables: &'a [TableDefinition], first: usize, loaders: usize, patience: Patience) -> Self {
+    fn new(
+        tables: &'a [TableDefinition],
+        first: usize,
+        loaders: usize,
+        timeout: TimeoutPolicy,
+    ) -> Self {
         let parts_per_table = (loaders as u64).div_ceil(tables.len().max(1) as u64);
         let mut parts = Vec::new();
         let mut open = Vec::new();
@@ -163,7 +182,7 @@ impl<'a> Board<'a> {
             open,
             rows_done: AtomicU64::new(0),
             is_cancelled: AtomicBool::new(false),
-            patience,
+            timeout,
         }
     }
 }
@@ -177,7 +196,8 @@ fn fill(
 ) -> Result<()> {
     let loaders = loaders.min(lock(&board.parts).len());
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(|| loader(loading, board))).collect();
+        let threads: Vec<_> =
+            (0..loaders).map(|_| scope.spawn(|| loader(loading, board))).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
             std::thread::sleep(LOOK);
             if loading.interrupts.load(Ordering::Relaxed) > 0 {
@@ -203,7 +223,7 @@ fn fill(
 
 fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
     let work = || {
-        let mut connection = connect(loading.target, &board.patience)?;
+        let mut connection = connect(loading.target, &board.timeout)?;
         loop {
             let Some(part) = lock(&board.parts).pop() else { break };
             load_part(loading, board, &mut connection, part)?;
@@ -227,7 +247,12 @@ fn load_part(
     let table = &board.tables[part.table];
     let end = part.first + part.rows;
     for first in (part.first..end).step_by(ROWS_PER_LOAD as usize) {
-        load_rows(loading, board, connection, Part { first, rows: ROWS_PER_LOAD.min(end - first), ..part })?;
+        load_rows(
+            loading,
+            board,
+            connection,
+            Part { first, rows: ROWS_PER_LOAD.min(end - first), ..part },
+        )?;
     }
     // Whoever loads the last part of a table builds its indexes, while others load the next table.
     if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -270,14 +295,18 @@ struct PartRows<'a> {
 }
 
 /// Rows after which a loader adds to the common count and looks whether it shall stop.
-const ROWS_PER_LOOK: u64 = 500;
+const ROWS_PER_CHECK: u64 = 500;
 
 impl RowSource for PartRows<'_> {
     fn next(&mut self, row: &mut dyn RowWriter) -> bool {
         let done = self.next - self.part.first;
         let is_end = done == self.part.rows;
-        if is_end || done > 0 && done.is_multiple_of(ROWS_PER_LOOK) {
-            let since = if done.is_multiple_of(ROWS_PER_LOOK) { ROWS_PER_LOOK } else { done % ROWS_PER_LOOK };
+        if is_end || done > 0 && done.is_multiple_of(ROWS_PER_CHECK) {
+            let since = if done.is_multiple_of(ROWS_PER_CHECK) {
+                ROWS_PER_CHECK
+            } else {
+                done % ROWS_PER_CHECK
+            };
             self.board.rows_done.fetch_add(since.min(done), Ordering::Relaxed);
             if self.board.is_cancelled.load(Ordering::Relaxed) {
                 return false;

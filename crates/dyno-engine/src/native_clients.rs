@@ -1,4 +1,5 @@
-//! What all clients of a native workload have in common: the workload, the servers, the commit ledger.
+//! What all clients of a native workload have in common: the workload, the servers, the commit
+//! ledger.
 
 use crate::commit_ledger::{self, CommitLedger};
 use crate::measure::load::ClientId;
@@ -18,7 +19,8 @@ const _: () = assert!(NAMED_MAX <= NAMES_MAX && DATABASES_MAX as usize <= NAMES_
 
 /// What all clients of a native workload have in common.
 pub(crate) struct NativeClients<W: Workload> {
-    /// One; or, where clients are spread over databases, one for each target: its books are those of its own clients.
+    /// One; or, where clients are spread over databases, one for each target: its books are those
+    /// of its own clients.
     pub(crate) workloads: Vec<Arc<W>>,
     pub(crate) retry: Arc<RetryPolicy>,
     /// Clients are dealt out to them in turn. Each server numbers its sessions by itself.
@@ -40,15 +42,20 @@ impl<W: Workload> NativeClients<W> {
         load: &LoadPlan,
     ) -> Self {
         let first = &workloads[0];
-        let with_plan = |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&**first, load)));
+        let with_plan =
+            |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&**first, load)));
         let targets: Vec<_> = targets.into_iter().map(with_plan).collect();
         assert!(!targets.is_empty(), "clients need somewhere to connect");
-        assert!(workloads.len() == 1 || workloads.len() == targets.len(), "each database has a workload");
+        assert!(
+            workloads.len() == 1 || workloads.len() == targets.len(),
+            "each database has a workload"
+        );
         let keeping = workloads.iter().filter(|workload| workload.keeps_ledger());
         let ledgers = keeping.map(|_| Arc::default()).collect();
         let mut transactions = first.transactions();
         if workloads.len() > 1 {
-            let databases: Vec<String> = targets.iter().map(|(target, _)| target.database.clone()).collect();
+            let databases: Vec<String> =
+                targets.iter().map(|(target, _)| target.database.clone()).collect();
             let names = transaction_names(&databases, &transactions).into_iter();
             transactions = names.map(lasting).collect();
         }
@@ -56,11 +63,22 @@ impl<W: Workload> NativeClients<W> {
         if transactions.len() > NAMES_MAX {
             transactions.clear();
         }
-        Self { retry: Arc::new(load.retry.clone()), targets, spare, workloads, ledgers, transactions }
+        Self {
+            retry: Arc::new(load.retry.clone()),
+            targets,
+            spare,
+            workloads,
+            ledgers,
+            transactions,
+        }
     }
 
     /// Where a client connects that has moved on so often. None leaves its database.
-    pub(crate) fn target(&self, client: ClientId, moves: usize) -> &(Arc<Target>, Arc<SessionPlan>) {
+    pub(crate) fn target(
+        &self,
+        client: ClientId,
+        moves: usize,
+    ) -> &(Arc<Target>, Arc<SessionPlan>) {
         if self.is_spread() {
             return &self.targets[self.database(client)];
         }
@@ -92,7 +110,8 @@ impl<W: Workload> NativeClients<W> {
         self.ledgers.get(self.database(client))
     }
 
-    /// The place among [`Self::transactions`] of a client's transaction, from its place among the names that the workload gives.
+    /// The place among [`Self::transactions`] of a client's transaction, from its place among the
+    /// names that the workload gives.
     pub(crate) fn name(&self, client: ClientId, own: u16) -> u16 {
         if !self.is_spread() {
             return own;
@@ -109,7 +128,8 @@ impl<W: Workload> NativeClients<W> {
     }
 }
 
-/// Names of a workload's kinds of statements, with those of the ledger and the control statements behind them.
+/// Names of a workload's kinds of statements, with those of the ledger and the control statements
+/// behind them.
 #[must_use]
 pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
     let mut kinds = workload.kinds();
@@ -147,7 +167,8 @@ mod tests {
         };
         let targets = [target("a"), target("b"), target("c")];
         let rush = || -> Arc<Rush> {
-            let description = catalog().into_iter().find(|it| it.name == "rush").expect("it is known");
+            let description =
+                catalog().into_iter().find(|it| it.name == "rush").expect("it is known");
             let plan = WorkloadPlan::new("rush", description.defaults());
             let setting = Setting { engine: Engine::Postgres, clients: 2, seed: 1 };
             let built = Native::build(&plan, setting).expect("its defaults fit");

@@ -1,4 +1,5 @@
-//! Audits of one's own: values that SQL of the user's asks for, and how they have to follow from what was committed.
+//! Audits of one's own: values that SQL of the user's asks for, and how they have to follow from
+//! what was committed.
 
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
@@ -39,7 +40,8 @@ pub struct OwnAudit {
 }
 
 impl OwnAudit {
-    /// The rules for scripts, each with its name and whether one that fails leaves nothing in the data.
+    /// The rules for scripts, each with its name and whether one that fails leaves nothing in the
+    /// data.
     ///
     /// # Errors
     /// When a rule cannot be understood or names no script.
@@ -50,7 +52,8 @@ impl OwnAudit {
         let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
         let rules: Vec<Rule> = rules
             .map(|(expression, rule)| {
-                let steps = steps(rule, &names).map_err(|why| format!("the audit `{expression}`: {why}"))?;
+                let steps = steps(rule, &names)
+                    .map_err(|why| format!("the audit `{expression}`: {why}"))?;
                 Ok(Rule { expression: expression.to_owned(), steps })
             })
             .collect::<Result<_, String>>()?;
@@ -58,7 +61,11 @@ impl OwnAudit {
             return Ok(Self::default());
         }
         let counts = scripts.iter().map(|_| Count::default()).collect();
-        Ok(Self { rules, counts, are_whole: scripts.iter().map(|(_, is_whole)| *is_whole).collect() })
+        Ok(Self {
+            rules,
+            counts,
+            are_whole: scripts.iter().map(|(_, is_whole)| *is_whole).collect(),
+        })
     }
 
     /// The SQL of all values.
@@ -78,8 +85,11 @@ impl OwnAudit {
         let Some(count) = self.counts.get(script) else { return };
         match outcome {
             Ok(()) => count.committed.fetch_add(1, Ordering::Relaxed),
-            // A failure of dyno's own, in an expression say, may come after a statement that took effect by itself.
-            Err(failure) if self.are_whole[script] && failure.is_answered() && !failure.leaves_doubt() => {
+            // A failure of dyno's own, in an expression say, may come after a statement that took
+            // effect by itself.
+            Err(failure)
+                if self.are_whole[script] && failure.is_answered() && !failure.leaves_doubt() =>
+            {
                 count.undone.fetch_add(1, Ordering::Relaxed)
             }
             Err(_) => 0,
@@ -126,11 +136,15 @@ impl OwnAudit {
         (smallest, largest)
     }
 
-    /// Asks for every value once. Returns what the server says of those that it refuses, or why one is of no use.
+    /// Asks for every value once. Returns what the server says of those that it refuses, or why one
+    /// is of no use.
     ///
     /// # Errors
     /// When the connection is lost.
-    pub async fn rehearse(&self, connection: &mut Connection) -> Result<Vec<String>, OperationFailure> {
+    pub async fn rehearse(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<Vec<String>, OperationFailure> {
         let mut refused = Vec::new();
         for Rule { expression, .. } in &self.rules {
             match value(connection, expression).await {
@@ -159,10 +173,9 @@ fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
         let (number, name) = part.split_once(" per ").ok_or_else(form)?;
         let number: i64 = number.trim().parse().map_err(|_| form())?;
         let name = name.trim();
-        let found = scripts
-            .iter()
-            .position(|script| *script == name)
-            .ok_or_else(|| format!("no script is called `{name}`; there are {}", scripts.join(", ")))?;
+        let found = scripts.iter().position(|script| *script == name).ok_or_else(|| {
+            format!("no script is called `{name}`; there are {}", scripts.join(", "))
+        })?;
         Ok((found, number))
     };
     rule.split(',').map(step).collect()
@@ -206,7 +219,10 @@ mod tests {
         assert_eq!(steps("+1 per new order, -3 per drop", &scripts), Ok(vec![(0, 1), (1, -3)]));
         assert_eq!(steps("2 per drop", &scripts), Ok(vec![(1, 2)]));
         for (rule, why) in [
-            ("same", "`same` is no rule; write `unchanged`, or by how much it changes: `+1 per new order`"),
+            (
+                "same",
+                "`same` is no rule; write `unchanged`, or by how much it changes: `+1 per new order`",
+            ),
             ("+x per drop", "`+x per drop` is no rule"),
             ("+1 per order", "no script is called `order`; there are new order, drop"),
         ] {
@@ -219,8 +235,10 @@ mod tests {
     fn what_is_in_doubt_widens_what_is_right_and_what_was_refused_does_not() {
         let scripts = [("one", true), ("two", false)];
         let rules = [("sum(x) from t", "+2 per one, -5 per two")];
-        let audit = OwnAudit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
-        let refused = OperationFailure { code: 1213, ..FailureKind::Deadlock.failure("a deadlock") };
+        let audit =
+            OwnAudit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
+        let refused =
+            OperationFailure { code: 1213, ..FailureKind::Deadlock.failure("a deadlock") };
         let lost = FailureKind::ConnectionLost.failure("gone");
         let ends = |script: usize, outcome: Result<(), &OperationFailure>| {
             audit.begins(script);
@@ -228,10 +246,18 @@ mod tests {
             audit.bounds(&audit.rules[0].steps, 100)
         };
         assert_eq!(ends(0, Ok(())), (102, 102));
-        assert_eq!(ends(0, Err(&refused)), (102, 102), "one statement was refused and left nothing");
+        assert_eq!(
+            ends(0, Err(&refused)),
+            (102, 102),
+            "one statement was refused and left nothing"
+        );
         assert_eq!(ends(0, Err(&lost)), (102, 104));
         assert_eq!(ends(1, Ok(())), (97, 99));
-        assert_eq!(ends(1, Err(&refused)), (92, 99), "the first of two statements took effect by itself");
+        assert_eq!(
+            ends(1, Err(&refused)),
+            (92, 99),
+            "the first of two statements took effect by itself"
+        );
         audit.begins(0);
         assert_eq!(audit.bounds(&audit.rules[0].steps, 100), (92, 101), "it was cut off");
     }

@@ -1,13 +1,15 @@
-//! Seeded random numbers: one seed per experiment, independent streams derived from it. Data follow from the seed alone; what a trial
-//! draws follows from the seed and the trial ([`trial_seed`]).
+//! Seeded random numbers: one seed per experiment, independent streams derived from it. Data follow
+//! from the seed alone; what a trial draws follows from the seed and the trial ([`trial_seed`]).
 
 use dyno_model::random::{GOLDEN, SplitMix64, mix};
 
-/// Seeding costs nothing, so that every transaction gets a generator of its own and can be repeated exactly.
+/// Seeding costs nothing, so that every transaction gets a generator of its own and can be repeated
+/// exactly.
 #[derive(Debug, Clone)]
 pub struct Random(SplitMix64);
 
-/// The streams derived from a seed. Each use has its own, so that one more draw in one of them moves no other.
+/// The streams derived from a seed. Each use has its own, so that one more draw in one of them
+/// moves no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Stream {
@@ -27,10 +29,11 @@ pub enum Stream {
     Choice = 7,
 }
 
-/// The seed of everything that a trial draws: keys and values of its transactions, pauses, arrivals. It follows from the experiment's
-/// seed and the trial's id, so that no trial asks for the keys that the one before has left in the server's caches, and every
-/// block has arrivals of its own. A trial that is repeated by its name, or measured after all when a run is resumed, draws what
-/// it drew or would have drawn the first time.
+/// The seed of everything that a trial draws: keys and values of its transactions, pauses,
+/// arrivals. It follows from the experiment's seed and the trial's id, so that no trial asks for
+/// the keys that the one before has left in the server's caches, and every block has arrivals of
+/// its own. A trial that is repeated by its name, or measured after all when a run is resumed,
+/// draws what it drew or would have drawn the first time.
 #[must_use]
 pub fn trial_seed(seed: u64, trial: &str) -> u64 {
     trial.bytes().fold(mix(seed.wrapping_add(GOLDEN)), |state, byte| {
@@ -57,8 +60,8 @@ impl Random {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Uniform in 0..bound, by multiplication (Lemire 2019, without the rejection step: for bounds below 2^40 the bias is
-    /// below 1 in 10^7).
+    /// Uniform in 0..bound, by multiplication (Lemire 2019, without the rejection step: for bounds
+    /// below 2^40 the bias is below 1 in 10^7).
     ///
     /// # Panics
     /// When the bound is 0.
@@ -76,7 +79,8 @@ impl Random {
     pub fn digits(&mut self, out: &mut [u8]) {
         for group in out.chunks_mut(16) {
             let mut bits = self.next_u64();
-            // Ten digits fit the high half of each 32-bit multiplication; two draws of eight digits per 64 bits.
+            // Ten digits fit the high half of each 32-bit multiplication; two draws of eight digits
+            // per 64 bits.
             for half in group.chunks_mut(8) {
                 let mut value = ((bits & 0xFFFF_FFFF) * 100_000_000) >> 32;
                 bits >>= 32;
@@ -111,7 +115,9 @@ mod tests {
     fn every_trial_of_every_experiment_has_a_seed_of_its_own() {
         let mut seeds: Vec<u64> = (0..50)
             .flat_map(|seed| (1..=20).map(move |block| (seed, block)))
-            .flat_map(|(seed, block)| (1..=20).map(move |trial| (seed, format!("b{block:02}-{trial:03}"))))
+            .flat_map(|(seed, block)| {
+                (1..=20).map(move |trial| (seed, format!("b{block:02}-{trial:03}")))
+            })
             .map(|(seed, trial)| trial_seed(seed, &trial))
             .collect();
         // Runs must be repeatable with later versions.
@@ -146,7 +152,8 @@ mod tests {
             }
         }
         for position in counts {
-            let chi: f64 = position.iter().map(|&n| (f64::from(n) - 2_000.0).powi(2) / 2_000.0).sum();
+            let chi: f64 =
+                position.iter().map(|&n| (f64::from(n) - 2_000.0).powi(2) / 2_000.0).sum();
             assert!(chi < 33.7, "chi-square {chi}");
         }
     }

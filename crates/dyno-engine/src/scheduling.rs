@@ -2,9 +2,10 @@
 
 use std::io;
 
-/// Has the calling thread wait for its turn when an answer wakes it up, instead of taking the processor from the server at
-/// once (Linux: `SCHED_BATCH`, see sched(7)). The server gets on with what it has, several answers are there when the turn
-/// comes, and one wake-up serves them all. An idle processor is used as before. docs/decisions/003-workers.md has what this gains.
+/// Has the calling thread wait for its turn when an answer wakes it up, instead of taking the
+/// processor from the server at once (Linux: `SCHED_BATCH`, see sched(7)). The server gets on with
+/// what it has, several answers are there when the turn comes, and one wake-up serves them all. An
+/// idle processor is used as before. docs/decisions/003-workers.md has what this gains.
 ///
 /// # Errors
 /// Where a sandbox forbids the call. Everything works without it, at a higher cost.
@@ -13,10 +14,14 @@ use std::io;
     reason = "no crate offers this system call without also changing the thread's nice value"
 )]
 pub(crate) fn give_way_to_server() -> io::Result<()> {
-    // What the kernel calls `sched_param` is a priority and nothing else. The library's function of that name does nothing in musl.
+    // What the kernel calls `sched_param` is a priority and nothing else. The library's function of
+    // that name does nothing in musl.
     let priority: libc::c_int = 0;
-    // SAFETY: the pointer is to a live value of the type that the call reads, and the call keeps nothing of it.
-    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_BATCH, &raw const priority) } {
+    // SAFETY: the pointer is to a live value of the type that the call reads, and the call keeps
+    // nothing of it.
+    match unsafe {
+        libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_BATCH, &raw const priority)
+    } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -1,6 +1,6 @@
 //! What a database holds before clients begin, as its server tells.
 
-use dyno_drivers::{Connection, Driver, Io, Patience, Table, block_on};
+use dyno_drivers::{Connection, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_model::failure::OperationFailure;
 use dyno_model::schema::{Schema, TableSchema};
 use dyno_model::target::{Engine, Target};
@@ -9,14 +9,15 @@ use std::collections::BTreeMap;
 /// Reads the schema of a target's database, for who has no connection to it.
 #[must_use]
 pub fn of(target: &Target) -> Option<Schema> {
-    let io = Io::Patient(Patience::for_questions(target));
+    let io = Io::WithTimeout(TimeoutPolicy::for_questions(target));
     let mut connection = block_on(Connection::connect(target, &io)).ok()?;
     let schema = block_on(read(&mut connection, target.engine));
     block_on(connection.close());
     schema
 }
 
-/// Reads the schema over a connection of an observer; `None` for what has no tables, and where the server does not tell.
+/// Reads the schema over a connection of an observer; `None` for what has no tables, and where the
+/// server does not tell.
 pub async fn read(connection: &mut Connection, engine: Engine) -> Option<Schema> {
     if !engine.keeps_data() || !engine.has_sql() {
         return None;
@@ -51,7 +52,8 @@ async fn rows<const FIELDS: usize>(
     let mut table = Table::default();
     connection.query(sql, &mut table).await?;
     let whole = |row: Vec<Option<String>>| {
-        let fields: Vec<String> = row.into_iter().take(FIELDS).map(Option::unwrap_or_default).collect();
+        let fields: Vec<String> =
+            row.into_iter().take(FIELDS).map(Option::unwrap_or_default).collect();
         fields.try_into().ok()
     };
     Ok(table.0.into_iter().filter_map(whole).collect())

@@ -6,7 +6,9 @@ use crate::recording::SharedRecorder;
 use crate::recording::recorder::{Answered, UNNAMED};
 use crate::settling::OpenSessions;
 use crate::window::Window;
-use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Patience, RowSink, Statement, Value};
+use dyno_drivers::{
+    Connection, Discard, Driver, Io, Outcome, RowSink, Statement, TimeoutPolicy, Value,
+};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::failure_log::Failed;
 use dyno_model::target::Target;
@@ -14,7 +16,8 @@ use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a workload's transaction works with. All that is sent fails as the server answers, and connecting as the driver fails.
+/// What a workload's transaction works with. All that is sent fails as the server answers, and
+/// connecting as the driver fails.
 pub struct Session {
     connection: Connection,
     statements: Vec<Prepared>,
@@ -36,7 +39,8 @@ pub struct Session {
     is_in_doubt: bool,
     last_end: u64,
     last_kind: u16,
-    /// Statements that were prepared on the present connection when they were first sent, by their kind.
+    /// Statements that were prepared on the present connection when they were first sent, by their
+    /// kind.
     prepared: Vec<Option<Statement>>,
     /// Kind of the last statement that failed in this attempt.
     failed_kind: Option<u16>,
@@ -78,7 +82,8 @@ pub struct SessionPlan {
     pub setup: Vec<String>,
     /// Prepared on every connection, addressed by index.
     pub statements: Vec<StatementText>,
-    /// Names of all kinds: the workload's, with a commit ledger `ledger`, then `begin`, `commit`, `rollback`.
+    /// Names of all kinds: the workload's, with a commit ledger `ledger`, then `begin`, `commit`,
+    /// `rollback`.
     pub kinds: Vec<&'static str>,
     /// How a transaction begins (`BEGIN`, or `BEGIN IMMEDIATE` on SQLite).
     pub begin: Option<&'static str>,
@@ -101,10 +106,12 @@ impl SessionPlan {
         Ok(())
     }
 
-    /// What is asked now, while a session is opened, has to be answered in time whatever the load says: nobody else would end the waiting for a server, or a
-    /// pool before it, that takes connections and answers nothing.
+    /// What is asked now, while a session is opened, has to be answered in time whatever the load
+    /// says: nobody else would end the waiting for a server, or a pool before it, that takes
+    /// connections and answers nothing.
     fn limit_opening(&self, connection: &mut Connection, target: &Target) {
-        let limit = self.statement_timeout.unwrap_or_else(|| Patience::limit_of_questions(target));
+        let limit =
+            self.statement_timeout.unwrap_or_else(|| TimeoutPolicy::limit_of_questions(target));
         connection.set_deadline(Some(Instant::now() + limit));
     }
 
@@ -130,8 +137,8 @@ pub(crate) const COMMIT: &str = "commit";
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Connects. What that needs while it lasts is on the heap: it is several times what a client needs afterwards, and thousands of
-/// clients would keep room for it in their tasks.
+/// Connects. What that needs while it lasts is on the heap: it is several times what a client needs
+/// afterwards, and thousands of clients would keep room for it in their tasks.
 async fn connect(target: &Target, io: &Io) -> Result<Connection> {
     Box::pin(Connection::connect(target, io)).await
 }
@@ -151,20 +158,31 @@ impl Session {
         let mut statements = Vec::with_capacity(plan.statements.len());
         for text in &plan.statements {
             plan.limit_opening(&mut connection, target);
-            statements.push(Prepared { statement: connection.prepare(&text.sql).await?, kind: text.kind });
+            statements.push(Prepared {
+                statement: connection.prepare(&text.sql).await?,
+                kind: text.kind,
+            });
         }
         plan.limit_opening(&mut connection, target);
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
         let ledger = match plan.has_ledger {
             false => None,
-            true => Some(Prepared { statement: connection.prepare(INSERT).await?, kind: first - 1 }),
+            true => {
+                Some(Prepared { statement: connection.prepare(INSERT).await?, kind: first - 1 })
+            }
         };
         let control = match plan.begin {
             None => None,
             Some(begin) => Some(Control {
                 begin: Prepared { statement: connection.prepare(begin).await?, kind: first },
-                commit: Prepared { statement: connection.prepare("COMMIT").await?, kind: first + 1 },
-                rollback: Prepared { statement: connection.prepare("ROLLBACK").await?, kind: first + 2 },
+                commit: Prepared {
+                    statement: connection.prepare("COMMIT").await?,
+                    kind: first + 1,
+                },
+                rollback: Prepared {
+                    statement: connection.prepare("ROLLBACK").await?,
+                    kind: first + 2,
+                },
             }),
         };
         if let Some(flush) = target.engine.traits().flush_statistics {
@@ -219,7 +237,12 @@ impl Session {
     }
 
     /// The same with its rows.
-    pub async fn send_text<S: RowSink>(&mut self, kind: u16, sql: &str, sink: &mut S) -> Result<Outcome> {
+    pub async fn send_text<S: RowSink>(
+        &mut self,
+        kind: u16,
+        sql: &str,
+        sink: &mut S,
+    ) -> Result<Outcome> {
         let result = self.measure(kind, async |connection| connection.query(sql, sink).await).await;
         if result.is_err() {
             self.failed_sql = Some(sql.to_owned());
@@ -227,8 +250,8 @@ impl Session {
         result
     }
 
-    /// Executes a statement that is the only one of its kind. Each connection prepares it when it is first sent there, and the time of
-    /// that is part of the statement's.
+    /// Executes a statement that is the only one of its kind. Each connection prepares it when it
+    /// is first sent there, and the time of that is part of the statement's.
     pub async fn execute_sql<S: RowSink>(
         &mut self,
         kind: u16,
@@ -252,7 +275,8 @@ impl Session {
         result
     }
 
-    /// The statement of a kind as the present connection knows it, prepared now if it does not yet; nothing of this is measured.
+    /// The statement of a kind as the present connection knows it, prepared now if it does not yet;
+    /// nothing of this is measured.
     pub async fn prepared(&mut self, kind: u16, sql: &str) -> Result<Statement> {
         if let Some(statement) = self.known(kind) {
             return Ok(statement);
@@ -271,8 +295,9 @@ impl Session {
         self.prepared[index]
     }
 
-    /// Measures whatever is done with the connection as one operation of a kind. All that is measured goes this way: prepared
-    /// statements and texts here, and what else a driver can do by workloads that know it (docs/decisions/013-what-an-engine-says.md).
+    /// Measures whatever is done with the connection as one operation of a kind. All that is
+    /// measured goes this way: prepared statements and texts here, and what else a driver can do by
+    /// workloads that know it (docs/decisions/013-what-an-engine-says.md).
     pub async fn measure(
         &mut self,
         kind: u16,
@@ -288,7 +313,8 @@ impl Session {
         self.note(kind, start, result)
     }
 
-    /// The connection itself; nothing that is done with it is measured. Its answer is waited for from now on as long as that of a statement.
+    /// The connection itself; nothing that is done with it is measured. Its answer is waited for
+    /// from now on as long as that of a statement.
     pub fn connection(&mut self) -> &mut Connection {
         self.plan.limit(&mut self.connection);
         &mut self.connection
@@ -305,7 +331,8 @@ impl Session {
         self.connection.close().await;
     }
 
-    /// Opens a new connection in the place of the present one. Statements that were prepared are prepared no more.
+    /// Opens a new connection in the place of the present one. Statements that were prepared are
+    /// prepared no more.
     pub async fn reconnect(&mut self) -> Result<()> {
         self.connection = connect(&self.target, &self.io).await?;
         self.prepared.clear();
@@ -315,7 +342,8 @@ impl Session {
         Ok(())
     }
 
-    /// The same in the place of a connection that takes no further operation, and counted as a client that connected anew.
+    /// The same in the place of a connection that takes no further operation, and counted as a
+    /// client that connected anew.
     pub async fn renew(&mut self) -> Result<()> {
         self.reconnect().await?;
         let (now, is_counted) = (self.last_end, self.is_counted);
@@ -345,7 +373,8 @@ impl Session {
         self.seed
     }
 
-    /// When the transaction in progress was to start, as [`Self::now`] counts: when it did, or in an open loop when it was due.
+    /// When the transaction in progress was to start, as [`Self::now`] counts: when it did, or in
+    /// an open loop when it was due.
     #[must_use]
     pub fn intended_start(&self) -> u64 {
         self.intended_start
@@ -361,7 +390,8 @@ impl Session {
         self.window.is_stopped() || self.window.now() >= self.window.closes()
     }
 
-    /// Counts another attempt of the transaction in progress, for workloads that repeat by themselves. Their transactions have no names.
+    /// Counts another attempt of the transaction in progress, for workloads that repeat by
+    /// themselves. Their transactions have no names.
     pub fn retried(&mut self, kind: FailureKind) {
         let (now, is_counted) = (self.window.now(), self.is_counted);
         self.recorder.note(|recorder| recorder.retried(UNNAMED, kind, now, is_counted));
@@ -402,20 +432,23 @@ impl Session {
         self.control.expect("a workload that begins transactions says how")
     }
 
-    /// Rolls back, when a transaction is open. Servers that rolled back by themselves take it as harmless or complain; both are fine.
+    /// Rolls back, when a transaction is open. Servers that rolled back by themselves take it as
+    /// harmless or complain; both are fine.
     pub(crate) async fn roll_back(&mut self) -> Result<()> {
         if !self.is_in_transaction {
             return Ok(());
         }
         self.is_in_transaction = false;
         match self.measured(self.control().rollback, &[], &mut Discard).await {
-            Err(failure) if failure.kind.remedy() == dyno_model::failure::Remedy::Reconnect => Err(failure),
+            Err(failure) if failure.kind.remedy() == dyno_model::failure::Remedy::Reconnect => {
+                Err(failure)
+            }
             _ => Ok(()),
         }
     }
 
-    /// True when the last failure of the attempt struck a COMMIT, or a statement that commits by itself, and nobody knows whether it
-    /// took effect.
+    /// True when the last failure of the attempt struck a COMMIT, or a statement that commits by
+    /// itself, and nobody knows whether it took effect.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.is_in_doubt
     }
@@ -459,12 +492,14 @@ impl Session {
         self.last_end = now;
     }
 
-    /// When the last statement was answered; the end of a transaction is the end of its last statement.
+    /// When the last statement was answered; the end of a transaction is the end of its last
+    /// statement.
     pub(crate) fn last_end(&self) -> u64 {
         self.last_end
     }
 
-    /// A failure after which nobody can go on, with the statement that it struck: the last that was sent.
+    /// A failure after which nobody can go on, with the statement that it struck: the last that was
+    /// sent.
     pub(crate) fn cause_of(&self, failure: OperationFailure) -> FatalCause {
         let statement = self.plan.kinds[usize::from(self.last_kind)].to_owned();
         FatalCause::Failure { failure, statement, sql: self.failed_sql.clone() }
@@ -487,7 +522,8 @@ impl Session {
         self.connection.close().await;
     }
 
-    /// Closes the connection after a transaction that committed, so that nothing is under way on the server.
+    /// Closes the connection after a transaction that committed, so that nothing is under way on
+    /// the server.
     pub(crate) async fn part(&mut self) {
         self.close().await;
         self.plan.sessions.closed(&self.connection);

@@ -1,11 +1,13 @@
-//! Waits until the sessions of a trial's clients have ended on the server, and ends those that do not.
+//! Waits until the sessions of a trial's clients have ended on the server, and ends those that do
+//! not.
 //!
-//! A client that is cut off closes its connection, which a server at work does not notice: a statement that waits for a lock goes on
-//! waiting and takes effect when it gets it, perhaps in the middle of the next trial, which would then find an update that nobody
-//! made. PostgreSQL moreover counts what a session did when the session ends.
+//! A client that is cut off closes its connection, which a server at work does not notice: a
+//! statement that waits for a lock goes on waiting and takes effect when it gets it, perhaps in the
+//! middle of the next trial, which would then find an update that nobody made. PostgreSQL moreover
+//! counts what a session did when the session ends.
 
-use dyno_drivers::patience::is_end_requested;
-use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on, lock};
+use dyno_drivers::timeout::is_end_requested;
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on, lock};
 use dyno_model::engine::SessionStatements;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
@@ -17,10 +19,11 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(10);
 /// Longest pause between two looks, so that the questions do not weigh in the server's counters.
 const LOOK_MAX: Duration = Duration::from_millis(320);
-/// Sessions that have not ended by themselves after this time are told to. Those without a statement end as soon as the server reads that
-/// the connection was closed.
+/// Sessions that have not ended by themselves after this time are told to. Those without a
+/// statement end as soon as the server reads that the connection was closed.
 const BY_THEMSELVES: Duration = Duration::from_secs(2);
-/// Longest wait for sessions to end; a busy machine, and a server that rolls back, take their time for that.
+/// Longest wait for sessions to end; a busy machine, and a server that rolls back, take their time
+/// for that.
 const SETTLING: Duration = Duration::from_secs(10);
 /// The same once the user has asked for the end: sessions are told to end at once.
 const SETTLING_AFTER_REQUEST: Duration = Duration::from_secs(1);
@@ -43,7 +46,8 @@ impl OpenSessions {
         }
     }
 
-    /// Those that were opened since a moment: a server that was started again numbers its sessions anew.
+    /// Those that were opened since a moment: a server that was started again numbers its sessions
+    /// anew.
     fn numbers(&self, since: Option<Instant>) -> HashSet<u32> {
         let sessions = lock(&self.0);
         let is_meant = |opened: &Instant| since.is_none_or(|since| *opened >= since);
@@ -51,17 +55,20 @@ impl OpenSessions {
     }
 }
 
-/// A connection beside the load. Its statements may take as long as the data are large, but the server has to be well.
+/// A connection beside the load. Its statements may take as long as the data are large, but the
+/// server has to be well.
 pub(crate) async fn observe(target: &Target) -> Result<Connection, OperationFailure> {
-    Connection::connect(target, &Io::Patient(Patience::for_work(target))).await
+    Connection::connect(target, &Io::WithTimeout(TimeoutPolicy::for_work(target))).await
 }
 
-/// True when a question ended without the server's word: it is silent, or the user does not want to wait.
+/// True when a question ended without the server's word: it is silent, or the user does not want to
+/// wait.
 pub(crate) fn is_unanswered(failure: &OperationFailure) -> bool {
     failure.code == 0 && matches!(failure.kind, FailureKind::Timeout | FailureKind::Cancelled)
 }
 
-/// Waits for the sessions to end that were opened since a moment. Returns how many did not, although they were told to. Fails when the server does not answer any more.
+/// Waits for the sessions to end that were opened since a moment. Returns how many did not,
+/// although they were told to. Fails when the server does not answer any more.
 pub(crate) fn settle(
     observer: &mut Connection,
     target: &Target,
@@ -69,7 +76,8 @@ pub(crate) fn settle(
     since: Option<Instant>,
 ) -> Result<u64, OperationFailure> {
     let own = sessions.numbers(since);
-    let Some(statements) = target.engine.traits().sessions.as_ref().filter(|_| !own.is_empty()) else {
+    let Some(statements) = target.engine.traits().sessions.as_ref().filter(|_| !own.is_empty())
+    else {
         return Ok(0);
     };
     wait(&mut Observed { observer, target, statements, own }, || match is_end_requested() {
@@ -84,7 +92,8 @@ trait Sessions {
     fn end(&mut self, session: u32);
 }
 
-/// `limits` are how long sessions may take to end by themselves, and how long in all; they are asked at every look.
+/// `limits` are how long sessions may take to end by themselves, and how long in all; they are
+/// asked at every look.
 fn wait(
     sessions: &mut impl Sessions,
     limits: impl Fn() -> (Duration, Duration),
@@ -126,14 +135,18 @@ impl Observed<'_> {
 
 impl Sessions for Observed<'_> {
     fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
-        // Numbers are used again, and a proxy gives numbers of its own: only sessions that look like dyno's are.
+        // Numbers are used again, and a proxy gives numbers of its own: only sessions that look
+        // like dyno's are.
         let sql = self.statements.list;
         let answer = match self.ask(sql) {
-            // The connection may have broken with those of the clients; the server may be well again.
-            Err(failure) if !is_unanswered(&failure) => block_on(observe(self.target)).and_then(|fresh| {
-                *self.observer = fresh;
-                self.ask(sql)
-            }),
+            // The connection may have broken with those of the clients; the server may be well
+            // again.
+            Err(failure) if !is_unanswered(&failure) => {
+                block_on(observe(self.target)).and_then(|fresh| {
+                    *self.observer = fresh;
+                    self.ask(sql)
+                })
+            }
             answer => answer,
         };
         // A server that refuses is told of by the audit, which cannot be made then.
@@ -142,7 +155,8 @@ impl Sessions for Observed<'_> {
             answer => answer.unwrap_or_default().0,
         };
         let number = |row: &Vec<Option<String>>| -> Option<u32> {
-            let is_user = self.target.user.is_empty() || row.get(1)?.as_deref()? == self.target.user;
+            let is_user =
+                self.target.user.is_empty() || row.get(1)?.as_deref()? == self.target.user;
             let number = row.first()?.as_deref()?.parse().ok()?;
             (is_user && self.own.contains(&number)).then_some(number)
         };

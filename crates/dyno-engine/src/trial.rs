@@ -1,12 +1,13 @@
-//! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it that lets a number be trusted, from
-//! the baseline to the findings. [`run_script_trial`] has the same around a script.
+//! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it
+//! that lets a number be trusted, from the baseline to the findings. [`run_script_trial`] has the
+//! same around a script.
 
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
-use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
-use crate::measure::meter::{Script, ScriptThreads, hire_scripts, kinds};
+use crate::measure::meter::{Script, ScriptThreads, kinds, spawn_scripts};
 use crate::measure::start::Start;
+use crate::measure::worker_pool::{Ending, Measured, WorkerPool};
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
 use crate::recording::{Kinds, Totals};
@@ -15,7 +16,7 @@ use crate::session::COMMIT;
 use crate::settling::{OpenSessions, observe, settle};
 use crate::trial_input::{Counters, NodeState, Role, TrialInput};
 use crate::window::{StopCause, Window};
-use crate::worker::hire_native;
+use crate::worker::spawn_native;
 use crate::workload::{AuditFacts, Workload};
 use crate::{worker_count, worker_tries};
 use dyno_drivers::{Connection, Driver, block_on};
@@ -36,8 +37,8 @@ use std::time::{Duration, Instant};
 /// The server's counter of the seconds that it has been up.
 const UPTIME: &str = "Uptime";
 
-/// Measures a native workload and nothing else: no observer, no baseline, no audit. For tables that are not dyno's own.
-/// Clients are dealt out to the targets in turn; all must be of one engine.
+/// Measures a native workload and nothing else: no observer, no baseline, no audit. For tables that
+/// are not dyno's own. Clients are dealt out to the targets in turn; all must be of one engine.
 ///
 /// # Errors
 /// When nothing could be measured. Trouble during measuring is in the record instead.
@@ -52,7 +53,12 @@ pub fn run_load<W: Workload>(
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
     listener.event(&input.enters(Phase::Ramp));
-    with_best_workers(&native, input, |input| alone(&native, input, listener), |record| &mut record.generator)
+    with_best_workers(
+        &native,
+        input,
+        |input| alone(&native, input, listener),
+        |record| &mut record.generator,
+    )
 }
 
 /// Measures clients that nothing else goes with.
@@ -65,14 +71,16 @@ fn alone(
     measured.map(|measured| measured.record)
 }
 
-/// Runs something with the number of workers that is best for it, and records the numbers that were tried.
+/// Runs something with the number of workers that is best for it, and records the numbers that were
+/// tried.
 fn with_best_workers<W: Workload, T>(
     native: &Arc<NativeClients<W>>,
     input: &LoadInput<'_>,
     run: impl FnOnce(&LoadInput<'_>) -> Result<T, TrialError>,
     generator: fn(&mut T) -> &mut GeneratorRecord,
 ) -> Result<T, TrialError> {
-    let tried = worker_tries::tried(native, input, |input, listener| alone(native, input, listener))?;
+    let tried =
+        worker_tries::tried(native, input, |input, listener| alone(native, input, listener))?;
     let workers = worker_count::best(&tried).or(input.load.workers);
     let load = LoadPlan { workers, ..input.load.clone() };
     let mut outcome = run(&LoadInput { load: &load, ..input.clone() })?;
@@ -80,7 +88,8 @@ fn with_best_workers<W: Workload, T>(
     Ok(outcome)
 }
 
-/// Measures clients; `begin` is called when all are ready, those of other workloads too, and none has begun.
+/// Measures clients; `begin` is called when all are ready, those of other workloads too, and none
+/// has begun.
 fn measure(
     clients: &impl Clients,
     ending: Ending,
@@ -89,15 +98,15 @@ fn measure(
     begin: impl FnOnce(),
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
-    let mut crew = Crew::new(clients.kinds(), ending, input);
-    clients.hire(&mut crew)?;
-    crew.await_ready(clients.ready_limit(), listener)?;
+    let mut worker_pool = WorkerPool::new(clients.kinds(), ending, input);
+    clients.spawn(&mut worker_pool)?;
+    worker_pool.await_ready(clients.ready_limit(), listener)?;
     let others = match role {
         Role::Leads(company) => company.await_ready(),
         Role::Alone | Role::Beside(_) => Ok(()),
     };
     if let Err(error) = others {
-        crew.call_off();
+        worker_pool.call_off();
         return Err(error);
     }
     begin();
@@ -106,13 +115,13 @@ fn measure(
         Role::Alone | Role::Leads(_) => Some(Start::soon()),
     };
     let Some(start) = start else {
-        crew.call_off();
+        worker_pool.call_off();
         return Err(TrialError::Interrupted);
     };
     if let Role::Leads(company) = role {
         company.begin(&start);
     }
-    Ok(crew.measure(&start, listener))
+    Ok(worker_pool.measure(&start, listener))
 }
 
 impl<W: Workload> Clients for Arc<NativeClients<W>> {
@@ -134,8 +143,8 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         }
     }
 
-    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
-        hire_native(crew, self)
+    fn spawn(&self, worker_pool: &mut WorkerPool<'_>) -> Result<(), TrialError> {
+        spawn_native(worker_pool, self)
     }
 
     fn sessions(&self) -> Vec<&OpenSessions> {
@@ -202,8 +211,8 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         kinds(&*self.script)
     }
 
-    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
-        hire_scripts(crew, &self.script, self.threads)
+    fn spawn(&self, worker_pool: &mut WorkerPool<'_>) -> Result<(), TrialError> {
+        spawn_scripts(worker_pool, &self.script, self.threads)
     }
 
     fn ending(&self) -> Ending {
@@ -244,8 +253,10 @@ pub fn run_trial<W: Workload>(
     run_spread_trial(vec![workload], input, listener)
 }
 
-/// The same with clients that are spread over databases: [`TrialInput::nodes`] are these, and each has a workload of its own, which all are of one kind
-/// and have the same options. Each workload numbers its clients from 0, and is audited for itself; transactions have the names of the databases.
+/// The same with clients that are spread over databases: [`TrialInput::nodes`] are these, and each
+/// has a workload of its own, which all are of one kind and have the same options. Each workload
+/// numbers its clients from 0, and is audited for itself; transactions have the names of the
+/// databases.
 ///
 /// # Panics
 /// When there is no workload, or there are several and not as many as nodes.
@@ -254,20 +265,25 @@ pub fn run_spread_trial<W: Workload>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
+    let clients =
+        input.nodes.iter().map(|node| node.client_target.as_ref().unwrap_or(&node.target));
     let spare = input.nodes.iter().filter(|node| node.is_spare).count();
     let workloads = workloads.into_iter().map(Arc::new).collect();
     let native = Arc::new(NativeClients::new(workloads, clients, spare, input.load.load));
     listener.event(&input.load.enters(Phase::Ramp));
-    let mut run =
-        |load: &LoadInput<'_>| trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener);
+    let mut run = |load: &LoadInput<'_>| {
+        trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener)
+    };
     match input.role {
-        Role::Alone => with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator),
+        Role::Alone => {
+            with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator)
+        }
         Role::Leads(_) | Role::Beside(_) => run(&input.load),
     }
 }
 
-/// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes by itself.
+/// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes by
+/// itself.
 ///
 /// # Errors
 /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
@@ -312,8 +328,9 @@ fn trial(
     let Measured { record: measured, totals, window } =
         measure(clients, clients.ending(), &load, input.role, read, listener)?;
     let mended = input.mend.map(|mend| mend());
-    let states =
-        mended.as_ref().map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
+    let states = mended
+        .as_ref()
+        .map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
     let settled = settle_all(clients, &mut observers, input, &states);
     match input.role {
         Role::Alone => {}
@@ -361,8 +378,9 @@ fn trial(
         _ => None,
     };
     facts.uptime = uptime(&before, &after, passed);
-    let asked = Asked { engine: input.nodes[0].target.engine, clients: load.clients, load: load.load };
-    record.findings = judge(&record, &asked);
+    let asked =
+        Asked { engine: input.nodes[0].target.engine, clients: load.clients, load: load.load };
+    record.warnings = judge(&record, &asked);
     Ok(record)
 }
 
@@ -375,8 +393,9 @@ fn baselines<C: Clients>(
     databases.map(|(database, observer)| block_on(clients.baseline(database, observer))).collect()
 }
 
-/// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been harmed connect anew. Of scripts no sessions are known:
-/// nothing is waited for, and it is the audit that connects anew where it has to.
+/// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been
+/// harmed connect anew. Of scripts no sessions are known: nothing is waited for, and it is the
+/// audit that connects anew where it has to.
 fn settle_all(
     clients: &impl Clients,
     observers: &mut [Connection],
@@ -402,7 +421,8 @@ fn settle_all(
     settled.sum()
 }
 
-/// What ended a trial. A system that dies or a user who interrupts when all is measured and audited ends nothing.
+/// What ended a trial. A system that dies or a user who interrupts when all is measured and audited
+/// ends nothing.
 fn end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bool) -> TrialEnd {
     let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
     if is_audited && !window.is_stopped() {
@@ -418,7 +438,8 @@ fn end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bo
     }
 }
 
-/// How long the server had been up at both readings, where it tells; both families of servers call it so.
+/// How long the server had been up at both readings, where it tells; both families of servers call
+/// it so.
 fn uptime(before: &Counters, after: &Counters, passed: Duration) -> Option<Uptime> {
     let at = |counters: &Counters| u64::try_from(*counters.get(UPTIME)?).ok();
     Some(Uptime { before: at(before)?, after: at(after)?, passed: passed.into() })

@@ -1,4 +1,5 @@
-//! What a trial is given: its load, the nodes that its clients work on, and how it goes together with other workloads.
+//! What a trial is given: its load, the nodes that its clients work on, and how it goes together
+//! with other workloads.
 
 use crate::company::{Company, Place};
 use crate::measure::load::LoadInput;
@@ -21,7 +22,8 @@ pub struct TrialInput<'a> {
     pub load: LoadInput<'a>,
     /// Which trial.
     pub trial: Trial,
-    /// Where the clients connect, in turn: one server, or the nodes of a cluster. The first is asked for baseline and audit.
+    /// Where the clients connect, in turn: one server, or the nodes of a cluster. The first is
+    /// asked for baseline and audit.
     pub nodes: Vec<Node>,
     /// UTC time at which the trial begins, as it is written down.
     pub started_at: String,
@@ -33,7 +35,8 @@ pub struct TrialInput<'a> {
     pub is_audited: bool,
     /// How this goes together with other workloads in the same trial.
     pub role: Role<'a>,
-    /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in order again.
+    /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in
+    /// order again.
     pub mend: Option<&'a dyn Fn() -> Mended>,
 }
 
@@ -73,8 +76,9 @@ pub struct Node {
     /// Where it is, and where its share of the clients connects.
     pub target: Target,
     /// Where they connect instead, when they talk to an application in front of it.
-    pub door: Option<Target>,
-    /// A statement that it answers when it has done all that was committed on other nodes before; `None` for one that stands alone.
+    pub client_target: Option<Target>,
+    /// A statement that it answers when it has done all that was committed on other nodes before;
+    /// `None` for one that stands alone.
     pub barrier: Option<&'static str>,
     /// Clients go there only when they have lost another node.
     pub is_spare: bool,
@@ -84,13 +88,13 @@ impl Node {
     /// A server that stands alone.
     #[must_use]
     pub fn alone(target: Target) -> Vec<Self> {
-        vec![Self { target, door: None, barrier: None, is_spare: false }]
+        vec![Self { target, client_target: None, barrier: None, is_spare: false }]
     }
 }
 
 impl<'a> TrialInput<'a> {
-    /// A trial on data that were there, on a server elsewhere that has no counters. What it draws follows from the experiment's seed and
-    /// its id ([`trial_seed`]).
+    /// A trial on data that were there, on a server elsewhere that has no counters. What it draws
+    /// follows from the experiment's seed and its id ([`trial_seed`]).
     #[must_use]
     pub fn new(
         trial: Trial,

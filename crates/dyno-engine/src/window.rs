@@ -11,12 +11,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is left of the grace period once the user has asked for the end: most transactions end in it, and it is too short to be felt as
-/// waiting.
+/// What is left of the grace period once the user has asked for the end: most transactions end in
+/// it, and it is too short to be felt as waiting.
 const REST: Duration = Duration::from_millis(500);
 
-/// Nanoseconds of the clock that [`Instant`] has on Linux. The arithmetic of instants takes more instructions than the clock itself, and each statement
-/// looks at it twice.
+/// Nanoseconds of the clock that [`Instant`] has on Linux. The arithmetic of instants takes more
+/// instructions than the clock itself, and each statement looks at it twice.
 fn monotonic() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
@@ -28,10 +28,11 @@ fn monotonic() -> u64 {
 ///   epoch        opens                    closes      grace_ends
 ///     |--warm-up---|------measure-----------|---grace----|
 /// ```
-/// A transaction belongs to the measured window when it *starts* in [opens, closes). With a duration as stop rule the window's
-/// length is exactly that duration, and transactions in flight at its end are awaited during the grace period: in a
-/// closed loop as many are in flight at the opening, and those do not count, so the rate is unbiased. Stop rules by count
-/// measure until the last answer.
+/// A transaction belongs to the measured window when it *starts* in [opens, closes). With a
+/// duration as stop rule the window's length is exactly that duration, and transactions in flight
+/// at its end are awaited during the grace period: in a closed loop as many are in flight at the
+/// opening, and those do not count, so the rate is unbiased. Stop rules by count measure until the
+/// last answer.
 #[derive(Debug)]
 pub struct Window {
     epoch: Instant,
@@ -43,8 +44,8 @@ pub struct Window {
     grace_ends: AtomicU64,
     grace: u64,
     stop: StopRule,
-    /// How often a transaction was asked for under [`StopRule::Transactions`]; how many were given out and not given back under
-    /// [`StopRule::Rows`].
+    /// How often a transaction was asked for under [`StopRule::Transactions`]; how many were given
+    /// out and not given back under [`StopRule::Rows`].
     taken: AtomicU64,
     /// Transactions that bring the table to its target, under [`StopRule::Rows`].
     until_target: u64,
@@ -87,8 +88,8 @@ pub enum Admission {
 }
 
 impl Window {
-    /// A window whose warm-up begins at `epoch`. `growth` is how the table grows; without it, [`StopRule::Rows`] takes each
-    /// transaction for a row of an empty table.
+    /// A window whose warm-up begins at `epoch`. `growth` is how the table grows; without it,
+    /// [`StopRule::Rows`] takes each transaction for a row of an empty table.
     #[must_use]
     pub fn new(epoch: Instant, load: &LoadPlan, growth: Option<Growth>) -> Self {
         let opens = load.warmup.0;
@@ -172,11 +173,14 @@ impl Window {
         time.clamp(self.opens, self.closes)
     }
 
-    /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. What takes no time is inside as a whole or outside.
+    /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. What takes no
+    /// time is inside as a whole or outside.
     ///
-    /// Summed over all transactions that begin before the window closes, its expectation is their rate times the window's length, whatever their
-    /// times are (Campbell's theorem: a transaction of length d that begins at s is in the window for as long, over all s, as the window is
-    /// long). With a think time this holds for the transactions alone: the time that a client has thought when the window closes ends in no transaction.
+    /// Summed over all transactions that begin before the window closes, its expectation is their
+    /// rate times the window's length, whatever their times are (Campbell's theorem: a transaction
+    /// of length d that begins at s is in the window for as long, over all s, as the window is
+    /// long). With a think time this holds for the transactions alone: the time that a client has
+    /// thought when the window closes ends in no transaction.
     #[inline]
     #[must_use]
     pub fn share(&self, begun: u64, end: u64) -> f64 {
@@ -187,8 +191,9 @@ impl Window {
         if inside == 0 { 0.0 } else { inside as f64 / (end - begun) as f64 }
     }
 
-    /// Asks to start a transaction at a time. `counted` is how many of this client's transactions counted so far. Under a common
-    /// budget each answer `Measured` takes one transaction from it; rows are rows, so towards a number of rows warm-up counts too.
+    /// Asks to start a transaction at a time. `counted` is how many of this client's transactions
+    /// counted so far. Under a common budget each answer `Measured` takes one transaction from it;
+    /// rows are rows, so towards a number of rows warm-up counts too.
     pub fn admit(&self, now: u64, counted: u64) -> Admission {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
             return Admission::Over;
@@ -213,8 +218,8 @@ impl Window {
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// A transaction that was admitted brought nothing: under [`StopRule::Rows`] another may take its place. Whoever gives one back asks
-    /// again, so none is left lying.
+    /// A transaction that was admitted brought nothing: under [`StopRule::Rows`] another may take
+    /// its place. Whoever gives one back asks again, so none is left lying.
     pub fn give_back(&self) {
         if matches!(self.stop, StopRule::Rows(_)) {
             self.taken.fetch_sub(1, Ordering::Relaxed);
@@ -227,15 +232,17 @@ impl Window {
         self.think
     }
 
-    /// From when on a client may begin a transaction that is free at this time: at once, or when its stage comes. Of clients whose number goes in a
-    /// straight line, each begins when the line is nearer to it than to the one before.
+    /// From when on a client may begin a transaction that is free at this time: at once, or when
+    /// its stage comes. Of clients whose number goes in a straight line, each begins when the line
+    /// is nearer to it than to the one before.
     #[inline]
     pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
         let Some(course) = &self.at_work else { return now };
         course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
     }
 
-    /// True when a client has had all transactions that it may have by itself, so that it need not wait for another.
+    /// True when a client has had all transactions that it may have by itself, so that it need not
+    /// wait for another.
     #[must_use]
     pub fn is_spent(&self, counted: u64) -> bool {
         matches!(self.stop, StopRule::TransactionsPerClient(limit) if counted >= limit)
@@ -253,7 +260,8 @@ impl Window {
         self.grace_ends.load(Ordering::Relaxed)
     }
 
-    /// Ends measuring now; transactions in flight still get the grace period. The first reason is kept.
+    /// Ends measuring now; transactions in flight still get the grace period. The first reason is
+    /// kept.
     pub fn stop(&self, cause: StopCause) {
         let now = self.now();
         self.ends.fetch_min(now, Ordering::Relaxed);
@@ -265,7 +273,8 @@ impl Window {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The user wants the end: transactions in flight get no more than [`REST`] from the first call on.
+    /// The user wants the end: transactions in flight get no more than [`REST`] from the first call
+    /// on.
     pub fn hurry(&self) {
         let ends = self.now().saturating_add(Nanos::from(REST).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
@@ -289,7 +298,12 @@ mod tests {
     use super::*;
 
     fn load(stop: StopRule) -> LoadPlan {
-        LoadPlan { warmup: Nanos(100), grace: Nanos(50), time_limit: Nanos(1_000), ..LoadPlan::new(stop) }
+        LoadPlan {
+            warmup: Nanos(100),
+            grace: Nanos(50),
+            time_limit: Nanos(1_000),
+            ..LoadPlan::new(stop)
+        }
     }
 
     #[test]
@@ -309,8 +323,8 @@ mod tests {
         assert!(window.is_cut(650));
     }
 
-    /// Work of clients that begin a transaction together, again and again, the first time so long before the window opens; and how many of their
-    /// transactions begin in the window.
+    /// Work of clients that begin a transaction together, again and again, the first time so long
+    /// before the window opens; and how many of their transactions begin in the window.
     fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
         let starts = (0..).map(|wave| window.opens() - before + wave * length);
         let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
@@ -331,11 +345,13 @@ mod tests {
     #[test]
     fn work_in_the_window_does_not_jump_by_a_wave_and_starts_in_it_do() {
         let window = ten_seconds();
-        let found: Vec<(f64, u64)> =
-            (0..100).map(|part| lockstep(&window, 3_000, 3_300_000_000, 33_000_000 * part)).collect();
+        let found: Vec<(f64, u64)> = (0..100)
+            .map(|part| lockstep(&window, 3_000, 3_300_000_000, 33_000_000 * part))
+            .collect();
         // 3000 clients over 3.3 s are 909 a second.
         assert!(found.iter().all(|(work, _)| (work - 3_000.0 * 10.0 / 3.3).abs() < 1e-6));
-        let starts: std::collections::BTreeSet<u64> = found.iter().map(|(_, starts)| *starts).collect();
+        let starts: std::collections::BTreeSet<u64> =
+            found.iter().map(|(_, starts)| *starts).collect();
         assert_eq!(starts.into_iter().collect::<Vec<_>>(), [9_000, 12_000]);
     }
 
@@ -352,11 +368,13 @@ mod tests {
         }
     }
 
-    /// Work of 200 clients that think and are answered in exponential times of these means, in milliseconds.
+    /// Work of 200 clients that think and are answered in exponential times of these means, in
+    /// milliseconds.
     fn scattered(window: &Window, think: f64, answer: f64) -> f64 {
         let mut work = 0.0;
         for client in 0..200 {
-            let mut random = crate::random::Random::new(1, crate::random::Stream::Transaction, client, 0);
+            let mut random =
+                crate::random::Random::new(1, crate::random::Stream::Transaction, client, 0);
             let mut length = |mean: f64| (-(1.0 - random.unit()).ln() * mean * 1e6) as u64;
             let mut begun = length(think);
             while begun < window.closes() {
@@ -371,10 +389,12 @@ mod tests {
     #[test]
     fn work_in_the_window_is_that_of_the_response_time_law_with_and_without_think_time() {
         let window = ten_seconds();
-        for (think, answer) in [(0.0, 100.0), (2_000.0, 5.0), (2_000.0, 1_000.0), (500.0, 4_000.0)] {
+        for (think, answer) in [(0.0, 100.0), (2_000.0, 5.0), (2_000.0, 1_000.0), (500.0, 4_000.0)]
+        {
             let work = scattered(&window, think, answer);
             let expected = 200.0 * 10_000.0 / (think + answer);
-            // The standard deviation of exponential times is the root of it; two such times in turn scatter less.
+            // The standard deviation of exponential times is the root of it; two such times in turn
+            // scatter less.
             assert!(
                 (work - expected).abs() < 4.0 * expected.sqrt(),
                 "{think} {answer}: {work} of {expected}"
@@ -389,7 +409,8 @@ mod tests {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
                     scope.spawn(|| {
-                        (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count() as u64
+                        (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count()
+                            as u64
                     })
                 })
                 .collect();
@@ -412,10 +433,18 @@ mod tests {
         let window = Window::new(Instant::now(), &load(StopRule::Rows(100)), Some(growth));
         assert_eq!(window.admit(10, 0), Admission::WarmUp, "rows of the warm-up count");
         assert_eq!(window.admit(200, 0), Admission::Measured);
-        assert_eq!(window.admit(200, 1), Admission::Measured, "40 + 3 * 25 is the first at or above 100");
+        assert_eq!(
+            window.admit(200, 1),
+            Admission::Measured,
+            "40 + 3 * 25 is the first at or above 100"
+        );
         assert_eq!(window.admit(200, 2), Admission::Over);
         window.give_back();
-        assert_eq!(window.admit(200, 2), Admission::Measured, "a failed transaction is made up for");
+        assert_eq!(
+            window.admit(200, 2),
+            Admission::Measured,
+            "a failed transaction is made up for"
+        );
         assert_eq!(window.admit(200, 2), Admission::Over);
     }
 

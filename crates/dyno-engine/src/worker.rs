@@ -2,10 +2,10 @@
 
 use crate::arrivals::Arrivals;
 use crate::client::Client;
-use crate::commit_ledger::Pen;
+use crate::commit_ledger::LedgerWriter;
 use crate::generator::WorkerMeter;
-use crate::measure::crew::{Crew, Post, Report, WorkerReport};
 use crate::measure::load::{ClientId, TrialError};
+use crate::measure::worker_pool::{Post, Report, WorkerPool, WorkerReport};
 use crate::native_clients::NativeClients;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;
@@ -29,7 +29,8 @@ use std::time::{Duration, Instant};
 
 /// Longest wait of an event loop: how soon it notices a stop while no socket stirs.
 const TURN_MAX: Duration = Duration::from_millis(250);
-/// Connections being opened at the same time, over all workers: a listen queue holds about a hundred.
+/// Connections being opened at the same time, over all workers: a listen queue holds about a
+/// hundred.
 const CONNECTING_MAX: usize = 32;
 /// Pause of a client that waits for its turn to connect.
 const CONNECTING_PAUSE: Duration = Duration::from_millis(1);
@@ -42,11 +43,11 @@ const PULSE_WORKERS: u32 = 8;
 const PULSE: Duration = Duration::from_millis(100);
 
 /// Starts the workers of a native workload.
-pub(crate) fn hire_native<W: Workload>(
-    crew: &mut Crew<'_>,
+pub(crate) fn spawn_native<W: Workload>(
+    worker_pool: &mut WorkerPool<'_>,
     native: &Arc<NativeClients<W>>,
 ) -> Result<(), TrialError> {
-    let input = crew.input;
+    let input = worker_pool.input;
     let engine = native.targets[0].0.engine;
     let workers = match input.load.workers {
         Some(workers) if !engine.is_embedded() => workers.min(input.clients),
@@ -58,12 +59,14 @@ pub(crate) fn hire_native<W: Workload>(
     };
     let connecting = Arc::new(AtomicUsize::new(0));
     for index in 0..workers {
-        let clients: Vec<ClientId> = (index..input.clients).step_by(workers as usize).map(ClientId).collect();
+        let clients: Vec<ClientId> =
+            (index..input.clients).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
-        let (shares, arrivals, expected) = (Arc::clone(&input.shares), crew.arrivals(), input.expected);
-        crew.hire(clients.clone(), batch, None, move |post| {
-            let crew = Assignment {
+        let (shares, arrivals, expected) =
+            (Arc::clone(&input.shares), worker_pool.arrivals(), input.expected);
+        worker_pool.spawn(clients.clone(), batch, None, move |post| {
+            let worker_pool = Assignment {
                 clients,
                 seed,
                 attempts_max,
@@ -74,7 +77,7 @@ pub(crate) fn hire_native<W: Workload>(
                 arrivals,
                 post,
             };
-            work(&crew)
+            work(&worker_pool)
         })?;
     }
     Ok(())
@@ -99,7 +102,9 @@ struct ConnectingPlace(Arc<AtomicUsize>);
 impl ConnectingPlace {
     async fn take(connecting: &Arc<AtomicUsize>, io: &Io) -> Self {
         while connecting
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < CONNECTING_MAX).then_some(n + 1))
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
+                (n < CONNECTING_MAX).then_some(n + 1)
+            })
             .is_err()
         {
             io.sleep(CONNECTING_PAUSE).await;
@@ -124,7 +129,9 @@ impl<W: Workload> Assignment<W> {
             workload: Arc::clone(self.native.workload(id)),
             native: Arc::clone(&self.native),
             moves: Cell::new(0),
-            pen: RefCell::new(self.native.ledger(id).map(|ledger| Pen::new(id, ledger))),
+            ledger_writer: RefCell::new(
+                self.native.ledger(id).map(|ledger| LedgerWriter::new(id, ledger)),
+            ),
             expected: self.expected,
             io: io.clone(),
             window: Arc::clone(window),
@@ -142,8 +149,8 @@ impl<W: Workload> Assignment<W> {
     }
 }
 
-/// Connects for the first time. The sessions of the trial before may still be ending on a server that is busy with its disks, so
-/// one that has no room yet is asked again for a while.
+/// Connects for the first time. The sessions of the trial before may still be ending on a server
+/// that is busy with its disks, so one that has no room yet is asked again for a while.
 async fn when_there_is_room<T>(
     io: &Io,
     limit: Duration,
@@ -152,7 +159,9 @@ async fn when_there_is_room<T>(
     let until = Instant::now() + limit;
     loop {
         match connect().await {
-            Err(failure) if failure.kind == FailureKind::OutOfConnections && Instant::now() < until => {
+            Err(failure)
+                if failure.kind == FailureKind::OutOfConnections && Instant::now() < until =>
+            {
                 io.sleep(ROOM_PAUSE).await;
             }
             outcome => return outcome,
@@ -183,7 +192,8 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         executor.spawn(async move {
             let place = ConnectingPlace::take(&connecting, &client.io).await;
             let limit = ROOM_WAIT_MAX.min(client.connect_timeout());
-            let session = when_there_is_room(&client.io, limit, async || client.connect().await).await;
+            let session =
+                when_there_is_room(&client.io, limit, async || client.connect().await).await;
             drop(place);
             match session {
                 Ok(session) => {
@@ -266,7 +276,8 @@ async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, wi
 
 /// Drives one client whose driver blocks (SQLite, in process).
 fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
-    let client = assignment.client(assignment.clients[0], &Io::Blocking, &Arc::new(Window::closed()));
+    let client =
+        assignment.client(assignment.clients[0], &Io::Blocking, &Arc::new(Window::closed()));
     let session = match block_on(client.connect()) {
         Ok(session) => session,
         Err(failure) => {
@@ -274,11 +285,13 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
             return WorkerReport::default();
         }
     };
-    let _interruptible = session.interrupter().map(|interrupt| assignment.post.interrupters.add(interrupt));
+    let _interruptible =
+        session.interrupter().map(|interrupt| assignment.post.interrupters.add(interrupt));
     assignment.post.report(Report::Ready);
     let Ok(window) = assignment.post.go.recv() else { return WorkerReport::default() };
     window.await_epoch();
-    // CPU time and statements of warm-up are in the record of a blocking worker, and so is its time.
+    // CPU time and statements of warm-up are in the record of a blocking worker, and so is its
+    // time.
     let meter = WorkerMeter::start(&window);
     let before = assignment.statements_sent();
     block_on(run_client(client, session, Arc::clone(&window)));

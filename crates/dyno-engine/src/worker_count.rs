@@ -5,20 +5,24 @@ use dyno_model::record::WorkersTried;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Clients of a PostgreSQL server on this machine from which on more workers do better than one per processor.
+/// Clients of a PostgreSQL server on this machine from which on more workers do better than one per
+/// processor.
 const CLIENTS_PER_WORKER: u32 = 64;
 /// A larger number of workers must be faster by this factor to be chosen: they take more CPU time.
 const GAIN_MIN: f64 = 1.02;
 
-/// Number of workers when neither the plan nor a measurement says otherwise: one client each for drivers that block; as many as processors
-/// when the server is elsewhere. On a machine that the server shares, fewer workers find more answers ready at a time; how few do best differs
-/// with the server's processes or threads (docs/decisions/003-workers.md has the measurements).
+/// Number of workers when neither the plan nor a measurement says otherwise: one client each for
+/// drivers that block; as many as processors when the server is elsewhere. On a machine that the
+/// server shares, fewer workers find more answers ready at a time; how few do best differs with the
+/// server's processes or threads (docs/decisions/003-workers.md has the measurements).
 #[must_use]
 pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
     let processors = processors();
     match engine.traits().execution {
         Execution::Client => clients,
-        Execution::Thread | Execution::Service if shares_machine => processors.div_ceil(2).min(clients),
+        Execution::Thread | Execution::Service if shares_machine => {
+            processors.div_ceil(2).min(clients)
+        }
         Execution::Process if shares_machine => {
             clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors, 2 * processors).min(clients)
         }
@@ -32,8 +36,9 @@ fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
 
-/// The numbers of workers that a run has tried. Trials with the same statements and number of clients have the same number of workers: the first
-/// of them measures, so that configurations differ in nothing else.
+/// The numbers of workers that a run has tried. Trials with the same statements and number of
+/// clients have the same number of workers: the first of them measures, so that configurations
+/// differ in nothing else.
 #[derive(Debug, Default)]
 pub struct MeasuredWorkers(Mutex<BTreeMap<Key, Vec<WorkersTried>>>);
 
@@ -67,7 +72,8 @@ pub(crate) fn candidates(clients: u32) -> Vec<WorkersTried> {
         .collect()
 }
 
-/// The number with the highest throughput, or a smaller one that is nearly as fast; `None` where none was tried.
+/// The number with the highest throughput, or a smaller one that is nearly as fast; `None` where
+/// none was tried.
 pub(crate) fn best(tried: &[WorkersTried]) -> Option<u32> {
     let fastest = tried.iter().map(|it| it.per_second).fold(0.0, f64::max);
     tried.iter().find(|it| it.per_second * GAIN_MIN >= fastest).map(|it| it.workers)
@@ -80,7 +86,10 @@ mod tests {
     #[test]
     fn more_workers_are_chosen_only_where_they_are_clearly_faster() {
         let tried = |rates: &[f64]| -> Vec<WorkersTried> {
-            let of = |(place, rate): (usize, &f64)| WorkersTried { workers: 1 << place, per_second: *rate };
+            let of = |(place, rate): (usize, &f64)| WorkersTried {
+                workers: 1 << place,
+                per_second: *rate,
+            };
             rates.iter().enumerate().map(of).collect()
         };
         assert_eq!(best(&tried(&[79.0, 83.0, 84.0])), Some(2));
@@ -91,9 +100,14 @@ mod tests {
 
     #[test]
     fn candidates_are_powers_of_two_that_have_a_client_each() {
-        let numbers = |clients| candidates(clients).into_iter().map(|it| it.workers).collect::<Vec<_>>();
+        let numbers =
+            |clients| candidates(clients).into_iter().map(|it| it.workers).collect::<Vec<_>>();
         assert_eq!(numbers(1), [1]);
         assert!(numbers(1000).windows(2).all(|pair| pair[1] == 2 * pair[0]));
-        assert!(numbers(1000).last().is_some_and(|most| *most > processors() && *most <= 2 * processors()));
+        assert!(
+            numbers(1000)
+                .last()
+                .is_some_and(|most| *most > processors() && *most <= 2 * processors())
+        );
     }
 }

@@ -11,15 +11,18 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::WorkersTried;
 use dyno_model::units::Nanos;
 
-/// Numbers of clients for which workers are tried. Fewer leave nothing to choose; more take longer to connect than the choice is worth.
+/// Numbers of clients for which workers are tried. Fewer leave nothing to choose; more take longer
+/// to connect than the choice is worth.
 const CLIENTS_TRIED: std::ops::RangeInclusive<u32> = 4..=512;
-/// Length of a single try. Each number of workers has two, so that a drift of the machine's speed favours none.
+/// Length of a single try. Each number of workers has two, so that a drift of the machine's speed
+/// favours none.
 const TRY: Nanos = Nanos(250_000_000);
 /// Time before the window of a try, in which all clients begin.
 const TRY_WARMUP: Nanos = Nanos(50_000_000);
 
-/// Tries numbers of workers with short loads of the same clients, where the number makes a difference and nobody has set it: the server shares the
-/// machine and clients neither wait nor write. Empty where nothing was tried.
+/// Tries numbers of workers with short loads of the same clients, where the number makes a
+/// difference and nobody has set it: the server shares the machine and clients neither wait nor
+/// write. Empty where nothing was tried.
 ///
 /// `run` measures one load.
 ///
@@ -32,7 +35,9 @@ pub(crate) fn tried<W: Workload>(
 ) -> Result<Vec<WorkersTried>, TrialError> {
     let engine = native.targets[0].0.engine;
     let Some(known) = input.measured_workers.as_deref() else { return Ok(Vec::new()) };
-    if !is_worth_trying(engine, input) || !native.workloads.iter().all(|workload| workload.only_reads()) {
+    if !is_worth_trying(engine, input)
+        || !native.workloads.iter().all(|workload| workload.only_reads())
+    {
         return Ok(Vec::new());
     }
     known.known((engine, native.targets[0].1.kinds.clone(), input.clients), || {
@@ -49,7 +54,8 @@ pub(crate) fn tried<W: Workload>(
                 ..LoadInput::new(&input.name, input.clients, &plan, input.seed, input.interrupts)
             };
             let record = run(&one, &mut Silent)?;
-            tried[place].per_second += record.ledger.committed as f64 / record.measured.as_secs_f64() / 2.0;
+            tried[place].per_second +=
+                record.ledger.committed as f64 / record.measured.as_secs_f64() / 2.0;
         }
         Ok(tried)
     })
@@ -61,7 +67,8 @@ impl Listener for Silent {}
 
 fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {
     let load = input.load;
-    let is_closed = !load.is_open() && load.find.is_none() && load.stages.is_none() && load.think.is_none();
+    let is_closed =
+        !load.is_open() && load.find.is_none() && load.stages.is_none() && load.think.is_none();
     let is_closed = is_closed && input.expected == Expected::Peace;
     let is_shared = input.shares_machine && engine.has_sql() && !engine.is_embedded();
     is_shared && is_closed && load.workers.is_none() && CLIENTS_TRIED.contains(&input.clients)

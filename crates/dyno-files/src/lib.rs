@@ -1,16 +1,18 @@
-//! Files that users, servers and results folders name, opened in one place: [`open`] to read, [`append`] to add to one.
+//! Files that users, servers and results folders name, opened in one place: [`open`] to read,
+//! [`append`] to add to one.
 //!
-//! A name may lead to a device that never ends, to a FIFO that nobody writes to, or to more than memory holds. [`open`] refuses what is not a
-//! regular file before it reads from it, and reads at most as many bytes as its caller says. What the shell hands over (`/dev/stdin`, `/dev/fd/63` of
+//! A name may lead to a device that never ends, to a FIFO that nobody writes to, or to more than
+//! memory holds. [`open`] refuses what is not a regular file before it reads from it, and reads at
+//! most as many bytes as its caller says. What the shell hands over (`/dev/stdin`, `/dev/fd/63` of
 //! `<(zcat log.gz)`) may be a pipe, because somebody is writing to it.
 //!
 //! # Layout
-//! [`open`] is the function, [`Limited`] what it returns; [`read`], [`read_text`] and [`read_from`] take everything at once; [`append`] opens
-//! what is written; [`reason`] words an error.
+//! [`open`] is the function, [`Limited`] what it returns; [`read`], [`read_text`] and [`read_from`]
+//! take everything at once; [`append`] opens what is written; [`reason`] words an error.
 //!
 //! # Invariants
-//! No other crate of ours is used here. No link is followed to a file that is written. No other crate reads a file that somebody names in another way
-//! (`crates/dyno/tests/it/tidy/opening.rs`).
+//! No other crate of ours is used here. No link is followed to a file that is written. No other
+//! crate reads a file that somebody names in another way (`crates/dyno/tests/it/tidy/opening.rs`).
 #![warn(missing_docs)]
 
 use rustix::fs::OFlags;
@@ -20,24 +22,29 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Largest script, specification, certificate or file of options, bytes. None that anybody wrote by hand comes near.
+/// Largest script, specification, certificate or file of options, bytes. None that anybody wrote by
+/// hand comes near.
 pub const SCRIPT_MAX: u64 = 64 << 20;
 
-/// Largest text that makes the tables of a run, which may be a dump, bytes. All of it is in memory while it is sent.
+/// Largest text that makes the tables of a run, which may be a dump, bytes. All of it is in memory
+/// while it is sent.
 pub const SETUP_MAX: u64 = 1 << 30;
 
-/// Largest file of a results folder, bytes. The histograms of a trial of a day come near a gigabyte.
+/// Largest file of a results folder, bytes. The histograms of a trial of a day come near a
+/// gigabyte.
 pub const RESULT_MAX: u64 = 4 << 30;
 
 /// No limit: for what is read piece by piece and not kept.
 pub const NO_LIMIT: u64 = u64::MAX;
 
-/// Opens a regular file of at most `limit` bytes for reading; links are followed. It does not wait for anybody to write. `/dev/null` is an
-/// empty file, because people name it to say that they have none.
+/// Opens a regular file of at most `limit` bytes for reading; links are followed. It does not wait
+/// for anybody to write. `/dev/null` is an empty file, because people name it to say that they have
+/// none.
 ///
 /// # Errors
-/// As the file system says; [`ErrorKind::InvalidInput`], in words, for devices, sockets and FIFOs; [`ErrorKind::IsADirectory`];
-/// [`ErrorKind::FileTooLarge`], in words, for more than `limit` bytes, also when the file grows while it is read.
+/// As the file system says; [`ErrorKind::InvalidInput`], in words, for devices, sockets and FIFOs;
+/// [`ErrorKind::IsADirectory`]; [`ErrorKind::FileTooLarge`], in words, for more than `limit` bytes,
+/// also when the file grows while it is read.
 pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     // Without this flag, opening a FIFO waits for a writer.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
@@ -47,9 +54,13 @@ pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     if kind.is_dir() {
         return Err(Errno::ISDIR.into());
     }
-    let is_readable = kind.is_file() || is_null(&metadata) || (kind.is_fifo() && is_handed_over(path));
+    let is_readable =
+        kind.is_file() || is_null(&metadata) || (kind.is_fifo() && is_handed_over(path));
     if !is_readable {
-        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{}, not a regular file", named(kind))));
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            format!("{}, not a regular file", named(kind)),
+        ));
     }
     if kind.is_file() && metadata.len() > limit {
         return Err(too_large(limit));
@@ -66,11 +77,13 @@ pub fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }
 
-/// Opens a regular file, or `/dev/null`, to add to its end and to be read; it is made, with this mode, unless it exists. A link in its place is not followed, and a FIFO is neither
-/// waited for nor written to.
+/// Opens a regular file, or `/dev/null`, to add to its end and to be read; it is made, with this
+/// mode, unless it exists. A link in its place is not followed, and a FIFO is neither waited for
+/// nor written to.
 ///
 /// # Errors
-/// As the file system says; [`ErrorKind::InvalidInput`], in words, for links and for what is no regular file.
+/// As the file system says; [`ErrorKind::InvalidInput`], in words, for links and for what is no
+/// regular file.
 pub fn append(path: &Path, mode: u32) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits();
     let mut options = OpenOptions::new();
@@ -84,7 +97,10 @@ pub fn append(path: &Path, mode: u32) -> io::Result<File> {
     let metadata = file.metadata()?;
     let kind = metadata.file_type();
     if !kind.is_file() && !is_null(&metadata) {
-        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{}, not a regular file", named(kind))));
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            format!("{}, not a regular file", named(kind)),
+        ));
     }
     // A program that inherits it must not see writes fail for want of patience.
     rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
@@ -110,7 +126,8 @@ fn named(kind: FileType) -> &'static str {
 }
 
 fn too_large(limit: u64) -> io::Error {
-    let size = if limit >> 20 > 0 { format!("{} MiB", limit >> 20) } else { format!("{limit} bytes") };
+    let size =
+        if limit >> 20 > 0 { format!("{} MiB", limit >> 20) } else { format!("{limit} bytes") };
     io::Error::new(ErrorKind::FileTooLarge, format!("larger than {size}, which is the limit"))
 }
 
@@ -238,7 +255,10 @@ mod tests {
         // It grows after it was opened.
         let mut opened = open(&path, 5).unwrap();
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"6").unwrap();
-        assert_eq!(opened.read_to_end(&mut Vec::new()).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(
+            opened.read_to_end(&mut Vec::new()).unwrap_err().kind(),
+            ErrorKind::FileTooLarge
+        );
         assert_eq!(read_from(&[7; 3][..], 3).unwrap(), [7; 3]);
         let endless = read_from(io::repeat(0), 1 << 20).unwrap_err();
         assert_eq!(endless.to_string(), "larger than 1 MiB, which is the limit");

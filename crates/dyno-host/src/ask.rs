@@ -1,4 +1,5 @@
-//! What a program says when it is asked something and ends: for its version, or for what it thinks of its settings.
+//! What a program says when it is asked something and ends: for its version, or for what it thinks
+//! of its settings.
 
 use std::io::{self, Read};
 use std::process::{Command, ExitStatus, Stdio};
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Limit for an answer; measured: 40 to 80 ms.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Longest answer, bytes; the longest known, MySQL's list of its options, is a tenth of a megabyte. The program cannot write more than that.
+/// Longest answer, bytes; the longest known, MySQL's list of its options, is a tenth of a megabyte.
+/// The program cannot write more than that.
 const ANSWER_MAX: u64 = 4 << 20;
 
 /// An answer.

@@ -1,9 +1,10 @@
-//! What of this machine would spoil a measurement, seen without any server: who else works on it, its clock, its memory, its disks.
+//! What of this machine would spoil a measurement, seen without any server: who else works on it,
+//! its clock, its memory, its disks.
 
 use crate::monitor::others::{self, Everybody};
 use crate::monitor::{Values, procfs};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::observation::Observation;
+use dyno_model::warning::{Severity, Warning};
 use rustix::fs::{Mode, OFlags, fdatasync, open};
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -21,24 +22,30 @@ const SYNC_TIME_MAX: Duration = Duration::from_secs(3);
 /// `f_type` of a file system in memory (`statfs(2)`: TMPFS_MAGIC).
 const TMPFS: i64 = 0x0102_1994;
 
-/// Who else takes the processors during `length`, in which dyno does nothing: other programs, other guests of the host. Only
-/// what is worth a warning.
+/// Who else takes the processors during `length`, in which dyno does nothing: other programs, other
+/// guests of the host. Only what is worth a warning.
 #[must_use]
-pub fn neighbours(length: Duration) -> Vec<Finding> {
-    let look = || {
+pub fn neighbours(length: Duration) -> Vec<Warning> {
+    let sample = || {
         let mut values = Values::default();
-        procfs::stat(&std::fs::read_to_string("/proc/stat").unwrap_or_default(), ticks(), &mut values);
+        procfs::stat(
+            &std::fs::read_to_string("/proc/stat").unwrap_or_default(),
+            ticks(),
+            &mut values,
+        );
         values
     };
-    let (before, everybody) = (look(), Everybody::now());
+    let (before, everybody) = (sample(), Everybody::now());
     thread::sleep(length);
-    let others =
-        everybody.zip(Everybody::now()).and_then(|(from, to)| others::finding(&from, &to, &[], ticks()));
-    let after = look();
+    let others = everybody
+        .zip(Everybody::now())
+        .and_then(|(from, to)| others::warning(&from, &to, &[], ticks()));
+    let after = sample();
     let grown = |name: &str| Some(after.get(name)? - before.get(name)?);
     let share = grown("host.cpu.steal_seconds_total").zip(after.get("host.cpu.processors"));
-    let steal = share
-        .map(|(seconds, processors)| Finding::Steal { share: seconds / processors / length.as_secs_f64() });
+    let steal = share.map(|(seconds, processors)| Warning::Steal {
+        share: seconds / processors / length.as_secs_f64(),
+    });
     others.into_iter().chain(steal.filter(|steal| steal.severity() >= Severity::Warning)).collect()
 }
 
@@ -65,7 +72,8 @@ pub fn memory() -> Option<Observation> {
 fn memory_of(meminfo: &str) -> Option<Observation> {
     let mut values = Values::default();
     procfs::meminfo(meminfo, &mut values);
-    let bytes = |name: &str| values.get(&format!("host.memory.{name}_bytes")).map(|bytes| bytes as u64);
+    let bytes =
+        |name: &str| values.get(&format!("host.memory.{name}_bytes")).map(|bytes| bytes as u64);
     Some(Observation::Memory {
         total: bytes("total")?,
         available: bytes("available")?,
@@ -82,8 +90,9 @@ pub fn disk(folder: &Path) -> Observation {
     })
 }
 
-/// Writes a page and has it made durable, up to 200 times within three seconds. The file has no name, and is gone afterwards
-/// whatever happens. Fails when the folder cannot be written to, or its file system has no files without names.
+/// Writes a page and has it made durable, up to 200 times within three seconds. The file has no
+/// name, and is gone afterwards whatever happens. Fails when the folder cannot be written to, or
+/// its file system has no files without names.
 fn sync_times(folder: &Path) -> io::Result<Observation> {
     let unnamed = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(open(folder, unnamed, Mode::RUSR | Mode::WUSR)?);
@@ -109,7 +118,8 @@ mod tests {
     #[test]
     fn memory_is_read_in_bytes_and_swap_is_what_is_used_of_it() {
         let text = "MemTotal: 2048 kB\nMemFree: 100 kB\nMemAvailable: 1024 kB\nSwapTotal: 512 kB\nSwapFree: 500 kB\n";
-        let expected = Observation::Memory { total: 2048 << 10, available: 1024 << 10, swapped: 12 << 10 };
+        let expected =
+            Observation::Memory { total: 2048 << 10, available: 1024 << 10, swapped: 12 << 10 };
         assert_eq!(memory_of(text), Some(expected));
         assert_eq!(memory_of(""), None);
     }

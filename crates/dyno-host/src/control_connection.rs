@@ -1,6 +1,7 @@
-//! One administrative connection: blocking, answers as text, never on a hot path. Every answer has a limit ([`dyno_drivers::patience`]).
+//! One administrative connection: blocking, answers as text, never on a hot path. Every answer has
+//! a limit ([`dyno_drivers::timeout`]).
 
-use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_model::engine::Identity;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{QueryMode, Target};
@@ -8,8 +9,8 @@ use dyno_model::target::{QueryMode, Target};
 /// What a question comes to.
 pub(crate) type Asked<T> = Result<T, OperationFailure>;
 
-/// A connection for questions about a system. Everything is sent as text, whatever the target's query mode, so that
-/// nothing is left prepared on the server.
+/// A connection for questions about a system. Everything is sent as text, whatever the target's
+/// query mode, so that nothing is left prepared on the server.
 pub(crate) struct ControlConnection {
     connection: Connection,
 }
@@ -17,22 +18,24 @@ pub(crate) struct ControlConnection {
 impl ControlConnection {
     /// For questions that the system answers from what it knows.
     pub(crate) fn open(target: &Target) -> Asked<Self> {
-        Self::open_with(target, Patience::for_questions(target))
+        Self::open_with(target, TimeoutPolicy::for_questions(target))
     }
 
-    /// For statements that take the longer the more data there are; an interrupt by the user ends them.
+    /// For statements that take the longer the more data there are; an interrupt by the user ends
+    /// them.
     pub(crate) fn open_to_work(target: &Target) -> Asked<Self> {
-        Self::open_with(target, Patience::for_work(target).hasty())
+        Self::open_with(target, TimeoutPolicy::for_work(target).hasty())
     }
 
-    /// For statements that remove what dyno made, however much that is, also after the user has asked for the end.
+    /// For statements that remove what dyno made, however much that is, also after the user has
+    /// asked for the end.
     pub(crate) fn open_to_clean_up(target: &Target) -> Asked<Self> {
-        Self::open_with(target, Patience::for_work(target).unhurried())
+        Self::open_with(target, TimeoutPolicy::for_work(target).unhurried())
     }
 
-    fn open_with(target: &Target, patience: Patience) -> Asked<Self> {
+    fn open_with(target: &Target, timeout: TimeoutPolicy) -> Asked<Self> {
         let target = Target { query_mode: QueryMode::Simple, ..target.clone() };
-        let connection = block_on(Connection::connect(&target, &Io::Patient(patience)))?;
+        let connection = block_on(Connection::connect(&target, &Io::WithTimeout(timeout)))?;
         Ok(Self { connection })
     }
 

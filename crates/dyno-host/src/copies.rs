@@ -1,5 +1,6 @@
-//! A copy of a database, in which a run may do what it likes while the original is only read. It lies beside the original, on the same server or in the
-//! same folder, and bears dyno's mark, so that nothing else is ever dropped in its place.
+//! A copy of a database, in which a run may do what it likes while the original is only read. It
+//! lies beside the original, on the same server or in the same folder, and bears dyno's mark, so
+//! that nothing else is ever dropped in its place.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::databases::{self, are_there, beside};
@@ -33,7 +34,8 @@ pub fn place(original: &Target) -> Target {
 /// Makes a fresh copy, in the place of one that dyno made before.
 ///
 /// # Errors
-/// When the place is taken by what is not dyno's, the server cannot copy, or the copy cannot be marked.
+/// When the place is taken by what is not dyno's, the server cannot copy, or the copy cannot be
+/// marked.
 pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let copy = place(original);
     let name = copy.database_name();
@@ -54,7 +56,8 @@ pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Host
     let claim = marker::claim_copy(&copy, options)?;
     making.end();
     if original.engine.dialect().copying == Copying::Tables {
-        tables(&mut session, original, &copy).map_err(|failure| not_copied(original, &copy, &failure))?;
+        tables(&mut session, original, &copy)
+            .map_err(|failure| not_copied(original, &copy, &failure))?;
     }
     Ok(claim)
 }
@@ -103,7 +106,8 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     }
     let lock = marker::lock(&copy)?.filter(|_| !run_lock::is_in_the_way(copy.engine));
     let making = Making::left(&databases::place(&copy));
-    let is_ours = marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
+    let is_ours =
+        marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
     if !is_ours {
         return Err(HostError::new(format!(
             "{name:?} is in the place of the copy, and is not marked as dyno's\nhint: look what it is, and drop it"
@@ -114,7 +118,9 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
         _ => {
             let drop = format!("DROP DATABASE {}", original.engine.dialect().quoted_name(&name));
             let run = |mut session: ControlConnection| session.run(&drop);
-            ControlConnection::open_to_clean_up(original).and_then(run).map_err(|failure| failure.to_string())
+            ControlConnection::open_to_clean_up(original)
+                .and_then(run)
+                .map_err(|failure| failure.to_string())
         }
     };
     dropped.map_err(|why| HostError::new(format!("cannot drop the copy {name:?}: {why}")))?;
@@ -129,9 +135,9 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
 ///
 /// # Errors
 /// When it does, and when the server cannot be asked.
-pub fn look(original: &Target) -> Result<(), HostError> {
+pub fn inspect(original: &Target) -> Result<(), HostError> {
     let copy = place(original);
-    if is_there(original, &copy)? { run_lock::look(&copy) } else { Ok(()) }
+    if is_there(original, &copy)? { run_lock::inspect(&copy) } else { Ok(()) }
 }
 
 fn is_there(original: &Target, copy: &Target) -> Result<bool, HostError> {
@@ -141,7 +147,8 @@ fn is_there(original: &Target, copy: &Target) -> Result<bool, HostError> {
     }
 }
 
-/// True when a database in the place of the copy holds tables of the original's names only, or none.
+/// True when a database in the place of the copy holds tables of the original's names only, or
+/// none.
 fn holds_nothing_else(original: &Target, copy: &Target) -> Result<bool, HostError> {
     Ok(marker::tables(copy)?.is_subset(&marker::tables(original)?))
 }
@@ -159,7 +166,8 @@ fn remove_file(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Copies tables with their rows. What is not a table is left out: views, triggers and routines name the database that they are in.
+/// Copies tables with their rows. What is not a table is left out: views, triggers and routines
+/// name the database that they are in.
 fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> Asked<()> {
     let dialect = original.engine.dialect();
     let found = session.rows(dialect.tables)?;
@@ -167,8 +175,9 @@ fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> 
     session.run(&format!("USE {}", dialect.quoted_name(&copy.database)))?;
     // Rows are read as they were committed, without locks on them; keys are the original's.
     session.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
-    session
-        .run("SET SESSION foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")?;
+    session.run(
+        "SET SESSION foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'",
+    )?;
     for row in found {
         let [Some(name), Some(table), ..] = &row[..] else { continue };
         let shown = session.rows(&format!("SHOW CREATE TABLE {of}.{table}"))?;
@@ -180,10 +189,15 @@ fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> 
             dialect.literal(&original.database),
             dialect.literal(name)
         ))?;
-        let columns: Vec<String> =
-            columns.into_iter().flatten().flatten().map(|column| dialect.quoted_name(&column)).collect();
+        let columns: Vec<String> = columns
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|column| dialect.quoted_name(&column))
+            .collect();
         let columns = columns.join(", ");
-        session.run(&format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM {of}.{table}"))?;
+        session
+            .run(&format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM {of}.{table}"))?;
         let analyze = original.engine.traits().analyze.unwrap_or_default();
         session.rows(&format!("{analyze} {table}"))?;
     }

@@ -1,6 +1,8 @@
-//! Databases, side by side on one server or a file each: looked at, made where they are missing, and removed.
+//! Databases, side by side on one server or a file each: looked at, made where they are missing,
+//! and removed.
 //!
-//! What is claimed and marked is each database by itself ([`marker`]). One that dyno makes is marked as made, and dropped with what is in it.
+//! What is claimed and marked is each database by itself ([`marker`]). One that dyno makes is
+//! marked as made, and dropped with what is in it.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
@@ -33,17 +35,23 @@ fn are_seen(
     names: &[String],
 ) -> Result<Vec<bool>, HostError> {
     let rows = session.and_then(|mut session| session.rows(base.engine.dialect().databases));
-    let rows =
-        rows.map_err(|failure| HostError::new(format!("cannot ask which databases there are: {failure}")))?;
+    let rows = rows.map_err(|failure| {
+        HostError::new(format!("cannot ask which databases there are: {failure}"))
+    })?;
     let known: BTreeSet<String> = rows.into_iter().flatten().flatten().collect();
     Ok(names.iter().map(|name| known.contains(name)).collect())
 }
 
-/// Claims all of them, or none: those that are there are looked at first, and nothing is written unless each may be. Those that are missing are made.
+/// Claims all of them, or none: those that are there are looked at first, and nothing is written
+/// unless each may be. Those that are missing are made.
 ///
 /// # Errors
 /// When one holds tables of others and is not named by `yes_write_to`, or cannot be made or marked.
-pub fn claim(base: &Target, names: &[String], options: &ClaimOptions<'_>) -> Result<Vec<Claim>, HostError> {
+pub fn claim(
+    base: &Target,
+    names: &[String],
+    options: &ClaimOptions<'_>,
+) -> Result<Vec<Claim>, HostError> {
     let are_there = are_there(base, names)?;
     for (name, is_there) in names.iter().zip(&are_there) {
         if *is_there {
@@ -94,23 +102,31 @@ pub fn claim_found(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim,
 ///
 /// # Errors
 /// As [`marker::claim_made`].
-pub fn claim_made(target: &Target, making: Making, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
+pub fn claim_made(
+    target: &Target,
+    making: Making,
+    options: &ClaimOptions<'_>,
+) -> Result<Claim, HostError> {
     let claim = marker::claim_made(target, options)?;
     making.end();
     Ok(claim)
 }
 
-/// Notes that a file of SQLite's that is not there is about to be made: when dyno is killed before it bears a marker, it is known by that.
+/// Notes that a file of SQLite's that is not there is about to be made: when dyno is killed before
+/// it bears a marker, it is known by that.
 #[must_use]
 pub fn making_of(source: &SystemSource) -> Option<Making> {
     let SystemSource::Existing(system) = source else { return None };
     let is_to_be_made = matches!(&system.endpoint, Endpoint::File(path) if !path.exists());
-    is_to_be_made.then(|| Making::begin(&place_of(system.engine, &system.endpoint, &system.database)))
+    is_to_be_made
+        .then(|| Making::begin(&place_of(system.engine, &system.endpoint, &system.database)))
 }
 
 fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let making = Making::begin(&place(&beside(base, name)));
-    if let Err(failure) = run(base, &format!("CREATE DATABASE {}", base.engine.dialect().quoted_name(name))) {
+    if let Err(failure) =
+        run(base, &format!("CREATE DATABASE {}", base.engine.dialect().quoted_name(name)))
+    {
         making.end_if_refused(&failure);
         return Err(HostError::new(format!(
             "the database {name:?} is not there and cannot be made: {failure}\n\
@@ -120,8 +136,8 @@ fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, 
     claim_made(&beside(base, name), making, options)
 }
 
-/// Removes what dyno made in a database, and the database where dyno made that; returns what was dropped. One that is not there is left alone. `claim` is this
-/// run's, which ends with it.
+/// Removes what dyno made in a database, and the database where dyno made that; returns what was
+/// dropped. One that is not there is left alone. `claim` is this run's, which ends with it.
 ///
 /// # Errors
 /// As [`marker::cleanup`], and when the database cannot be dropped.
@@ -133,13 +149,16 @@ pub fn clean_up(base: &Target, name: &str, claim: Claim) -> Result<Vec<String>, 
     emptied(&beside(base, name), claim, || run(base, &drop).map_err(|failure| failure.to_string()))
 }
 
-/// Removes what dyno made in a system's own database, and SQLite's file where dyno made that; returns what was dropped. A file that is not there is
-/// left alone. `claim` is this run's, which ends with it.
+/// Removes what dyno made in a system's own database, and SQLite's file where dyno made that;
+/// returns what was dropped. A file that is not there is left alone. `claim` is this run's, which
+/// ends with it.
 ///
 /// # Errors
 /// As [`marker::cleanup`], and when the file cannot be removed.
 pub fn clean_up_own(target: &Target, claim: Claim) -> Result<Vec<String>, HostError> {
-    let Endpoint::File(path) = &target.endpoint else { return marker::cleanup(target, &claim.replaced) };
+    let Endpoint::File(path) = &target.endpoint else {
+        return marker::cleanup(target, &claim.replaced);
+    };
     if !path.exists() {
         // SQLite would make an empty one.
         return Ok(Vec::new());
@@ -155,13 +174,15 @@ fn emptied(
 ) -> Result<Vec<String>, HostError> {
     let lock = marker::lock(target)?;
     let making = Making::left(&place(target));
-    let is_all_ours = marker::is_all_ours(target)? || making.is_some() && marker::tables(target)?.is_empty();
+    let is_all_ours =
+        marker::is_all_ours(target)? || making.is_some() && marker::tables(target)?.is_empty();
     let mut dropped = marker::cleanup(target, &claim.replaced)?;
     if is_all_ours {
         let name = target.database_name();
         let lock = lock.filter(|_| !run_lock::is_in_the_way(target.engine));
         drop(claim);
-        drop_it().map_err(|why| HostError::new(format!("cannot drop the database {name:?}: {why}")))?;
+        drop_it()
+            .map_err(|why| HostError::new(format!("cannot drop the database {name:?}: {why}")))?;
         drop(lock);
         dropped.push(name);
     }

@@ -1,7 +1,7 @@
-//! Why something that has to do with servers could not be done. Nobody tells the reasons apart but the user who reads them, so each is
-//! a text, made where it happens.
+//! Why something that has to do with servers could not be done. Nobody tells the reasons apart but
+//! the user who reads them, so each is a text, made where it happens.
 
-use crate::guard::GuardError;
+use crate::supervisor::SupervisorError;
 
 /// What could not be done, the server's own last words, and the remedy: one line or several.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +10,8 @@ pub struct HostError {
     pub(crate) text: String,
     /// True when files were being written, so that little room for them may be the reason.
     pub(crate) is_of_files: bool,
-    /// The setting that a server refuses, where it is that: with its value, unless the server knows no setting of the name.
+    /// The setting that a server refuses, where it is that: with its value, unless the server knows
+    /// no setting of the name.
     pub(crate) setting: Option<String>,
 }
 
@@ -23,7 +24,8 @@ impl HostError {
         Self { is_of_files: true, ..Self::new(text) }
     }
 
-    /// True when the other says the same, perhaps at another time: servers put the time in front of what they say.
+    /// True when the other says the same, perhaps at another time: servers put the time in front of
+    /// what they say.
     #[must_use]
     pub fn repeats(&self, other: &Self) -> bool {
         match (&self.setting, &other.setting) {
@@ -33,8 +35,8 @@ impl HostError {
     }
 }
 
-impl From<GuardError> for HostError {
-    fn from(error: GuardError) -> Self {
+impl From<SupervisorError> for HostError {
+    fn from(error: SupervisorError) -> Self {
         Self::new(error.to_string())
     }
 }

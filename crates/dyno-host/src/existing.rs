@@ -30,7 +30,8 @@ pub struct ConnectedSystem {
     pub rounded: Vec<RoundedSetting>,
 }
 
-/// Reads a system's password from where it is kept. The target is the system's, without the password.
+/// Reads a system's password from where it is kept. The target is the system's, without the
+/// password.
 fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostError> {
     match &system.password {
         PasswordSource::ClientFile => client_password(system, target),
@@ -49,7 +50,8 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
             })
         }
         PasswordSource::File(path) => {
-            let text = dyno_files::read_text(path, SCRIPT_MAX).map_err(|error| unreadable(path, &error))?;
+            let text = dyno_files::read_text(path, SCRIPT_MAX)
+                .map_err(|error| unreadable(path, &error))?;
             match text.lines().next() {
                 Some(line) if !line.is_empty() => Ok(Secret::new(line)),
                 _ => Err(HostError::new(format!(
@@ -119,8 +121,8 @@ fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, H
 /// How clients reach a system, its password included.
 ///
 /// # Errors
-/// When the variable with the password is not set, the file cannot be read or has no entry, and when a certificate that is needed is
-/// not named; the password itself is never part of the error.
+/// When the variable with the password is not set, the file cannot be read or has no entry, and
+/// when a certificate that is needed is not named; the password itself is never part of the error.
 pub fn target(
     system: &ExistingSystem,
     query_mode: QueryMode,
@@ -177,7 +179,8 @@ fn connect_by(
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
     let place = place(system);
-    if let (Endpoint::File(path), DataPolicy::Existing | DataPolicy::Copy) = (&target.endpoint, system.data)
+    if let (Endpoint::File(path), DataPolicy::Existing | DataPolicy::Copy) =
+        (&target.endpoint, system.data)
         && !path.exists()
     {
         // SQLite would make an empty one.
@@ -189,11 +192,13 @@ fn connect_by(
     let mut session = open(&target).map_err(|failure| {
         HostError::new(format!("cannot connect to {place}: {failure}{}", hint(&failure, &target)))
     })?;
-    let found = settings::read_with(&mut session, system.engine)
-        .map_err(|failure| HostError::new(format!("{place} does not tell its settings: {failure}")))?;
+    let found = settings::read_with(&mut session, system.engine).map_err(|failure| {
+        HostError::new(format!("{place} does not tell its settings: {failure}"))
+    })?;
     let version = session.identity().version;
     drop(session);
-    let Compared { record: settings, problems, rounded } = settings::compared(system.engine, asked, &found);
+    let Compared { record: settings, problems, rounded } =
+        settings::compared(system.engine, asked, &found);
     Ok(ConnectedSystem { target, version, settings, problems, rounded })
 }
 
@@ -258,14 +263,18 @@ mod tests {
             session_setup: Vec::new(),
             data: DataPolicy::Own,
             monitor: None,
-            steering: None,
+            hooks: None,
         }
     }
 
     #[test]
     fn a_missing_variable_is_named() {
-        let error = of(PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
-        assert!(error.to_string().contains("DYNO_TEST_NO_SUCH_VARIABLE, which is not set"), "{error}");
+        let error =
+            of(PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
+        assert!(
+            error.to_string().contains("DYNO_TEST_NO_SUCH_VARIABLE, which is not set"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -276,7 +285,9 @@ mod tests {
         assert_eq!(of(url).unwrap().reveal(), "s3cret");
         let error = of(serde_json::from_str(&written).unwrap()).unwrap_err().to_string();
         assert!(
-            error.contains("export MYSQL_PWD=..., or give the spec file too, or the line with the URL"),
+            error.contains(
+                "export MYSQL_PWD=..., or give the spec file too, or the line with the URL"
+            ),
             "{error}"
         );
     }
@@ -301,9 +312,10 @@ mod tests {
         fs::write(file.path(), "s3cret\n").unwrap();
         let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
         let system = system(PasswordSource::File(file.path().to_owned()), endpoint);
-        let error = connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
-            .unwrap_err()
-            .to_string();
+        let error =
+            connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
+                .unwrap_err()
+                .to_string();
         assert!(
             error.starts_with(&format!(
                 "cannot connect to mysql://bench@127.0.0.1:{port}/shop: connect-refused"

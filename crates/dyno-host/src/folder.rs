@@ -1,12 +1,15 @@
 //! The one way to reach files below a folder that another user may own.
 //!
-//! Where dyno is root, a server's user owns the server's scratch folder and may put anything there at any moment: a link to a
-//! file of root's, a pipe that nobody writes to, another folder under a name that was looked at a moment ago. So nothing in
-//! there is named by a path. A [`Folder`] is a descriptor; what lies in it is opened relative to that, by its own name, no link
-//! is followed, what is made is made exclusively, and whether a thing is what it should be is asked of its descriptor.
+//! Where dyno is root, a server's user owns the server's scratch folder and may put anything there
+//! at any moment: a link to a file of root's, a pipe that nobody writes to, another folder under a
+//! name that was looked at a moment ago. So nothing in there is named by a path. A [`Folder`] is a
+//! descriptor; what lies in it is opened relative to that, by its own name, no link is followed,
+//! what is made is made exclusively, and whether a thing is what it should be is asked of its
+//! descriptor.
 //!
-//! Files that are dyno's own (logs, configurations, passwords on their way to a server) do not lie in such folders at all: the
-//! guard makes a folder for them that stays dyno's ([`is_out_of_reach`] says beside which others it may lie).
+//! Files that are dyno's own (logs, configurations, passwords on their way to a server) do not lie
+//! in such folders at all: the guard makes a folder for them that stays dyno's ([`is_out_of_reach`]
+//! says beside which others it may lie).
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat};
 use serde::{Deserialize, Serialize};
@@ -27,7 +30,8 @@ pub struct Owner {
     pub group: u32,
 }
 
-/// What is given to every opening of something that another user may have put there. `NONBLOCK`: opening a pipe does not wait.
+/// What is given to every opening of something that another user may have put there. `NONBLOCK`:
+/// opening a pipe does not wait.
 const CAREFULLY: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
 #[derive(Debug)]
@@ -60,7 +64,8 @@ impl Folder {
         Ok(Self { descriptor, path: path.to_owned() })
     }
 
-    /// Opens a folder that was made for `owner`. Another one in its place, of another user's, is refused.
+    /// Opens a folder that was made for `owner`. Another one in its place, of another user's, is
+    /// refused.
     pub(crate) fn of(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(no_name(path));
@@ -93,15 +98,20 @@ impl Folder {
     /// Makes a file that is not there yet, to be written.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | CAREFULLY;
-        let made = rustix::fs::openat(&self.descriptor, name.as_ref(), flags, Mode::from_raw_mode(mode));
+        let made =
+            rustix::fs::openat(&self.descriptor, name.as_ref(), flags, Mode::from_raw_mode(mode));
         made.map(File::from).map_err(at(&self.path.join(name.as_ref())))
     }
 
     /// Opens a file to be read: a regular one, and the owner's own.
     pub(crate) fn read(&self, name: impl AsRef<OsStr>, owner: Option<Owner>) -> io::Result<File> {
         let path = self.path.join(name.as_ref());
-        let opened =
-            rustix::fs::openat(&self.descriptor, name.as_ref(), OFlags::RDONLY | CAREFULLY, Mode::empty());
+        let opened = rustix::fs::openat(
+            &self.descriptor,
+            name.as_ref(),
+            OFlags::RDONLY | CAREFULLY,
+            Mode::empty(),
+        );
         let file = File::from(opened.map_err(at(&path))?);
         let checked = check_regular(&file).and_then(|()| check_owner(&file, owner));
         checked.map_err(|error| with_path(&path, &error))?;
@@ -153,7 +163,8 @@ impl Folder {
 
     /// Makes a link; nobody follows it here.
     pub(crate) fn link(&self, to: &Path, name: impl AsRef<OsStr>) -> io::Result<()> {
-        rustix::fs::symlinkat(to, &self.descriptor, name.as_ref()).map_err(at(&self.path.join(name.as_ref())))
+        rustix::fs::symlinkat(to, &self.descriptor, name.as_ref())
+            .map_err(at(&self.path.join(name.as_ref())))
     }
 
     pub(crate) fn link_target(&self, name: impl AsRef<OsStr>) -> io::Result<PathBuf> {
@@ -162,7 +173,8 @@ impl Folder {
         Ok(PathBuf::from(OsStr::from_bytes(found.to_bytes())))
     }
 
-    /// Moves an entry into another folder on the same file system, under the same name or another one.
+    /// Moves an entry into another folder on the same file system, under the same name or another
+    /// one.
     pub(crate) fn rename(
         &self,
         name: impl AsRef<OsStr>,
@@ -181,8 +193,8 @@ impl Folder {
         }
     }
 
-    /// Removes an entry with all that is in it. The standard library follows no link below the folder that it is given, and
-    /// the kernel's name of a descriptor leads to the folder itself.
+    /// Removes an entry with all that is in it. The standard library follows no link below the
+    /// folder that it is given, and the kernel's name of a descriptor leads to the folder itself.
     pub(crate) fn remove_all(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         let here = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
         fs::remove_dir_all(here.join(name.as_ref()))
@@ -197,7 +209,8 @@ impl Folder {
 
     /// Lets the group of a user pass through this folder, which stays dyno's.
     pub(crate) fn let_pass(&self, visitor: Owner) -> io::Result<()> {
-        fchown(&self.descriptor, None, Some(Gid::from_raw(visitor.group))).map_err(at(&self.path))?;
+        fchown(&self.descriptor, None, Some(Gid::from_raw(visitor.group)))
+            .map_err(at(&self.path))?;
         fchmod(&self.descriptor, Mode::RWXU | Mode::XGRP).map_err(at(&self.path))
     }
 
@@ -212,7 +225,8 @@ pub(crate) fn give(open: impl AsFd, owner: Option<Owner>) -> io::Result<()> {
     fchown(open, Some(Uid::from_raw(user)), Some(Gid::from_raw(group))).map_err(io::Error::from)
 }
 
-/// Writes a file that only `owner` can read, into a folder of dyno's own; one of that name from before is replaced.
+/// Writes a file that only `owner` can read, into a folder of dyno's own; one of that name from
+/// before is replaced.
 pub(crate) fn write_private(
     folder: &Path,
     name: &str,
@@ -227,7 +241,8 @@ pub(crate) fn write_private(
     Ok(folder.path.join(name))
 }
 
-/// The beginning of a regular file, of at most so many bytes, whoever put it there; a pipe is not waited for.
+/// The beginning of a regular file, of at most so many bytes, whoever put it there; a pipe is not
+/// waited for.
 pub(crate) fn read_beginning(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(at(path))?);
@@ -237,8 +252,9 @@ pub(crate) fn read_beginning(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Whether nobody but root and dyno's user can put something else in place of what dyno makes in a folder, or in place of the
-/// folder itself. A folder with the sticky bit, such as `/tmp`, is good enough: nobody may rename there what is another's.
+/// Whether nobody but root and dyno's user can put something else in place of what dyno makes in a
+/// folder, or in place of the folder itself. A folder with the sticky bit, such as `/tmp`, is good
+/// enough: nobody may rename there what is another's.
 pub(crate) fn is_out_of_reach(folder: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::canonicalize(folder).is_ok_and(|folder| {
@@ -315,7 +331,11 @@ mod tests {
         assert!(read_beginning(&theirs.join("pipe"), 9).is_err());
         write_private(&theirs, "link", "text", None).unwrap();
         assert_eq!(fs::read_to_string(place.path().join("secret")).unwrap(), "secret");
-        assert_eq!(fs::read_to_string(theirs.join("link")).unwrap(), "text", "a file in place of the link");
+        assert_eq!(
+            fs::read_to_string(theirs.join("link")).unwrap(),
+            "text",
+            "a file in place of the link"
+        );
         folder.remove_all("way").unwrap();
         assert!(place.path().join("secret").exists(), "only the link is gone");
     }
@@ -335,7 +355,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let inner = place.path().join("inner");
         fs::create_dir(&inner).unwrap();
-        let mode = |mode| fs::set_permissions(place.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let mode =
+            |mode| fs::set_permissions(place.path(), fs::Permissions::from_mode(mode)).unwrap();
         assert!(is_out_of_reach(&inner) && is_out_of_reach(&std::env::temp_dir()));
         mode(0o777);
         assert!(!is_out_of_reach(&inner), "everybody may rename it");

@@ -1,14 +1,18 @@
-//! The production guard: dyno writes only to a database that holds nothing but what dyno made; any other needs an explicit word
-//! that names the database. The word holds for the run that was given it, not for a later one that finds the marker.
+//! The production guard: dyno writes only to a database that holds nothing but what dyno made; any
+//! other needs an explicit word that names the database. The word holds for the run that was given
+//! it, not for a later one that finds the marker.
 //!
-//! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no
-//! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
-//! may be the user's again, or still be. A row with the empty name stands for the claim itself and names the run that made it last, one with
-//! [`EVERYTHING`] for whatever is there: it is written before a program makes tables that nobody knows beforehand, and gives way to their names. One whose
-//! name no table can have stands for the database, which is then dyno's too.
+//! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so
+//! [`cleanup`] can drop these and no others. A table that took the place of one that dyno did not
+//! make is not listed: after a run that was killed, a table of its name may be the user's again, or
+//! still be. A row with the empty name stands for the claim itself and names the run that made it
+//! last, one with [`EVERYTHING`] for whatever is there: it is written before a program makes tables
+//! that nobody knows beforehand, and gives way to their names. One whose name no table can have
+//! stands for the database, which is then dyno's too.
 //!
-//! Anybody who may make a table can make one of this name. So a marker is an ordinary table of this account, each row is signed
-//! ([`crate::ownership`]), and what is not signed counts as somebody's. Who claims or cleans up a database holds its lock ([`crate::run_lock`]).
+//! Anybody who may make a table can make one of this name. So a marker is an ordinary table of this
+//! account, each row is signed ([`crate::ownership`]), and what is not signed counts as somebody's.
+//! Who claims or cleans up a database holds its lock ([`crate::run_lock`]).
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
@@ -22,8 +26,9 @@ use std::rc::Rc;
 
 pub use dyno_model::schema::MARKER_TABLE;
 
-/// Takes the place of the names of tables, views and sequences that a program is about to make and nobody knows yet, among those of
-/// [`Claim::record_tables`]. [`Claim::adopt_all`] puts their names in its place.
+/// Takes the place of the names of tables, views and sequences that a program is about to make and
+/// nobody knows yet, among those of [`Claim::record_tables`]. [`Claim::adopt_all`] puts their names
+/// in its place.
 pub const EVERYTHING: &str = "*";
 
 /// Stands for the database itself, where dyno made it: no table can be called so.
@@ -39,9 +44,11 @@ pub struct ClaimOptions<'a> {
     pub experiment: &'a str,
     /// UTC time, RFC 3339, likewise.
     pub created_at: &'a str,
-    /// What `--yes-write-to` named, if it was given: databases, separated by commas, that may be written to although they have foreign tables.
+    /// What `--yes-write-to` named, if it was given: databases, separated by commas, that may be
+    /// written to although they have foreign tables.
     pub yes_write_to: Option<&'a str>,
-    /// Whether other runs can reach the database too, and have to be kept out. They do not know a server that dyno started.
+    /// Whether other runs can reach the database too, and have to be kept out. They do not know a
+    /// server that dyno started.
     pub is_shared: bool,
 }
 
@@ -54,7 +61,8 @@ pub struct Claim {
     pub is_forced: bool,
     /// Tables that dyno made, now or earlier.
     pub tables: BTreeSet<String>,
-    /// Those of them that took the place of tables that dyno did not make. The marker does not list them.
+    /// Those of them that took the place of tables that dyno did not make. The marker does not list
+    /// them.
     pub replaced: BTreeSet<String>,
     /// Keeps other runs out of the database for as long as the claim is there.
     lock: Option<Rc<RunLock>>,
@@ -67,8 +75,9 @@ fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> Ho
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let named = yes_write_to
-        .map_or_else(String::new, |named| format!("; --yes-write-to names {named:?}, which is another one"));
+    let named = yes_write_to.map_or_else(String::new, |named| {
+        format!("; --yes-write-to names {named:?}, which is another one")
+    });
     HostError::new(format!(
         "the database {database:?} is not empty and not made by dyno; it holds {}{more}{named}\n\
          hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
@@ -79,7 +88,9 @@ fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> Ho
 
 /// The database could not be asked or marked.
 fn not_marked(database: &str) -> impl Fn(OperationFailure) -> HostError + Copy {
-    move |failure| HostError::new(format!("cannot mark the database {database:?} as dyno's: {failure}"))
+    move |failure| {
+        HostError::new(format!("cannot mark the database {database:?} as dyno's: {failure}"))
+    }
 }
 
 /// Somebody made a table of the marker's name.
@@ -98,19 +109,22 @@ fn may_be_in_use(database: &str) -> HostError {
     ))
 }
 
-/// Locks and claims the target's database: marks it when it is empty, and recognises the mark and what it lists when they are there.
+/// Locks and claims the target's database: marks it when it is empty, and recognises the mark and
+/// what it lists when they are there.
 ///
 /// # Errors
 /// When another run uses it; when it holds anything else and `yes_write_to` does not name it.
 pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let lock = if options.is_shared { lock(target)? } else { None };
-    let (claim, marker) = look(target, options)?;
+    let (claim, marker) = inspect(target, options)?;
     if let Some((mut marker, is_marked)) = marker {
         let failed = not_marked(&claim.database);
         let is_unlocked = lock.as_ref().is_some_and(|lock| lock.problem().is_some());
         if !is_marked {
             marker.create().map_err(failed)?;
-        } else if is_unlocked && marker.rows().map_err(failed)?.iter().any(|row| row.run != this_run()) {
+        } else if is_unlocked
+            && marker.rows().map_err(failed)?.iter().any(|row| row.run != this_run())
+        {
             return Err(may_be_in_use(&claim.database));
         }
         marker.name_run(options).map_err(failed)?;
@@ -138,11 +152,14 @@ fn is_of_this_run(target: &Target) -> Asked<bool> {
 /// # Errors
 /// As [`claim`], but for other runs.
 pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    look(target, options).map(|(claim, _marker)| claim)
+    inspect(target, options).map(|(claim, _marker)| claim)
 }
 
 /// Looks at the database; returns the way to mark it, and whether it is marked.
-fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<(Marker, bool)>), HostError> {
+fn inspect(
+    target: &Target,
+    options: &ClaimOptions<'_>,
+) -> Result<(Claim, Option<(Marker, bool)>), HostError> {
     let name = target.database_name();
     if !target.engine.keeps_data() {
         return Ok((Claim { database: name, ..Claim::default() }, None));
@@ -156,8 +173,9 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<(M
     }
     let ours = if is_marked { marker.ours(&tables).map_err(failed)? } else { BTreeSet::new() };
     let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
-    let is_named =
-        options.yes_write_to.is_some_and(|all| all == name || all.split(',').any(|one| one == name));
+    let is_named = options
+        .yes_write_to
+        .is_some_and(|all| all == name || all.split(',').any(|one| one == name));
     if !foreign.is_empty() && !is_named {
         return Err(not_ours(&name, &foreign, options.yes_write_to));
     }
@@ -171,7 +189,8 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<(M
 }
 
 impl Claim {
-    /// The same with the lock of the database: its tables are used as they are, and other runs are to keep out.
+    /// The same with the lock of the database: its tables are used as they are, and other runs are
+    /// to keep out.
     ///
     /// # Errors
     /// When another run uses the database.
@@ -185,8 +204,8 @@ impl Claim {
         self.lock.as_ref()?.problem()
     }
 
-    /// Whether the database is still this run's, whatever became of its lock; `is_marked` where the run has marked it. A server that cannot be asked has not
-    /// given it away.
+    /// Whether the database is still this run's, whatever became of its lock; `is_marked` where the
+    /// run has marked it. A server that cannot be asked has not given it away.
     ///
     /// # Errors
     /// When another run uses it, or has claimed it.
@@ -209,12 +228,14 @@ impl Claim {
         }
     }
 
-    /// Writes down tables that are about to be made, before they are, so that none is ever forgotten. One that takes the place of a
-    /// table that dyno did not make, because the claim was forced, is known to this claim only: the consent ends with the run.
+    /// Writes down tables that are about to be made, before they are, so that none is ever
+    /// forgotten. One that takes the place of a table that dyno did not make, because the claim was
+    /// forced, is known to this claim only: the consent ends with the run.
     ///
     /// # Errors
-    /// When one exists that dyno did not make, unless the claim was forced; with [`EVERYTHING`], when there is anything at all that dyno did not make: it
-    /// could not be told from what is made.
+    /// When one exists that dyno did not make, unless the claim was forced; with [`EVERYTHING`],
+    /// when there is anything at all that dyno did not make: it could not be told from what is
+    /// made.
     pub fn record_tables(
         &mut self,
         target: &Target,
@@ -256,15 +277,22 @@ impl Claim {
         Ok(())
     }
 
-    /// Marks every table that is there as dyno's. For a server that dyno started, and that nobody else has put anything into.
+    /// Marks every table that is there as dyno's. For a server that dyno started, and that nobody
+    /// else has put anything into.
     ///
     /// # Errors
     /// When the marker cannot be written.
-    pub fn adopt_all(&mut self, target: &Target, options: &ClaimOptions<'_>) -> Result<(), HostError> {
+    pub fn adopt_all(
+        &mut self,
+        target: &Target,
+        options: &ClaimOptions<'_>,
+    ) -> Result<(), HostError> {
         let failed = not_marked(&self.database);
         let mut marker = Marker::open(target).map_err(&failed)?;
         let recorded = marker.recorded().map_err(&failed)?;
-        for table in marker.tables().map_err(&failed)?.into_iter().filter(|table| table != MARKER_TABLE) {
+        for table in
+            marker.tables().map_err(&failed)?.into_iter().filter(|table| table != MARKER_TABLE)
+        {
             if !recorded.contains(&table) {
                 marker.record(&table, options).map_err(&failed)?;
             }
@@ -297,7 +325,8 @@ pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
     let database = target.database_name();
     let failed = not_marked(&database);
     let mut marker = Marker::open(target).map_err(failed)?;
-    // An original that dyno made or used has a marker of its own, which lists what was there and is signed for another database.
+    // An original that dyno made or used has a marker of its own, which lists what was there and is
+    // signed for another database.
     if marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
         marker.drop_table(MARKER_TABLE).map_err(failed)?;
     }
@@ -309,7 +338,8 @@ pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
     Ok(Claim { database, tables, lock, ..Claim::default() })
 }
 
-/// Removes what dyno made in a database, as [`cleanup`] does, and claims it anew. One that dyno made stays marked so.
+/// Removes what dyno made in a database, as [`cleanup`] does, and claims it anew. One that dyno
+/// made stays marked so.
 ///
 /// # Errors
 /// As [`cleanup`] and [`claim`].
@@ -348,11 +378,13 @@ pub(crate) fn tables(target: &Target) -> Result<BTreeSet<String>, HostError> {
     tables.map_err(not_marked(&target.database_name()))
 }
 
-/// Drops the tables that the marker lists, those that this run made in the place of others ([`Claim::replaced`]), and the marker;
-/// returns the tables dropped. A database without marker is left alone.
+/// Drops the tables that the marker lists, those that this run made in the place of others
+/// ([`Claim::replaced`]), and the marker; returns the tables dropped. A database without marker is
+/// left alone.
 ///
 /// # Errors
-/// When another run uses the database, when the marker is not this account's, when the database cannot be asked, or a table cannot be dropped.
+/// When another run uses the database, when the marker is not this account's, when the database
+/// cannot be asked, or a table cannot be dropped.
 pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, HostError> {
     if !target.engine.keeps_data() {
         return Ok(Vec::new());
@@ -373,12 +405,15 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
         return Err(not_our_marker(&database));
     }
     let ours = marker.ours(&existing).map_err(failed)?;
-    let dropped: Vec<String> =
-        existing.into_iter().filter(|table| ours.contains(table) || replaced.contains(table)).collect();
+    let dropped: Vec<String> = existing
+        .into_iter()
+        .filter(|table| ours.contains(table) || replaced.contains(table))
+        .collect();
     let mut left = dropped.clone();
     while !left.is_empty() {
         // One that others refer to goes after them, and what belongs to a table goes with it.
-        let failures: Vec<_> = left.iter().filter_map(|table| marker.drop_table(table).err()).collect();
+        let failures: Vec<_> =
+            left.iter().filter_map(|table| marker.drop_table(table).err()).collect();
         let existing = marker.tables().map_err(failed)?;
         let before = left.len();
         left.retain(|table| existing.contains(table));
@@ -463,14 +498,16 @@ impl Marker {
         self.session.run(&format!("DELETE FROM {MARKER_TABLE} WHERE table_name = {name}"))
     }
 
-    /// Whether this account made it. One without rows, whose making was not brought to its end, lists nothing.
+    /// Whether this account made it. One without rows, whose making was not brought to its end,
+    /// lists nothing.
     fn is_ours(&mut self) -> Asked<bool> {
         let is_plain = questions(self.engine).is_plain_table;
         if self.session.count(&format!("{is_plain} '{MARKER_TABLE}'"))? == 0 {
             return Ok(false);
         }
         // One of another form is not read.
-        let Ok(all) = self.session.count(&format!("SELECT count(signature) FROM {MARKER_TABLE}")) else {
+        let Ok(all) = self.session.count(&format!("SELECT count(signature) FROM {MARKER_TABLE}"))
+        else {
             return Ok(false);
         };
         Ok(all == 0 || !self.rows()?.is_empty())
@@ -478,7 +515,8 @@ impl Marker {
 
     /// The rows that this account signed.
     fn rows(&mut self) -> Asked<Vec<Row>> {
-        let rows = self.session.rows(&format!("SELECT table_name, run, signature FROM {MARKER_TABLE}"))?;
+        let rows =
+            self.session.rows(&format!("SELECT table_name, run, signature FROM {MARKER_TABLE}"))?;
         let signed = |row: Vec<Option<String>>| {
             let [table, run, signed] = <[_; 3]>::try_from(row).ok()?;
             let (table, run) = (table?, run?);

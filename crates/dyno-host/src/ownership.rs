@@ -1,8 +1,11 @@
-//! What proves that dyno made something: a secret key of this account, and notes of databases that are being made.
+//! What proves that dyno made something: a secret key of this account, and notes of databases that
+//! are being made.
 //!
-//! Whoever may write to a database can write a marker and list in it what is theirs. So each row of a marker is signed with a key that only this account
-//! can read, and a row without a valid signature is not believed. The key and the notes are in `$XDG_STATE_HOME/dyno` (`~/.local/state/dyno`). Where that
-//! folder cannot be written, the key lasts as long as the process: what it leaves when it is killed is recognised by nobody.
+//! Whoever may write to a database can write a marker and list in it what is theirs. So each row of
+//! a marker is signed with a key that only this account can read, and a row without a valid
+//! signature is not believed. The key and the notes are in `$XDG_STATE_HOME/dyno`
+//! (`~/.local/state/dyno`). Where that folder cannot be written, the key lasts as long as the
+//! process: what it leaves when it is killed is recognised by nobody.
 
 use dyno_model::failure::OperationFailure;
 use ring::hmac;
@@ -42,7 +45,8 @@ pub(crate) fn signature(texts: &[&str]) -> String {
     hex(context.sign().as_ref())
 }
 
-/// A note that a database is being made: it stays when dyno is killed before the database bears a marker.
+/// A note that a database is being made: it stays when dyno is killed before the database bears a
+/// marker.
 pub struct Making(Option<PathBuf>);
 
 impl Making {
@@ -52,7 +56,9 @@ impl Making {
             let path = note_path(&folder, place);
             make_folder(path.parent()?).ok()?;
             match dyno_files::create_new(&path, PRIVATE) {
-                Ok(mut file) => file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?,
+                Ok(mut file) => {
+                    file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?
+                }
                 // A run that was killed has left it.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(_) => return None,
@@ -89,8 +95,10 @@ fn note_path(folder: &Path, place: &str) -> PathBuf {
 
 /// The folder of this account, which may not be there yet.
 fn folder() -> Option<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state =
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("dyno"))
 }
 
@@ -98,7 +106,8 @@ fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// The key of a folder, which is made when there is none. Of several processes that make one, the first wins.
+/// The key of a folder, which is made when there is none. Of several processes that make one, the
+/// first wins.
 fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
     let path = folder.join("key");
     if !path.exists() {

@@ -19,11 +19,12 @@ pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, Oper
     (server.connection_limit)(&mut ControlConnection::open(target)?).map(Some)
 }
 
-/// Sessions of others on the server: neither the asking one nor one that this process opened for questions and that may just be closing. Asked before a
-/// run, when dyno has no clients.
+/// Sessions of others on the server: neither the asking one nor one that this process opened for
+/// questions and that may just be closing. Asked before a run, when dyno has no clients.
 ///
 /// # Errors
-/// When the system cannot be reached or refuses to answer. An account without the right to see others sees none.
+/// When the system cannot be reached or refuses to answer. An account without the right to see
+/// others sees none.
 pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, OperationFailure> {
     let Some(server) = &questions(target.engine).server else { return Ok(Vec::new()) };
     let mut asking = ControlConnection::open(target)?;
@@ -36,9 +37,14 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
     };
     let listed: Vec<(u32, ForeignSession)> = rows.into_iter().map(session).collect();
     // The asking session is not in its own list, and will be in the next.
-    let numbers: Vec<u32> = listed.iter().map(|(number, _)| *number).chain(asking.session_number()).collect();
+    let numbers: Vec<u32> =
+        listed.iter().map(|(number, _)| *number).chain(asking.session_number()).collect();
     let own = own_sessions::among(&target.endpoint, &numbers);
-    Ok(listed.into_iter().filter(|(number, _)| !own.contains(number)).map(|(_, session)| session).collect())
+    Ok(listed
+        .into_iter()
+        .filter(|(number, _)| !own.contains(number))
+        .map(|(_, session)| session)
+        .collect())
 }
 
 /// Asks for replication. What the account may not see counts as not there.
@@ -50,13 +56,16 @@ pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
     Ok((server.replication)(&mut ControlConnection::open(target)?))
 }
 
-/// Whether a pooler stands before a server, which may give each transaction another session: what is set in a session holds for whoever has it next.
+/// Whether a pooler stands before a server, which may give each transaction another session: what
+/// is set in a session holds for whoever has it next.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
 pub fn is_pooled(target: &Target) -> Result<bool, OperationFailure> {
     let server = questions(target.engine).server.as_ref();
-    let Some(pooled) = server.and_then(|server| server.lock.pooled.as_ref()) else { return Ok(false) };
+    let Some(pooled) = server.and_then(|server| server.lock.pooled.as_ref()) else {
+        return Ok(false);
+    };
     pooled.changes_sessions(&mut ControlConnection::open(target)?)
 }
 
@@ -96,6 +105,9 @@ mod tests {
     #[test]
     fn disk_space_is_told_and_a_missing_path_is_an_error() {
         assert!(disk_space(&std::env::temp_dir()).unwrap().free > 0);
-        assert_eq!(disk_space(Path::new("/nonexistent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            disk_space(Path::new("/nonexistent")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
     }
 }

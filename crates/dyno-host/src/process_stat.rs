@@ -14,7 +14,8 @@ pub(crate) struct ProcessStat {
     /// The same of children that ended and were waited for.
     pub(crate) children_ticks: [f64; 2],
     pub(crate) threads: f64,
-    /// When it started, in ticks since the machine did: with the number it names a process for good.
+    /// When it started, in ticks since the machine did: with the number it names a process for
+    /// good.
     pub(crate) started: f64,
 }
 
@@ -42,7 +43,8 @@ impl ProcessStat {
     }
 }
 
-/// The entries of a folder that are numbers: all processes in `/proc`, the threads of one in its `task`.
+/// The entries of a folder that are numbers: all processes in `/proc`, the threads of one in its
+/// `task`.
 pub(crate) fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

@@ -1,5 +1,5 @@
-//! The lock of a run on a database, which is held at the server from before the marker is read until the run ends: no two runs take each other's tables
-//! for their own.
+//! The lock of a run on a database, which is held at the server from before the marker is read
+//! until the run ends: no two runs take each other's tables for their own.
 //!
 //! | engine | lock | its reach |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::{LockQuestions, questions};
 use crate::error::HostError;
-use dyno_drivers::patience::is_end_requested;
+use dyno_drivers::timeout::is_end_requested;
 use dyno_model::schema::MARKER_TABLE;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::cell::RefCell;
@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-/// How long another run may take to let go: a server notices a moment later that a killed one is gone.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long another run may take to let go: a server notices a moment later that a killed one is
+/// gone.
+const TIMEOUT: Duration = Duration::from_secs(3);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 /// What the name of a lock file ends with.
@@ -72,12 +73,16 @@ fn place(target: &Target) -> String {
     format!("{}://{}/{}", target.engine, target.endpoint, target.database)
 }
 
-/// Takes the lock of a database; one that this process holds is shared. `None` where there is nothing to be locked. `is_own` says whether the database's marker
-/// is this run's.
+/// Takes the lock of a database; one that this process holds is shared. `None` where there is
+/// nothing to be locked. `is_own` says whether the database's marker is this run's.
 ///
 /// # Errors
-/// When another run holds it, in words that name the session, and when the server cannot be reached.
-pub(crate) fn take(target: &Target, is_own: impl FnOnce() -> bool) -> Result<Option<Rc<RunLock>>, Refused> {
+/// When another run holds it, in words that name the session, and when the server cannot be
+/// reached.
+pub(crate) fn take(
+    target: &Target,
+    is_own: impl FnOnce() -> bool,
+) -> Result<Option<Rc<RunLock>>, Refused> {
     let place = place(target);
     let known = HELD.with_borrow(|held| {
         let mut live = held.iter().filter(|(other, _)| *other == place);
@@ -111,7 +116,7 @@ pub(crate) fn take(target: &Target, is_own: impl FnOnce() -> bool) -> Result<Opt
 ///
 /// # Errors
 /// As [`take`].
-pub fn look(target: &Target) -> Result<(), HostError> {
+pub fn inspect(target: &Target) -> Result<(), HostError> {
     match &target.endpoint {
         Endpoint::File(database) if !lock_file(database).exists() => Ok(()),
         _ => Ok(take(target, || false).map(|_lock| ())?),
@@ -162,7 +167,10 @@ fn is_yes(answer: Option<&str>) -> bool {
     matches!(answer, Some("1" | "t"))
 }
 
-fn take_session(target: &Target, questions: &'static LockQuestions) -> Result<Option<Held>, Refused> {
+fn take_session(
+    target: &Target,
+    questions: &'static LockQuestions,
+) -> Result<Option<Held>, Refused> {
     // It is set up by nothing of the user's, and outlives whatever ends idle sessions.
     let target = Target { session_setup: Vec::new(), ..target.clone() };
     let taken = ControlConnection::open_to_clean_up(&target).and_then(|mut session| {
@@ -172,7 +180,7 @@ fn take_session(target: &Target, questions: &'static LockQuestions) -> Result<Op
             if is_yes(session.first(take)?.as_deref()) {
                 return Ok(Some(Held::Session(Box::new(RefCell::new(session)), questions)));
             }
-            if began.elapsed() >= PATIENCE || is_end_requested() {
+            if began.elapsed() >= TIMEOUT || is_end_requested() {
                 return Ok(None);
             }
             std::thread::sleep(PAUSE);
@@ -190,7 +198,10 @@ fn take_session(target: &Target, questions: &'static LockQuestions) -> Result<Op
 }
 
 /// The statement that takes the lock on this connection, which keeps its session from here on.
-fn prepared(session: &mut ControlConnection, questions: &'static LockQuestions) -> Asked<&'static str> {
+fn prepared(
+    session: &mut ControlConnection,
+    questions: &'static LockQuestions,
+) -> Asked<&'static str> {
     if let Some(pooled) = &questions.pooled
         && pooled.changes_sessions(session)?
     {
@@ -209,10 +220,13 @@ fn in_use(target: &Target) -> HostError {
         Endpoint::File(_) => "wait until it ends, or end that process",
         _ => "wait until it ends; if its process has ended, end that session",
     };
-    HostError::new(format!("another run of dyno uses the database {database:?}{known}\nhint: {remedy}"))
+    HostError::new(format!(
+        "another run of dyno uses the database {database:?}{known}\nhint: {remedy}"
+    ))
 }
 
-/// The experiment of the run that the marker names, if the database has one. SQLite does not answer while somebody writes.
+/// The experiment of the run that the marker names, if the database has one. SQLite does not answer
+/// while somebody writes.
 fn run_of(target: &Target) -> Option<String> {
     if matches!(target.endpoint, Endpoint::File(_)) {
         return None;
@@ -230,8 +244,9 @@ fn holder(target: &Target) -> Option<String> {
         return Some(format!("process {}", process.trim().parse::<u32>().ok()?));
     }
     let questions = &questions(target.engine).server.as_ref()?.lock;
-    let rows =
-        ControlConnection::open(target).and_then(|mut session| session.pairs(questions.holder)).ok()?;
+    let rows = ControlConnection::open(target)
+        .and_then(|mut session| session.pairs(questions.holder))
+        .ok()?;
     let (number, who) = rows.into_iter().next()?;
     Some(format!("session {number}, {who}"))
 }
@@ -242,12 +257,13 @@ fn lock_file(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The lock file of a database, locked, with the number of this process in it; `None` while another process holds it.
+/// The lock file of a database, locked, with the number of this process in it; `None` while another
+/// process holds it.
 fn take_file(database: &Path) -> Option<Held> {
     let path = lock_file(database);
     let failed = |error| Some(Held::Nowhere(format!("{}: {error}", path.display())));
     let began = Instant::now();
-    while began.elapsed() < PATIENCE && !is_end_requested() {
+    while began.elapsed() < TIMEOUT && !is_end_requested() {
         let (file, is_new) = match open_or_make(&path) {
             Ok(opened) => opened,
             // Whoever held it has just removed it.
@@ -257,10 +273,12 @@ fn take_file(database: &Path) -> Option<Held> {
         let taken = match file.try_lock() {
             // Whoever held it has removed it.
             Ok(()) if !is_same_file(&file, &path) => Ok(()),
-            Ok(()) if is_new => match (&file).write_all(std::process::id().to_string().as_bytes()) {
-                Ok(()) => return Some(Held::File(file, path)),
-                Err(error) => Err(error),
-            },
+            Ok(()) if is_new => {
+                match (&file).write_all(std::process::id().to_string().as_bytes()) {
+                    Ok(()) => return Some(Held::File(file, path)),
+                    Err(error) => Err(error),
+                }
+            }
             // A run that was killed has left it.
             Ok(()) => fs::remove_file(&path),
             Err(TryLockError::WouldBlock) => {

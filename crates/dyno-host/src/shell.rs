@@ -1,8 +1,10 @@
 //! Shell commands of the user: what can be said of one without running it, and running one.
 
 use crate::error::{HostError, quoted};
-use crate::guard::{Access, Guard, GuardCommand, GuardSignal, Launch, StopStep};
 use crate::server::log;
+use crate::supervisor::{
+    Access, Launch, StopStep, Supervisor, SupervisorCommand, SupervisorSignal,
+};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,10 +12,11 @@ use std::time::Duration;
 /// Lines of a command's output that are shown with its failure.
 const OUTPUT_LINES: usize = 15;
 /// How long a command may take to end when it is told to.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs a command as dyno's user in dyno's working folder; it ends with dyno. `name` begins the sentence about a failure. What a command
-/// leaves running when it has succeeded stays, if `leaves_running` says so.
+/// Runs a command as dyno's user in dyno's working folder; it ends with dyno. `name` begins the
+/// sentence about a failure. What a command leaves running when it has succeeded stays, if
+/// `leaves_running` says so.
 ///
 /// # Errors
 /// When it fails, or takes longer than the limit.
@@ -23,16 +26,21 @@ pub fn run(
     environment: Vec<(String, String)>,
     limit: Duration,
     leaves_running: bool,
-    guard: &GuardCommand,
+    supervisor: &SupervisorCommand,
 ) -> Result<(), HostError> {
-    let mut guard = Guard::start(guard)?;
-    let folder = guard.make_folder(&std::env::temp_dir(), "dyno-command", Access::Passed(None), &[])?;
+    let mut supervisor = Supervisor::start(supervisor)?;
+    let folder =
+        supervisor.make_folder(&std::env::temp_dir(), "dyno-command", Access::Passed(None), &[])?;
     let launch = Launch { leaves_running, ..launch(command, environment, folder.join("output")) };
-    carry_out(&mut guard, launch, name, limit)
+    carry_out(&mut supervisor, launch, name, limit)
 }
 
 /// A shell with a command; what the command sees of dyno's environment is the home folder.
-pub(crate) fn launch(command: &str, mut environment: Vec<(String, String)>, log: PathBuf) -> Launch {
+pub(crate) fn launch(
+    command: &str,
+    mut environment: Vec<(String, String)>,
+    log: PathBuf,
+) -> Launch {
     environment.extend(std::env::var("HOME").ok().map(|home| ("HOME".to_owned(), home)));
     Launch {
         program: PathBuf::from("/bin/sh"),
@@ -50,16 +58,18 @@ pub(crate) fn launch(command: &str, mut environment: Vec<(String, String)>, log:
 /// # Errors
 /// When it fails, with the end of what it wrote; or takes longer than the limit, and is ended then.
 pub(crate) fn carry_out(
-    guard: &mut Guard,
+    supervisor: &mut Supervisor,
     launch: Launch,
     name: &str,
     limit: Duration,
 ) -> Result<(), HostError> {
     let output = launch.log.clone();
-    guard.reins.launch(launch)?;
-    let exit = guard.reins.wait_exit(limit);
+    supervisor.handle.launch(launch)?;
+    let exit = supervisor.handle.wait_exit(limit);
     if !matches!(exit, Ok(Some(_))) {
-        guard.reins.stop(&[StopStep { signal: GuardSignal::Terminate, patience: PATIENCE }])?;
+        supervisor
+            .handle
+            .stop(&[StopStep { signal: SupervisorSignal::Terminate, timeout: TIMEOUT }])?;
     }
     let ending = match exit? {
         Some(exit) if exit.is_success() => return Ok(()),
@@ -76,24 +86,28 @@ pub(crate) fn carry_out(
 /// Words after which a line is no simple command any more.
 const KEYWORDS: [&str; 9] = ["if", "for", "while", "until", "case", "function", "{", "(", "!"];
 
-/// The first program that a command line names and that the shell does not find here. Only lines that begin with a plain word are
-/// looked at, and none after the first that is not as simple: a command that is missing on purpose (`a || b`) is no mistake.
+/// The first program that a command line names and that the shell does not find here. Only lines
+/// that begin with a plain word are looked at, and none after the first that is not as simple: a
+/// command that is missing on purpose (`a || b`) is no mistake.
 #[must_use]
 pub fn missing_command(text: &str) -> Option<&str> {
     if ["||", "()", "<<"].iter().any(|sign| text.contains(sign)) {
         return None;
     }
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let words = lines.map_while(|line| {
         let word = line.split_whitespace().next()?;
         let is_simple = !line.ends_with('\\') && line.matches(['"', '\'']).count() % 2 == 0;
         (is_simple && !KEYWORDS.contains(&word)).then_some(word)
     });
-    let is_plain = |word: &&str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./+".contains(&b));
+    let is_plain =
+        |word: &&str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./+".contains(&b));
     words.filter(is_plain).find(|word| !is_known(word))
 }
 
-/// Whether the shell knows a command: a program, or one of its own. A shell that cannot be asked knows everything.
+/// Whether the shell knows a command: a program, or one of its own. A shell that cannot be asked
+/// knows everything.
 fn is_known(word: &str) -> bool {
     let mut shell = Command::new("sh");
     shell.args(["-c", "command -v -- \"$1\"", "sh", word]);

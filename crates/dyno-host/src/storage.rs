@@ -1,14 +1,15 @@
 //! Storage as a factor: folders that the user gives, prepared and cleared by the user's commands.
 //!
-//! The commands run in a shell, as dyno's user, in dyno's working folder, with `DYNO_STORAGE`, `DYNO_DATA` and `DYNO_LOG` in
-//! their environment. The guard runs them: `after` is promised to it before `before` begins, so it runs whatever happens,
-//! when the server has stopped and its folders are gone.
+//! The commands run in a shell, as dyno's user, in dyno's working folder, with `DYNO_STORAGE`,
+//! `DYNO_DATA` and `DYNO_LOG` in their environment. The guard runs them: `after` is promised to it
+//! before `before` begins, so it runs whatever happens, when the server has stopped and its folders
+//! are gone.
 
 use crate::data_set::copy_into;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, give};
-use crate::guard::{Guard, Last, Launch, Owner};
 use crate::shell;
+use crate::supervisor::{Last, Launch, Owner, Supervisor};
 use dyno_model::plan::Storage;
 use dyno_model::printable::file_name;
 use std::ffi::OsStr;
@@ -18,11 +19,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Runs the command `before` and promises `after` to the guard. `logs` is the folder that keeps their output.
+/// Runs the command `before` and promises `after` to the guard. `logs` is the folder that keeps
+/// their output.
 ///
 /// # Errors
 /// When the command fails, or the storage's folders are not there after it.
-pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Result<(), HostError> {
+pub fn prepare(
+    supervisor: &mut Supervisor,
+    storage: &Storage,
+    logs: Option<&Path>,
+) -> Result<(), HostError> {
     let name = &storage.name;
     let log = |which: &str| match logs {
         Some(folder) => folder.join(format!("storage-{}-{which}.log", file_name(name))),
@@ -30,7 +36,7 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
     };
     let limit = Duration::from(storage.time_limit);
     if let Some(command) = &storage.after {
-        guard.run_at_end(Last {
+        supervisor.run_at_end(Last {
             launch: launch(storage, command, log("after")),
             limit,
             what: format!("the command `after` of storage {name:?}"),
@@ -38,7 +44,12 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
     }
     if let Some(command) = &storage.before {
         let launch = launch(storage, command, log("before"));
-        shell::carry_out(guard, launch, &format!("storage {name:?}: the command `before`"), limit)?;
+        shell::carry_out(
+            supervisor,
+            launch,
+            &format!("storage {name:?}: the command `before`"),
+            limit,
+        )?;
     }
     for path in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
         let reason = match fs::metadata(path) {
@@ -47,7 +58,9 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
             Err(error) => error.to_string(),
         };
         let path = path.display();
-        return Err(HostError::new(format!("storage {name:?}: cannot use the folder {path}: {reason}")));
+        return Err(HostError::new(format!(
+            "storage {name:?}: cannot use the folder {path}: {reason}"
+        )));
     }
     Ok(())
 }
@@ -59,7 +72,8 @@ fn launch(storage: &Storage, command: &str, log: PathBuf) -> Launch {
         ("DYNO_DATA".to_owned(), text(&storage.data)),
         ("DYNO_LOG".to_owned(), text(storage.log.as_ref().unwrap_or(&storage.data))),
     ];
-    // The guard lets nobody read what it makes; the server's user must be able to enter what these commands make.
+    // The guard lets nobody read what it makes; the server's user must be able to enter what these
+    // commands make.
     shell::launch(&format!("umask 022\n{command}"), environment, log)
 }
 
@@ -75,8 +89,8 @@ pub(crate) enum TransactionLog {
     },
 }
 
-/// Moves the transaction log of a data folder that was copied to where the storage wants it. `folder` is an empty folder of the
-/// server's.
+/// Moves the transaction log of a data folder that was copied to where the storage wants it.
+/// `folder` is an empty folder of the server's.
 pub(crate) fn move_log(
     log: &TransactionLog,
     data: &Path,
@@ -101,7 +115,13 @@ pub(crate) fn move_log(
 }
 
 /// Moves a file or folder of the server's, also to another file system.
-fn move_entry(from: &Folder, name: &OsStr, to: &Folder, new: &OsStr, owner: Option<Owner>) -> io::Result<()> {
+fn move_entry(
+    from: &Folder,
+    name: &OsStr,
+    to: &Folder,
+    new: &OsStr,
+    owner: Option<Owner>,
+) -> io::Result<()> {
     match from.rename(name, to, new) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
         other => return other,
@@ -126,7 +146,8 @@ mod tests {
     fn a_log_moves_to_another_file_system_as_well() {
         let memory = Path::new("/dev/shm");
         let data = tempfile::tempdir().unwrap();
-        let log = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        let log = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
+            .unwrap();
         fs::write(data.path().join("ib_logfile0"), "redo").unwrap();
         fs::create_dir(data.path().join("#innodb_redo")).unwrap();
         fs::write(data.path().join("#innodb_redo/1"), "more").unwrap();

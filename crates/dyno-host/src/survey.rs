@@ -1,4 +1,5 @@
-//! What a database holds, asked for once and only read: tables with their sizes, keys and indexes, and the memory that keeps them.
+//! What a database holds, asked for once and only read: tables with their sizes, keys and indexes,
+//! and the memory that keeps them.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
@@ -77,8 +78,15 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
     }
     let mut last = None;
     for row in session.rows(questions.indexes)? {
-        let [Some(table), Some(index), Some(is_primary), Some(column), Some(sql), Some(is_number), ..] =
-            &row[..]
+        let [
+            Some(table),
+            Some(index),
+            Some(is_primary),
+            Some(column),
+            Some(sql),
+            Some(is_number),
+            ..,
+        ] = &row[..]
         else {
             continue;
         };
@@ -104,7 +112,8 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
     Ok(Some(Survey { tables, cache }))
 }
 
-/// A key with its range; `None` for an empty table, one that may not be read, and one whose numbers are too large to draw.
+/// A key with its range; `None` for an empty table, one that may not be read, and one whose numbers
+/// are too large to draw.
 fn range(session: &mut ControlConnection, table: &str, key: KeyFound) -> Option<KeyFound> {
     let asked = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
     let row = session.rows(&asked).ok()?.pop()?;

@@ -1,6 +1,6 @@
 //! Copying data hears Ctrl-C. A program of its own: the request for the end is the whole process's.
 
-use dyno_drivers::patience;
+use dyno_drivers::timeout;
 use dyno_host::data_set::copy_folder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ fn a_copy_goes_on_with_no_further_piece_once_the_user_has_asked_for_the_end() {
     std::fs::create_dir(&from).expect("it is new");
     std::fs::write(from.join("data"), vec![1; 40 << 20]).expect("it has room");
     let requests = Arc::new(AtomicUsize::new(0));
-    patience::hear(&requests);
+    timeout::hear(&requests);
     let before = copy_folder(&from, &folder.path().join("before"), None).expect("nobody has asked");
     assert_eq!(before.files, 1);
     requests.store(1, Ordering::Relaxed);

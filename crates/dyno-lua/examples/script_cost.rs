@@ -79,8 +79,10 @@ fn environment(script: ScriptSource) -> Arc<Environment> {
 }
 
 fn measure(script: &str, events: u64) -> f64 {
-    let source =
-        ScriptSource::Text { name: "cost.lua".to_owned(), text: format!("{PREPARE}{script}").into_bytes() };
+    let source = ScriptSource::Text {
+        name: "cost.lua".to_owned(),
+        text: format!("{PREPARE}{script}").into_bytes(),
+    };
     let state = State::load(&environment(source), Role::Thread(0)).expect("the script loads");
     state.call("thread_init", Some(0)).expect("a dry run connects");
     state.attach(Box::new(Budget { left: events / 10, statements: 0 }));
@@ -102,19 +104,27 @@ fn main() {
     println!("{:<40} {:>10} {:>14}", "", "ns/event", "ns/statement");
     for (name, script, statements) in SCRIPTS {
         let nanos = measure(script, 3_000_000 / statements.max(1));
-        let per_statement =
-            if statements == 0 { "-".to_owned() } else { format!("{:.0}", nanos / statements as f64) };
+        let per_statement = if statements == 0 {
+            "-".to_owned()
+        } else {
+            format!("{:.0}", nanos / statements as f64)
+        };
         println!("{name:<40} {nanos:>10.0} {per_statement:>14}");
     }
     for script in ["", "require('oltp_common')", "require('oltp_read_write')"] {
-        let source = ScriptSource::Text { name: "cost.lua".to_owned(), text: script.as_bytes().to_vec() };
+        let source =
+            ScriptSource::Text { name: "cost.lua".to_owned(), text: script.as_bytes().to_vec() };
         let state = State::load(&environment(source), Role::Thread(0)).expect("the script loads");
-        println!("Lua's heap with the script \"{script}\": {:.1} KiB", state.memory() as f64 / 1024.0);
+        println!(
+            "Lua's heap with the script \"{script}\": {:.1} KiB",
+            state.memory() as f64 / 1024.0
+        );
     }
     let count = 200;
     let environment = environment(ScriptSource::Module("oltp_read_write".to_owned()));
     let load = |number| {
-        let state = State::load(&environment, Role::Thread(number)).expect("the bundled script loads");
+        let state =
+            State::load(&environment, Role::Thread(number)).expect("the bundled script loads");
         state
             .set_options(&BTreeMap::from([("tables".to_owned(), OptionValue::Number(1.0))]), &[])
             .expect("options");

@@ -1,8 +1,10 @@
-//! Lua sources, each compiled once per run of the program: the first state that loads a source leaves its bytecode to the others.
+//! Lua sources, each compiled once per run of the program: the first state that loads a source
+//! leaves its bytecode to the others.
 //!
-//! Compiling in every state would cost time, and memory that the compiler needs only for a moment but that never becomes small
-//! enough again to be given back. Bytecode keeps names and line numbers, so errors point into the script as before. A file is read
-//! each time it is asked for: one that has changed is compiled anew.
+//! Compiling in every state would cost time, and memory that the compiler needs only for a moment
+//! but that never becomes small enough again to be given back. Bytecode keeps names and line
+//! numbers, so errors point into the script as before. A file is read each time it is asked for:
+//! one that has changed is compiled anew.
 
 use dyno_drivers::lock;
 use dyno_files::{SCRIPT_MAX, reason};
@@ -55,16 +57,19 @@ pub(crate) enum Unread {
 /// A file's content. Messages are worded as Lua words them.
 pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
     let name = String::from_utf8_lossy(path);
-    dyno_files::read(Path::new(OsStr::from_bytes(path)), SCRIPT_MAX).map_err(|error| match error.kind() {
-        ErrorKind::InvalidInput | ErrorKind::FileTooLarge | ErrorKind::IsADirectory => {
-            Unread::Unreadable(format!("cannot read {name}: {}", reason(&error)))
+    dyno_files::read(Path::new(OsStr::from_bytes(path)), SCRIPT_MAX).map_err(|error| {
+        match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::FileTooLarge | ErrorKind::IsADirectory => {
+                Unread::Unreadable(format!("cannot read {name}: {}", reason(&error)))
+            }
+            _ => Unread::Missing(format!("{name}: {}", reason(&error))),
         }
-        _ => Unread::Missing(format!("{name}: {}", reason(&error))),
     })
 }
 
-/// The file of a module by Lua's rules: each template of `path` has `?` replaced, the first that can be opened is it. Else what was
-/// tried, as Lua tells it. Lua's own search would do, but takes several pages of stack, which every thread then keeps.
+/// The file of a module by Lua's rules: each template of `path` has `?` replaced, the first that
+/// can be opened is it. Else what was tried, as Lua tells it. Lua's own search would do, but takes
+/// several pages of stack, which every thread then keeps.
 pub(crate) fn search(name: &[u8], path: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let name: Vec<u8> = name.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
     let mut tried = Vec::new();
@@ -99,7 +104,8 @@ mod tests {
                 chunks.load(&lua, "@some.lua", source.as_bytes()).unwrap().call(()).unwrap();
             lua.load("return select(2, pcall(...))").call::<String>(fails).unwrap()
         };
-        let source = "#!/usr/bin/env sysbench\nlocal function fails()\n  error('so')\nend\nreturn fails";
+        let source =
+            "#!/usr/bin/env sysbench\nlocal function fails()\n  error('so')\nend\nreturn fails";
         assert_eq!(error_of(source), "some.lua:3: so");
         let known = || Arc::clone(&chunks.0.lock().unwrap()["@some.lua"]);
         let first = known();
@@ -116,9 +122,12 @@ mod tests {
         std::fs::write(path("a/b.lua"), "return 1").unwrap();
         let templates = format!("{};{}", path("?/init.lua"), path("?.lua"));
         assert_eq!(search(b"a.b", templates.as_bytes()), Ok(path("a/b.lua").into_bytes()));
-        let theirs: (Option<String>, String) =
-            Lua::new().load("return package.searchpath(...)").call(("a.c", templates.as_str())).unwrap();
-        let ours = search(b"a.c", templates.as_bytes()).map_err(|tried| String::from_utf8(tried).unwrap());
+        let theirs: (Option<String>, String) = Lua::new()
+            .load("return package.searchpath(...)")
+            .call(("a.c", templates.as_str()))
+            .unwrap();
+        let ours =
+            search(b"a.c", templates.as_bytes()).map_err(|tried| String::from_utf8(tried).unwrap());
         assert_eq!(ours, Err(theirs.1));
     }
 }

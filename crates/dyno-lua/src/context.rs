@@ -1,4 +1,5 @@
-//! What the functions that Lua calls work on. They find it by their thread: a state is *entered* while its Lua code runs.
+//! What the functions that Lua calls work on. They find it by their thread: a state is *entered*
+//! while its Lua code runs.
 
 use crate::environment::Environment;
 use crate::error::ErrorKind;
@@ -36,8 +37,8 @@ pub(crate) struct Context {
     pub(crate) last_error: Option<(ErrorKind, String)>,
 }
 
-/// Things of Rust that Lua has let go. Finalisers may run whenever Lua allocates, also while a context is in use, so they
-/// only leave a note here.
+/// Things of Rust that Lua has let go. Finalisers may run whenever Lua allocates, also while a
+/// context is in use, so they only leave a note here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Dropped {
     Link(f64),
@@ -51,7 +52,8 @@ thread_local! {
 
 impl Context {
     pub(crate) fn new(environment: &Arc<Environment>, role: Role) -> Self {
-        // Rows that a command makes are not drawn from the same stream as the keys that look for them.
+        // Rows that a command makes are not drawn from the same stream as the keys that look for
+        // them.
         let stream = match environment.command.as_deref() {
             Some("run") => Stream::Transaction,
             _ => Stream::Data,
@@ -75,9 +77,15 @@ impl Context {
 
     /// The number that Lua gets for an operation of its SQL.
     #[inline]
-    pub(crate) fn ask(&mut self, work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done) -> f64 {
-        let mut around =
-            Around { environment: &self.environment, meter: &mut *self.meter, interrupts: &self.interrupts };
+    pub(crate) fn ask(
+        &mut self,
+        work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done,
+    ) -> f64 {
+        let mut around = Around {
+            environment: &self.environment,
+            meter: &mut *self.meter,
+            interrupts: &self.interrupts,
+        };
         match work(&mut self.sql, &mut around, &mut self.draws) {
             Ok(number) => number,
             Err(trouble) => {
@@ -89,8 +97,8 @@ impl Context {
 
     /// Lets go of what Lua has let go.
     pub(crate) fn collect(&mut self) {
-        let dropped =
-            DROPPED.with(|dropped| dropped.try_borrow_mut().map(|mut list| std::mem::take(&mut *list)));
+        let dropped = DROPPED
+            .with(|dropped| dropped.try_borrow_mut().map(|mut list| std::mem::take(&mut *list)));
         for thing in dropped.unwrap_or_default() {
             match thing {
                 Dropped::Statement(number) => self.sql.drop_statement(number),
@@ -112,8 +120,8 @@ pub(crate) fn note_dropped(thing: Dropped) {
     });
 }
 
-/// Does something with the context of the state that this thread has entered. `or` is the answer when there is none, and
-/// when the work panics: no panic may cross Lua.
+/// Does something with the context of the state that this thread has entered. `or` is the answer
+/// when there is none, and when the work panics: no panic may cross Lua.
 #[inline]
 pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
     with_some(work).unwrap_or(or)
@@ -135,8 +143,8 @@ pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     })
 }
 
-/// A state whose code runs on this thread. Its context is the thread's until this is dropped; states may be entered inside of
-/// each other.
+/// A state whose code runs on this thread. Its context is the thread's until this is dropped;
+/// states may be entered inside of each other.
 pub(crate) struct Entered<'a> {
     home: &'a RefCell<Option<Box<Context>>>,
     outer: Option<Box<Context>>,

@@ -109,7 +109,8 @@ impl Default for RandomSettings {
 /// Where a driver connects, and what of its errors is borne.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// Addresses, taken in turn by every new connection of the program. Addresses and accounts come from the command line only.
+    /// Addresses, taken in turn by every new connection of the program. Addresses and accounts come
+    /// from the command line only.
     pub targets: Vec<Target>,
     /// Errors that restart an event instead of ending the run.
     pub ignored: RetriedErrors,
@@ -174,8 +175,8 @@ pub struct Environment {
     pub script: ScriptSource,
     /// Modules that `require` finds before any other, by name, with their source.
     pub modules: BTreeMap<String, String>,
-    /// Scripts have the output and the working folder to themselves. Otherwise what they print goes nowhere, and modules in that folder are none of
-    /// theirs.
+    /// Scripts have the output and the working folder to themselves. Otherwise what they print goes
+    /// nowhere, and modules in that folder are none of theirs.
     pub is_alone: bool,
     /// `sysbench.cmdline.command`.
     pub command: Option<String>,

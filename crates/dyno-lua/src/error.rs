@@ -17,7 +17,8 @@ pub enum ErrorKind {
     Database,
 }
 
-/// Why a script could not go on. The message is worded as sysbench words it: with file and line where Lua knows them.
+/// Why a script could not go on. The message is worded as sysbench words it: with file and line
+/// where Lua knows them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ScriptError {

@@ -1,7 +1,7 @@
 //! Numbers that stand for things of Rust in Lua.
 
-/// Things by number. A number is a whole number below 2^52, so that a Lua number holds it exactly, and is never given out
-/// twice: what has gone is not confused with what came after it.
+/// Things by number. A number is a whole number below 2^52, so that a Lua number holds it exactly,
+/// and is never given out twice: what has gone is not confused with what came after it.
 #[derive(Debug)]
 pub(crate) struct Handles<T> {
     entries: Vec<Entry<T>>,
@@ -46,7 +46,8 @@ impl<T> Handles<T> {
         let number = number as u64;
         let place = (number & ((1 << PLACE_BITS) - 1)) as usize;
         let generation = (number >> PLACE_BITS) as u32;
-        (generation > 0 && self.entries.get(place)?.generation == generation).then_some((place, generation))
+        (generation > 0 && self.entries.get(place)?.generation == generation)
+            .then_some((place, generation))
     }
 
     #[inline]

@@ -1,11 +1,15 @@
-//! Lua states with memory of their own: small blocks without headers, in chunks that belong to one state.
+//! Lua states with memory of their own: small blocks without headers, in chunks that belong to one
+//! state.
 //!
-//! A state with a script holds some 2,500 objects of 16 to 100 bytes, and there is a state per thread. A general allocator keeps 8 bytes beside
-//! each of them, rounds up to 16 bytes and keeps freed ones per thread. Lua says the size when it frees a block, so nothing of this is
-//! needed here: a block is found by its size in a list of free ones, cut from a larger one, or taken from the end of the chunk.
-//! Larger blocks, which are few, stay with the allocator that the crate mlua has chosen.
+//! A state with a script holds some 2,500 objects of 16 to 100 bytes, and there is a state per
+//! thread. A general allocator keeps 8 bytes beside each of them, rounds up to 16 bytes and keeps
+//! freed ones per thread. Lua says the size when it frees a block, so nothing of this is needed
+//! here: a block is found by its size in a list of free ones, cut from a larger one, or taken from
+//! the end of the chunk. Larger blocks, which are few, stay with the allocator that the crate mlua
+//! has chosen.
 //!
-//! This is the one module with unsafe code of this crate: it opens Lua's unsafe libraries for scripts, and it is an allocator.
+//! This is the one module with unsafe code of this crate: it opens Lua's unsafe libraries for
+//! scripts, and it is an allocator.
 #![expect(
     unsafe_code,
     reason = "an allocator hands out raw memory; and scripts rely on ffi, debug and C modules, whose use mlua cannot check"
@@ -27,7 +31,8 @@ const SMALL_MIN: usize = 16;
 /// Largest size of a block that comes from a chunk: its list is the last of 128.
 const SMALL_MAX: usize = 127 * GRAIN;
 
-/// Size of the first chunk; each further one is twice as large, up to [`CHUNK_MAX`]. What was never written is no memory in use.
+/// Size of the first chunk; each further one is twice as large, up to [`CHUNK_MAX`]. What was never
+/// written is no memory in use.
 const CHUNK_MIN: usize = 64 << 10;
 const CHUNK_MAX: usize = 1 << 20;
 
@@ -45,11 +50,16 @@ impl OwnLua {
     }
 
     fn with(heap: Heap) -> mlua::Result<Self> {
-        // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot yield, and recursion ends the process.
-        // SAFETY: what a script does with the FFI, the debug library or modules in C is the script's affair, as in sysbench: it
-        // runs with the user's own rights. The prelude casts only addresses of our own functions, to the types beside them.
-        let lua = unsafe { Lua::unsafe_new_with(StdLib::NONE, LuaOptions::new().catch_rust_panics(true)) };
-        // From here on the two are together: whatever fails, the state is closed before its memory goes.
+        // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot
+        // yield, and recursion ends the process. SAFETY: what a script does with the FFI, the debug
+        // library or modules in C is the script's affair, as in sysbench: it runs with the user's
+        // own rights. The prelude casts only addresses of our own functions, to the types beside
+        // them.
+        let lua = unsafe {
+            Lua::unsafe_new_with(StdLib::NONE, LuaOptions::new().catch_rust_panics(true))
+        };
+        // From here on the two are together: whatever fails, the state is closed before its memory
+        // goes.
         let own = Self { lua, _heap: heap };
         own._heap.install(&own.lua)?;
         own.lua.load_std_libs(StdLib::ALL)?;
@@ -65,8 +75,8 @@ impl Deref for OwnLua {
     }
 }
 
-/// Owns the memory of a state. If blocks are still in use when it is dropped, since somebody has kept a clone of the [`Lua`], the memory
-/// stays for ever.
+/// Owns the memory of a state. If blocks are still in use when it is dropped, since somebody has
+/// kept a clone of the [`Lua`], the memory stays for ever.
 struct Heap(NonNull<Pools>);
 
 impl Heap {
@@ -74,12 +84,14 @@ impl Heap {
         Self(NonNull::from(Box::leak(Box::new(Pools::new()))))
     }
 
-    /// From now on the state takes its small blocks from this heap, which must outlive it. Those that it has stay where they are.
+    /// From now on the state takes its small blocks from this heap, which must outlive it. Those
+    /// that it has stay where they are.
     fn install(&self, lua: &Lua) -> mlua::Result<()> {
         let place = self.0.as_ptr();
-        // SAFETY: `allocate` is an allocator as Lua wants it, with `place` as its data. The pools stay until no block of theirs is in
-        // use, see `drop`. The former allocator and its data stay good as long as the state: mlua frees the data, if at all, after
-        // closing it. (It does so only for an allocator of its own, so 32 bytes per state stay behind.)
+        // SAFETY: `allocate` is an allocator as Lua wants it, with `place` as its data. The pools
+        // stay until no block of theirs is in use, see `drop`. The former allocator and its data
+        // stay good as long as the state: mlua frees the data, if at all, after closing it. (It
+        // does so only for an allocator of its own, so 32 bytes per state stay behind.)
         unsafe {
             lua.exec_raw::<()>((), |state| {
                 let mut data = ptr::null_mut();
@@ -93,8 +105,9 @@ impl Heap {
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        // SAFETY: the pools were made in a box. Nobody else drops them, and the state calls `allocate` no more once it has
-        // given all its blocks back, because it does so only when it is closed.
+        // SAFETY: the pools were made in a box. Nobody else drops them, and the state calls
+        // `allocate` no more once it has given all its blocks back, because it does so only when it
+        // is closed.
         unsafe {
             if self.0.as_ref().used == 0 {
                 Pools::release(self.0);
@@ -255,7 +268,8 @@ impl Pools {
     /// Puts a free block into its list.
     ///
     /// # Safety
-    /// The block is so many grains (2 to 127) of a chunk, at a multiple of a grain, and nobody uses it.
+    /// The block is so many grains (2 to 127) of a chunk, at a multiple of a grain, and nobody uses
+    /// it.
     unsafe fn put(&mut self, block: *mut u8, grains: usize) {
         let block: *mut Free = block.cast();
         // SAFETY: nobody uses the block, it has room for a pointer and is aligned for one.
@@ -264,7 +278,8 @@ impl Pools {
         self.filled |= 1 << grains;
     }
 
-    /// Makes larger free blocks of those that are neighbours. Does nothing when there is no memory to sort them in.
+    /// Makes larger free blocks of those that are neighbours. Does nothing when there is no memory
+    /// to sort them in.
     fn join(&mut self) {
         let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
         if blocks.try_reserve_exact(self.free_blocks()).is_err() {
@@ -279,7 +294,10 @@ impl Pools {
         blocks.dedup_by(|(block, grains), (before, size)| {
             // Chunks may be neighbours, but are freed one by one.
             let is_neighbour = before.addr() + *size * GRAIN == block.addr()
-                && self.chunks.binary_search_by_key(&block.addr(), |chunk| chunk.start.addr().get()).is_err();
+                && self
+                    .chunks
+                    .binary_search_by_key(&block.addr(), |chunk| chunk.start.addr().get())
+                    .is_err();
             *size += if is_neighbour { *grains } else { 0 };
             is_neighbour
         });
@@ -301,14 +319,17 @@ impl Pools {
     fn free_blocks(&self) -> usize {
         let length = |first: &*mut Free| {
             // SAFETY: blocks in lists are free blocks, and the last one has null behind it.
-            std::iter::successors(NonNull::new(*first), |block| NonNull::new(unsafe { block.as_ref().next }))
-                .count()
+            std::iter::successors(NonNull::new(*first), |block| {
+                NonNull::new(unsafe { block.as_ref().next })
+            })
+            .count()
         };
         self.lists.iter().map(length).sum()
     }
 
-    /// Makes a block of this heap smaller where it is: Lua takes for granted that this cannot fail. What is left over becomes a free block;
-    /// a single grain is too small for one and stays behind until the chunk goes.
+    /// Makes a block of this heap smaller where it is: Lua takes for granted that this cannot fail.
+    /// What is left over becomes a free block; a single grain is too small for one and stays behind
+    /// until the chunk goes.
     ///
     /// # Safety
     /// The block is `old` grains of a chunk, in use, and `new` is less, but at least 2.
@@ -320,8 +341,8 @@ impl Pools {
         }
     }
 
-    /// Begins a new chunk. What is left of the last one becomes a free block. False, and nothing has changed, when memory has run out:
-    /// a script then gets Lua's error "not enough memory".
+    /// Begins a new chunk. What is left of the last one becomes a free block. False, and nothing
+    /// has changed, when memory has run out: a script then gets Lua's error "not enough memory".
     fn grow(&mut self) -> bool {
         let layout = Layout::from_size_align(self.chunk_next, 16).expect("a power of two");
         if self.chunks.try_reserve(1).is_err() {
@@ -354,8 +375,8 @@ unsafe extern "C" fn allocate(
     size: usize,
 ) -> *mut c_void {
     let pools_at: *mut Pools = data.cast();
-    // SAFETY: the pools exist as long as the state, which one thread uses at a time and which does not come back here from within: no
-    // allocator calls Lua.
+    // SAFETY: the pools exist as long as the state, which one thread uses at a time and which does
+    // not come back here from within: no allocator calls Lua.
     let pools = unsafe { &mut *pools_at };
     #[cfg(test)]
     assert!(!pools.is_gone, "the state uses memory that is gone");
@@ -378,8 +399,9 @@ unsafe extern "C" fn allocate(
         return new;
     }
     if size > 0 && new.is_null() {
-        // No memory for a smaller block: the old one is made smaller where it is.
-        // SAFETY: both are blocks as their sizes say. One that is not ours stays with its allocator, whatever its size.
+        // No memory for a smaller block: the old one is made smaller where it is. SAFETY: both are
+        // blocks as their sizes say. One that is not ours stays with its allocator, whatever its
+        // size.
         return unsafe {
             if is_own {
                 pools.shrink(block.cast(), grains(old_size), grains(size));
@@ -405,7 +427,8 @@ unsafe extern "C" fn allocate(
 }
 
 impl Pools {
-    /// Asks the former allocator. It ends the process where there is no memory, so a block that grows is tried for first.
+    /// Asks the former allocator. It ends the process where there is no memory, so a block that
+    /// grows is tried for first.
     ///
     /// # Safety
     /// As of `allocate`, for blocks that came from it.
@@ -424,7 +447,8 @@ impl Pools {
 /// Whether there is memory for a block of this size now.
 fn is_to_be_had(size: usize) -> bool {
     let Ok(layout) = Layout::from_size_align(size, 16) else { return false };
-    // SAFETY: the size is not 0 because it is larger than another; what was allocated is freed with the same layout.
+    // SAFETY: the size is not 0 because it is larger than another; what was allocated is freed with
+    // the same layout.
     unsafe {
         let probe = std::hint::black_box(alloc(layout));
         let is_there = !probe.is_null();

@@ -1,8 +1,9 @@
 //! LuaJIT states that run sysbench scripts unmodified.
 //!
-//! One [`State`] is one Lua state with sysbench's API in it. It lives on the thread that made it. All states of a program run
-//! share one [`Environment`]. What a state tells the outside goes through two small traits: [`Meter`] (events and statements)
-//! and [`Log`] (lines that sysbench would log). The crate knows nothing of command lines, reports or layouts.
+//! One [`State`] is one Lua state with sysbench's API in it. It lives on the thread that made it.
+//! All states of a program run share one [`Environment`]. What a state tells the outside goes
+//! through two small traits: [`Meter`] (events and statements) and [`Log`] (lines that sysbench
+//! would log). The crate knows nothing of command lines, reports or layouts.
 //!
 //! # The way of a thread
 //! ```text
@@ -17,13 +18,16 @@
 //! ```
 //!
 //! # Layout (read in this order)
-//! * [`environment`]: what is the same for all states; [`options`], [`report`], [`error`]: values that cross the border;
+//! * [`environment`]: what is the same for all states; [`options`], [`report`], [`error`]: values
+//!   that cross the border;
 //! * [`meter`]: what a state reports while it runs;
 //! * [`state`]: the public face.
 //!
 //! # Invariants
-//! * No Lua error, no misuse of the API and nothing a server sends becomes a panic: everything is a [`ScriptError`].
-//! * Only numbers cross between compiled Lua and Rust on the hot path, and nothing is allocated there per statement.
+//! * No Lua error, no misuse of the API and nothing a server sends becomes a panic: everything is a
+//!   [`ScriptError`].
+//! * Only numbers cross between compiled Lua and Rust on the hot path, and nothing is allocated
+//!   there per statement.
 
 mod chunks;
 mod context;

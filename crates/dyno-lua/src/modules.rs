@@ -1,4 +1,5 @@
-//! Lua sources that are part of the program: the prelude, which makes the API, and the bundled scripts and modules.
+//! Lua sources that are part of the program: the prelude, which makes the API, and the bundled
+//! scripts and modules.
 
 use mlua::{Lua, Table};
 use std::sync::OnceLock;
@@ -56,7 +57,8 @@ pub fn bundled_names() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|(name, _)| *name)
 }
 
-/// Compiled once for all states; without line numbers, because errors point into the script and not in here.
+/// Compiled once for all states; without line numbers, because errors point into the script and not
+/// in here.
 type Compiled = Vec<(&'static str, Vec<u8>)>;
 
 fn compiled(
@@ -75,7 +77,8 @@ fn compiled(
     Ok(cache.get_or_init(|| compiled))
 }
 
-/// Runs the prelude. `native` holds the functions and values of Rust, and takes what Rust wants of the prelude.
+/// Runs the prelude. `native` holds the functions and values of Rust, and takes what Rust wants of
+/// the prelude.
 pub(crate) fn run_prelude(lua: &Lua, native: &Table) -> mlua::Result<()> {
     static CACHE: OnceLock<Compiled> = OnceLock::new();
     for (name, code) in compiled(lua, &PRELUDE, &CACHE)? {
@@ -84,7 +87,8 @@ pub(crate) fn run_prelude(lua: &Lua, native: &Table) -> mlua::Result<()> {
     Ok(())
 }
 
-/// `package.path` and `package.cpath`, as sysbench has them; `;;` in `LUA_PATH` and `LUA_CPATH` stands for these.
+/// `package.path` and `package.cpath`, as sysbench has them; `;;` in `LUA_PATH` and `LUA_CPATH`
+/// stands for these.
 pub(crate) fn paths() -> &'static (String, String) {
     static PATHS: OnceLock<(String, String)> = OnceLock::new();
     PATHS.get_or_init(|| {

@@ -1,4 +1,5 @@
-//! Functions of Rust that take or give texts. Lua's own call, not a compiled one: some 200 nanoseconds each.
+//! Functions of Rust that take or give texts. Lua's own call, not a compiled one: some 200
+//! nanoseconds each.
 //!
 //! None of them raises an error. They answer as those of `scalars` do, and the prelude raises.
 
@@ -62,8 +63,9 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
         lua.create_function(|_, kind: f64| {
             Ok(with(TROUBLE, |context| {
                 context.collect();
-                driver(kind)
-                    .map_or(TROUBLE, |driver| context.ask(|sql, around, _| sql.connect(around, driver)))
+                driver(kind).map_or(TROUBLE, |driver| {
+                    context.ask(|sql, around, _| sql.connect(around, driver))
+                })
             }))
         }),
     )?;
@@ -105,7 +107,9 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     )?;
     set(
         "pattern",
-        lua.create_function(|lua, text: Value| with_text(lua, text, |sql, _, text| Ok(sql.pattern(text)))),
+        lua.create_function(|lua, text: Value| {
+            with_text(lua, text, |sql, _, text| Ok(sql.pattern(text)))
+        }),
     )?;
     fill_others(lua, native)
 }
@@ -127,7 +131,9 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set("load_given", lua.create_function(|lua, name: LuaString| load_given(lua, &name)))?;
     set(
         "load_text",
-        lua.create_function(|lua, (name, text): (String, LuaString)| load(lua, &name, &text.as_bytes())),
+        lua.create_function(|lua, (name, text): (String, LuaString)| {
+            load(lua, &name, &text.as_bytes())
+        }),
     )?;
     set("load_file", lua.create_function(|lua, path: LuaString| load_file(lua, &path.as_bytes())))?;
     set(
@@ -158,7 +164,9 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
 fn argv(lua: &Lua) -> mlua::Result<Table> {
     let argv = lua.create_table()?;
     let environment = with_some(|context| Arc::clone(&context.environment));
-    for (at, argument) in environment.iter().flat_map(|environment| environment.argv.iter()).enumerate() {
+    for (at, argument) in
+        environment.iter().flat_map(|environment| environment.argv.iter()).enumerate()
+    {
         argv.set(at, argument.as_str())?;
     }
     Ok(argv)
@@ -235,9 +243,10 @@ fn load_given(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
     match chunk {
         Some(chunk) => Ok(Some(chunk)),
         // `require` would go on looking; the error is what has to be told.
-        None => {
-            lua.load("local message = ... return function() error(message, 0) end").call(message).map(Some)
-        }
+        None => lua
+            .load("local message = ... return function() error(message, 0) end")
+            .call(message)
+            .map(Some),
     }
 }
 
@@ -267,7 +276,8 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
     (found.map(|driver| driver as usize), found.map(|driver| driver.sysbench().name))
 }
 
-/// The number of fields and the fields of the next row; nothing when there is none left, a number below 0 for trouble.
+/// The number of fields and the fields of the next row; nothing when there is none left, a number
+/// below 0 for trouble.
 fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
     let mut fields: Vec<Option<Vec<u8>>> = Vec::new();
     let take = |field: Option<&[u8]>| fields.push(field.map(<[u8]>::to_vec));
@@ -286,8 +296,9 @@ fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
     Ok(MultiValue::from_vec(values))
 }
 
-/// What the last operation stumbled over: its message for misuse of the API; otherwise also the verdict (1: the event may be tried
-/// again, 2: fatal), error number, SQLSTATE, the database's message, the statement, and the connection's number.
+/// What the last operation stumbled over: its message for misuse of the API; otherwise also the
+/// verdict (1: the event may be tried again, 2: fatal), error number, SQLSTATE, the database's
+/// message, the statement, and the connection's number.
 fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
     let found = with_some(|context| {
         let trouble = context.sql.trouble.take();
@@ -316,10 +327,14 @@ fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
 
 /// As sysbench words a fatal error.
 fn sql_error(refusal: &crate::sql::Refusal) -> String {
-    format!("SQL error, errno = {}, state = '{}': {}", refusal.errno, refusal.state, refusal.message)
+    format!(
+        "SQL error, errno = {}, state = '{}': {}",
+        refusal.errno, refusal.state, refusal.message
+    )
 }
 
-/// Verdict, error number, SQLSTATE and message of a connection's last error; nothing when there was none.
+/// Verdict, error number, SQLSTATE and message of a connection's last error; nothing when there was
+/// none.
 fn last_error(lua: &Lua, link: f64) -> mlua::Result<MultiValue> {
     let last = with_some(|context| context.sql.last_error(link).cloned()).flatten();
     match last {

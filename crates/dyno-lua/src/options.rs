@@ -7,7 +7,8 @@ pub enum OptionKind {
     Boolean,
     /// Whole number, strictly.
     Integer,
-    /// Number, perhaps with decimals; strictly. Where sysbench takes whole numbers only and a fraction makes sense.
+    /// Number, perhaps with decimals; strictly. Where sysbench takes whole numbers only and a
+    /// fraction makes sense.
     Decimal,
     /// Number of bytes with K, M, G or T for powers of 1024.
     Size,
@@ -37,19 +38,21 @@ impl OptionKind {
             },
             Self::Switch => Ok(match text {
                 None => OptionValue::Boolean(true),
-                Some(word) => {
-                    boolean(word).map_or_else(|| OptionValue::Text(word.to_owned()), OptionValue::Boolean)
-                }
+                Some(word) => boolean(word)
+                    .map_or_else(|| OptionValue::Text(word.to_owned()), OptionValue::Boolean),
             }),
             // An empty number is 0, as is one that is left out.
-            Self::Integer | Self::Decimal | Self::Size | Self::Double if given.trim().is_empty() => {
+            Self::Integer | Self::Decimal | Self::Size | Self::Double
+                if given.trim().is_empty() =>
+            {
                 Ok(OptionValue::Number(0.0))
             }
             Self::Integer => whole(given).map(OptionValue::Number).ok_or(BadValue::NotOfType),
             Self::Decimal => plain(given).map(OptionValue::Number).ok_or(BadValue::NotOfType),
-            Self::Size => {
-                sized(given).filter(|size| *size >= 0.0).map(OptionValue::Number).ok_or(BadValue::NotOfType)
-            }
+            Self::Size => sized(given)
+                .filter(|size| *size >= 0.0)
+                .map(OptionValue::Number)
+                .ok_or(BadValue::NotOfType),
             Self::Double => sized(given).map(OptionValue::Number).ok_or(BadValue::NotOfType),
             Self::Text | Self::File => Ok(OptionValue::Text(given.to_owned())),
             Self::List => Ok(OptionValue::List(list(given))),
@@ -193,7 +196,9 @@ mod tests {
 
     #[test]
     fn booleans_take_six_words_and_nothing_else() {
-        for (text, expected) in [(None, true), (Some("on"), true), (Some("TRUE"), true), (Some("1"), true)] {
+        for (text, expected) in
+            [(None, true), (Some("on"), true), (Some("TRUE"), true), (Some("1"), true)]
+        {
             assert_eq!(Kind::Boolean.parse(text), Ok(Value::Boolean(expected)));
         }
         for text in ["off", "false", "0"] {

@@ -36,7 +36,8 @@ impl Draws {
         }
     }
 
-    /// A number from low..=high of sysbench's 32-bit numbers: fractions are cut, negative numbers and reversed bounds wrap around.
+    /// A number from low..=high of sysbench's 32-bit numbers: fractions are cut, negative numbers
+    /// and reversed bounds wrap around.
     #[inline]
     pub(crate) fn draw(&mut self, which: RandomType, low: f64, high: f64) -> f64 {
         let (low, high) = (wrap(low), wrap(high));
@@ -66,7 +67,8 @@ impl Draws {
         self.unique.at(shared.unique.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Appends a text by its pattern: `#` is a digit, `@` a lower-case letter, all else stands for itself.
+    /// Appends a text by its pattern: `#` is a digit, `@` a lower-case letter, all else stands for
+    /// itself.
     pub(crate) fn fill(&mut self, pattern: &[u8], out: &mut Vec<u8>) {
         out.reserve(pattern.len());
         // One draw gives 13 digits or letters: 64 bits are used up by multiplying.
@@ -98,7 +100,8 @@ impl Draws {
     }
 }
 
-/// Characters drawn from one 64-bit number. Ten letters use 47 bits of it, so that the last is still uniform to within 1 in 10^4.
+/// Characters drawn from one 64-bit number. Ten letters use 47 bits of it, so that the last is
+/// still uniform to within 1 in 10^4.
 const CHARACTERS_PER_DRAW: u32 = 10;
 
 /// To an unsigned 32-bit number as C does it.
@@ -107,10 +110,11 @@ fn wrap(value: f64) -> u32 {
     value as i64 as u32
 }
 
-/// A sequence of all 32-bit numbers in an order that looks random, each once. The squares of 0..p/2 modulo a prime p with
-/// p mod 4 = 3 are all different, and taking p minus the square for the other half makes a permutation of 0..p; the few
-/// numbers between p and 2^32 stand for themselves (quadratic residues; see Hardy and Wright, "An Introduction to the
-/// Theory of Numbers", chapter 6). Two rounds with a seeded offset and mask between them hide the structure.
+/// A sequence of all 32-bit numbers in an order that looks random, each once. The squares of 0..p/2
+/// modulo a prime p with p mod 4 = 3 are all different, and taking p minus the square for the other
+/// half makes a permutation of 0..p; the few numbers between p and 2^32 stand for themselves
+/// (quadratic residues; see Hardy and Wright, "An Introduction to the Theory of Numbers", chapter
+/// 6). Two rounds with a seeded offset and mask between them hide the structure.
 #[derive(Debug, Clone, Copy)]
 struct Unique {
     offset: u32,
@@ -164,7 +168,9 @@ mod tests {
         assert_ne!(Unique::new(1).at(0), Unique::new(2).at(0));
         // The ends of the range of 32 bits and of the prime.
         let edges: HashSet<u32> =
-            [0, 1, 2_147_483_645, 2_147_483_646, 4_294_967_290, 4_294_967_291, u32::MAX].map(permute).into();
+            [0, 1, 2_147_483_645, 2_147_483_646, 4_294_967_290, 4_294_967_291, u32::MAX]
+                .map(permute)
+                .into();
         assert_eq!(edges.len(), 7);
     }
 
@@ -188,7 +194,9 @@ mod tests {
         let mut draws = draws(7, 0);
         let mut out = Vec::new();
         draws.fill(b"##-@@ x%", &mut out);
-        assert!(out[..2].iter().all(u8::is_ascii_digit) && out[3..5].iter().all(u8::is_ascii_lowercase));
+        assert!(
+            out[..2].iter().all(u8::is_ascii_digit) && out[3..5].iter().all(u8::is_ascii_lowercase)
+        );
         assert_eq!((out[2], &out[5..]), (b'-', &b" x%"[..]));
         let mut counts = [0_u32; 26];
         for _ in 0..2000 {
@@ -201,7 +209,9 @@ mod tests {
         assert!(chi < 52.62, "chi-square {chi}");
         out.clear();
         draws.vary(3.0, 9.0, &mut out);
-        assert!((3..=9).contains(&out.len()) && out.iter().all(|byte| (b'0'..=b'z').contains(byte)));
+        assert!(
+            (3..=9).contains(&out.len()) && out.iter().all(|byte| (b'0'..=b'z').contains(byte))
+        );
     }
 
     #[test]

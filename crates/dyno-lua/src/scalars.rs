@@ -1,7 +1,9 @@
-//! Functions that compiled Lua calls directly. Only numbers cross, so that no memory of Lua is ever touched here.
+//! Functions that compiled Lua calls directly. Only numbers cross, so that no memory of Lua is ever
+//! touched here.
 //!
-//! They are handed to Lua as addresses, which the prelude casts to the types below. A function that cannot do its work answers
-//! with a number below 0 and leaves the reason for `native.trouble`: errors must not be raised through compiled frames.
+//! They are handed to Lua as addresses, which the prelude casts to the types below. A function that
+//! cannot do its work answers with a number below 0 and leaves the reason for `native.trouble`:
+//! errors must not be raised through compiled frames.
 
 use crate::context::{Context, Dropped, ask, note_dropped, with};
 use crate::environment::RandomType;
@@ -44,7 +46,8 @@ scalars! {
         context.meter.abandon_event();
         0.0
     });
-    /// 1 when the event may be tried again, 0 when the run is over, 2 when it was tried too often and is given up.
+    /// 1 when the event may be tried again, 0 when the run is over, 2 when it was tried too often
+    /// and is given up.
     event_restart() -> f64 = "double (*)(void)" => with(0.0, |context| {
         let max = context.environment.restarts_max;
         if max != 0 && context.restarts >= max {
@@ -128,7 +131,8 @@ fn draw(which: RandomType, low: f64, high: f64) -> f64 {
     with(0.0, |context| context.draws.draw(which, low, high))
 }
 
-/// Counters that scripts bump themselves, in the order of `sb_counter_type`. Behind them 1.1 has counters of bytes, which are shown nowhere.
+/// Counters that scripts bump themselves, in the order of `sb_counter_type`. Behind them 1.1 has
+/// counters of bytes, which are shown nowhere.
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Others,
     ScriptCounter::Reads,

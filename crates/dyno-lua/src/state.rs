@@ -15,7 +15,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One Lua state. It lives on the thread that loaded it. What calls the script fails with what that raised, and everything when Lua is out of memory.
+/// One Lua state. It lives on the thread that loaded it. What calls the script fails with what that
+/// raised, and everything when Lua is out of memory.
 pub struct State {
     // Dropped before the context that its finalisers speak to.
     lua: Option<OwnLua>,
@@ -41,7 +42,8 @@ impl State {
         Ok(state)
     }
 
-    /// Collects garbage: what loading and preparing left behind would stay for the whole run, since an event seldom makes enough for a collection.
+    /// Collects garbage: what loading and preparing left behind would stay for the whole run, since
+    /// an event seldom makes enough for a collection.
     pub fn settle(&self) {
         let _entered = Entered::new(&self.home);
         // That one of a script's own finalisers raises an error is the script's affair.
@@ -55,7 +57,8 @@ impl State {
         let interrupts = Arc::clone(&context.interrupts);
         let transfer = LightUserData(context.transfer.address());
         let native = lua.create_table()?;
-        let mut state = Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
+        let mut state =
+            Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
         let entered = Entered::new(&state.home);
         natives::fill(&lua, &native)?;
         native.set("transfer", transfer)?;
@@ -100,11 +103,13 @@ impl State {
                 ("text", name.clone(), Some(self.lua().create_string(text)?))
             }
         };
-        // First what can be known without running anything, so that the kinds of errors can be told apart.
+        // First what can be known without running anything, so that the kinds of errors can be told
+        // apart.
         let found: (Value, Option<String>, Option<String>) =
             self.own("find_script")?.call((kind, name.as_str(), text))?;
         match found {
-            // `...` is the name of a module and nothing in a script, by which files that are both tell what they are.
+            // `...` is the name of a module and nothing in a script, by which files that are both
+            // tell what they are.
             (Value::Function(chunk), ..) if kind == "module" => {
                 self.protected(&chunk, name.as_str()).map(|_| ())
             }
@@ -119,7 +124,8 @@ impl State {
         }
     }
 
-    /// Calls a function of the script, or what it has in place of one; what it raises becomes an error.
+    /// Calls a function of the script, or what it has in place of one; what it raises becomes an
+    /// error.
     fn protected(&self, function: impl IntoLua, arguments: impl IntoLuaMulti) -> Result<Value> {
         let function = function.into_lua(self.lua())?;
         let mut all = arguments.into_lua_multi(self.lua())?;
@@ -138,10 +144,15 @@ impl State {
             Value::Table(table) => {
                 match (table.get("sql_errno"), table.get("sql_state"), table.get("sql_errmsg")) {
                     // A restart that nobody waited for.
-                    (Ok(Some::<f64>(errno)), Ok(Some::<String>(state)), Ok(Some::<String>(message))) => {
+                    (
+                        Ok(Some::<f64>(errno)),
+                        Ok(Some::<String>(state)),
+                        Ok(Some::<String>(message)),
+                    ) => {
                         let place: String = table.get("place").unwrap_or_default();
-                        let message =
-                            format!("{place}SQL error, errno = {errno}, state = '{state}': {message}");
+                        let message = format!(
+                            "{place}SQL error, errno = {errno}, state = '{state}': {message}"
+                        );
                         return ScriptError::new(ErrorKind::FatalSql, without_own_place(&message));
                     }
                     _ => NOT_A_STRING.to_owned(),
@@ -169,7 +180,11 @@ impl State {
             Value::Nil => return Ok(None),
             Value::Table(options) => options,
             other => {
-                let kind = if other.is_number() || other.is_integer() { "number" } else { other.type_name() };
+                let kind = if other.is_number() || other.is_integer() {
+                    "number"
+                } else {
+                    other.type_name()
+                };
                 let message = format!("wrong type for sysbench.cmdline.options: {kind}");
                 return Err(ScriptError::new(ErrorKind::Runtime, message));
             }
@@ -182,9 +197,14 @@ impl State {
         Ok(Some(declared))
     }
 
-    /// Fills `sysbench.opt`. The options named in `globals` become global variables too, except where there is a function of
-    /// that name: scripts of the 0.5 era, which declare no options, read them so.
-    pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, globals: &[String]) -> Result<()> {
+    /// Fills `sysbench.opt`. The options named in `globals` become global variables too, except
+    /// where there is a function of that name: scripts of the 0.5 era, which declare no options,
+    /// read them so.
+    pub fn set_options(
+        &self,
+        values: &BTreeMap<String, OptionValue>,
+        globals: &[String],
+    ) -> Result<()> {
         let _entered = Entered::new(&self.home);
         let lua = self.lua();
         let table = lua.create_table()?;
@@ -209,7 +229,8 @@ impl State {
         Ok(self.own("watch_options")?.call(())?)
     }
 
-    /// Names of the options that were read since [`Self::watch_options`]; `None` when the script went through all, or nobody watched.
+    /// Names of the options that were read since [`Self::watch_options`]; `None` when the script
+    /// went through all, or nobody watched.
     #[must_use]
     pub fn options_read(&self) -> Option<BTreeSet<String>> {
         let _entered = Entered::new(&self.home);
@@ -219,16 +240,20 @@ impl State {
         (!names.contains("*")).then_some(names)
     }
 
-    /// Whether the custom command of that name in `sysbench.cmdline.commands` runs once in each worker thread instead of once in
-    /// the main state; `None` when it has no function.
+    /// Whether the custom command of that name in `sysbench.cmdline.commands` runs once in each
+    /// worker thread instead of once in the main state; `None` when it has no function.
     #[must_use]
     pub fn is_parallel_command(&self, name: &str) -> Option<bool> {
         let _entered = Entered::new(&self.home);
-        self.native().get::<Function>("find_command").and_then(|find| find.call(name)).ok().flatten()
+        self.native()
+            .get::<Function>("find_command")
+            .and_then(|find| find.call(name))
+            .ok()
+            .flatten()
     }
 
-    /// Where the function of a command is written, in `sysbench.cmdline.commands` or as a global: its chunk and line. Scripts that have it from one
-    /// module have the same.
+    /// Where the function of a command is written, in `sysbench.cmdline.commands` or as a global:
+    /// its chunk and line. Scripts that have it from one module have the same.
     #[must_use]
     pub fn origin(&self, command: &str) -> Option<(String, usize)> {
         let _entered = Entered::new(&self.home);
@@ -248,8 +273,8 @@ impl State {
         matches!(self.lua().globals().get(name), Ok(Value::Function(_)))
     }
 
-    /// Whether a global of that name is anything but nil: `init`, `done`, `thread_init` and `thread_done` are called then, tables
-    /// with `__call` among them.
+    /// Whether a global of that name is anything but nil: `init`, `done`, `thread_init` and
+    /// `thread_done` are called then, tables with `__call` among them.
     #[must_use]
     pub fn has_global(&self, name: &str) -> bool {
         let _entered = Entered::new(&self.home);
@@ -263,8 +288,8 @@ impl State {
         Ok(!matches!(answer, Value::Boolean(false)))
     }
 
-    /// Calls a global function (`init`, `done`, `prepare`, `cleanup`, `help`, `thread_init`, `thread_done`), with the number of
-    /// the thread as argument where there is one.
+    /// Calls a global function (`init`, `done`, `prepare`, `cleanup`, `help`, `thread_init`,
+    /// `thread_done`), with the number of the thread as argument where there is one.
     ///
     /// # Errors
     /// [`ErrorKind::MissingFunction`] when there is no such function, else what the script raised.
@@ -288,8 +313,8 @@ impl State {
         }
     }
 
-    /// Runs the Lua global `thread_run`: events until the meter says no, or the script has had enough. Errors that may be
-    /// ignored restart the event.
+    /// Runs the Lua global `thread_run`: events until the meter says no, or the script has had
+    /// enough. Errors that may be ignored restart the event.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
         self.call("thread_run", Some(thread))
     }
@@ -316,13 +341,17 @@ impl State {
         sysbench.get::<Table>("hooks").ok()?.get(report.hook()).ok()
     }
 
-    /// Has the script print a report of the figures in `stat`, by the names that hooks know them by.
+    /// Has the script print a report of the figures in `stat`, by the names that hooks know them
+    /// by.
     ///
     /// # Errors
     /// What the script raised; [`ErrorKind::MissingFunction`] when it has no such hook.
     pub fn report(&self, report: Report, stat: &[(&str, f64)]) -> Result<()> {
         let Some(Value::Function(hook)) = self.hook(report) else {
-            return Err(ScriptError::new(ErrorKind::MissingFunction, "the script has no such report hook"));
+            return Err(ScriptError::new(
+                ErrorKind::MissingFunction,
+                "the script has no such report hook",
+            ));
         };
         let _entered = Entered::new(&self.home);
         let table = self.lua().create_table_from(stat.iter().copied())?;
@@ -359,8 +388,8 @@ impl Drop for State {
 /// What errors without a text are called.
 const NOT_A_STRING: &str = "(not a string)";
 
-/// A message without the place of the loop of events: an error raised with level 2 in `event` or a hook names its caller, which
-/// is no place of the script's.
+/// A message without the place of the loop of events: an error raised with level 2 in `event` or a
+/// hook names its caller, which is no place of the script's.
 fn without_own_place(message: &str) -> &str {
     let rest = message.strip_prefix("[sysbench.events]:").and_then(|rest| rest.split_once(": "));
     rest.map_or(message, |(_, text)| text)
@@ -426,7 +455,10 @@ fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption
         Value::Number(value) => OptionValue::Number(value),
         Value::String(value) => OptionValue::Text(value.to_string_lossy()),
         Value::Table(values) => OptionValue::List(
-            values.sequence_values::<Value>().map(|value| value?.to_string()).collect::<mlua::Result<_>>()?,
+            values
+                .sequence_values::<Value>()
+                .map(|value| value?.to_string())
+                .collect::<mlua::Result<_>>()?,
         ),
         _ => return Err(wrong("unsupported default")),
     };
@@ -439,7 +471,11 @@ fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption
         },
         // LuaJIT may hand over a whole number as either.
         value => {
-            match value.as_integer().or_else(|| value.as_f64().map(|value| value as i64)).unwrap_or(-1) {
+            match value
+                .as_integer()
+                .or_else(|| value.as_f64().map(|value| value as i64))
+                .unwrap_or(-1)
+            {
                 1 => OptionKind::Boolean,
                 2 => OptionKind::Integer,
                 3 => OptionKind::Size,

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-/// A fixed place in memory. Rust writes it through cells, so that the address that Lua reads by stays good all the time.
+/// A fixed place in memory. Rust writes it through cells, so that the address that Lua reads by
+/// stays good all the time.
 pub(crate) struct Transfer(Box<[Cell<u8>]>);
 
 /// Longest text that goes this way, in bytes.

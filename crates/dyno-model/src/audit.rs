@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct AuditRecord {
     /// Everything that was checked; empty when the workload has no audit.
     pub checks: Vec<AuditCheck>,
-    /// Sessions of clients that were still at work on the server when the data was checked, although they were told to end.
+    /// Sessions of clients that were still at work on the server when the data was checked,
+    /// although they were told to end.
     #[serde(default)]
     pub unsettled: u64,
-    /// The database that each of the checks is of, where clients were spread over several; else none.
+    /// The database that each of the checks is of, where clients were spread over several; else
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub databases: Vec<String>,
 }
@@ -28,7 +30,10 @@ impl From<AuditCheck> for AuditRecord {
 impl AuditRecord {
     /// The checks, each with its database where clients were spread over several.
     pub fn places(&self) -> impl Iterator<Item = (Option<&str>, &AuditCheck)> {
-        self.checks.iter().enumerate().map(|(at, check)| (self.databases.get(at).map(String::as_str), check))
+        self.checks
+            .iter()
+            .enumerate()
+            .map(|(at, check)| (self.databases.get(at).map(String::as_str), check))
     }
 
     /// The worst verdict of all checks.
@@ -40,22 +45,28 @@ impl AuditRecord {
     /// What the checks say together of acknowledged work that is missing.
     #[must_use]
     pub fn losses(&self) -> Losses {
-        let settled =
-            |place: Option<&str>| self.places().filter(move |it| it.0 == place).find_map(|it| it.1.settled());
-        let checks = || self.places().map(|(place, check)| (place, check, check.after(settled(place))));
+        let settled = |place: Option<&str>| {
+            self.places().filter(move |it| it.0 == place).find_map(|it| it.1.settled())
+        };
+        let checks =
+            || self.places().map(|(place, check)| (place, check, check.after(settled(place))));
         let verdicts = checks().map(|(.., balance)| AuditCheck::loses(balance));
         let verdict = verdicts.max().unwrap_or(AuditVerdict::NotChecked);
-        let counted = checks().filter_map(|(place, check, balance)| Some((place, check.commits(balance?)?)));
-        let commits =
-            lists::grouped(counted).into_iter().map(|(_, of_database)| Commits::of_one_place(&of_database));
+        let counted =
+            checks().filter_map(|(place, check, balance)| Some((place, check.commits(balance?)?)));
+        let commits = lists::grouped(counted)
+            .into_iter()
+            .map(|(_, of_database)| Commits::of_one_place(&of_database));
         Losses { verdict, commits: commits.reduce(Commits::and) }
     }
 }
 
-/// What is known of acknowledged work that is missing after a trial. Every sentence, column and limit about losses follows from it.
+/// What is known of acknowledged work that is missing after a trial. Every sentence, column and
+/// limit about losses follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Losses {
-    /// Violated when anything acknowledged is missing for certain: commits, rows, or what sums have too little. Undecided when it may be.
+    /// Violated when anything acknowledged is missing for certain: commits, rows, or what sums have
+    /// too little. Undecided when it may be.
     pub verdict: AuditVerdict,
     /// Commits; absent where no check knows them.
     pub commits: Option<Commits>,
@@ -78,7 +89,8 @@ impl Commits {
         let most = |of: fn(&Self) -> u64| checks.iter().map(of).max().unwrap_or_default();
         let acknowledged = most(|it| it.acknowledged);
         let lost_min = most(|it| it.lost_min).min(acknowledged);
-        let lost_max = checks.iter().map(|it| it.lost_max).sum::<u64>().clamp(lost_min, acknowledged);
+        let lost_max =
+            checks.iter().map(|it| it.lost_max).sum::<u64>().clamp(lost_min, acknowledged);
         Self { acknowledged, lost_min, lost_max }
     }
 
@@ -93,7 +105,9 @@ impl Commits {
 }
 
 /// Outcome of an audit; ordered from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditVerdict {
     /// What must hold, holds.
@@ -110,17 +124,20 @@ pub enum AuditVerdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum AuditCheck {
-    /// Every committed transaction added exactly one to a counter; counters must have grown by the number of commits.
+    /// Every committed transaction added exactly one to a counter; counters must have grown by the
+    /// number of commits.
     LostUpdates {
         /// Acknowledged commits since the counters were last summed (warm-up included).
         committed: u64,
-        /// Transactions whose commit is in doubt, or that were cut off; each may or may not have counted.
+        /// Transactions whose commit is in doubt, or that were cut off; each may or may not have
+        /// counted.
         in_doubt: u64,
         /// Sum of the counters before.
         sum_before: i64,
         /// Sum of the counters after.
         sum_after: i64,
-        /// Pairs of committed transactions that read the same value of the same row, from the client log.
+        /// Pairs of committed transactions that read the same value of the same row, from the
+        /// client log.
         witnessed: u64,
         /// Up to a few of these pairs.
         examples: Vec<LostUpdateWitness>,
@@ -144,7 +161,8 @@ pub enum AuditCheck {
         column: String,
         /// Smallest right sum.
         expected_min: i64,
-        /// Largest right sum: the smallest and what transactions in doubt or cut off may have added.
+        /// Largest right sum: the smallest and what transactions in doubt or cut off may have
+        /// added.
         expected_max: i64,
         /// Sum found.
         found: i64,
@@ -155,12 +173,14 @@ pub enum AuditCheck {
         expression: String,
         /// Smallest right value.
         expected_min: i64,
-        /// Largest right value: apart from the smallest by what transactions in doubt or cut off may have changed.
+        /// Largest right value: apart from the smallest by what transactions in doubt or cut off
+        /// may have changed.
         expected_max: i64,
         /// Value found.
         found: i64,
     },
-    /// Each transaction left a row with its number: there must be one of every acknowledged commit, and none of what failed.
+    /// Each transaction left a row with its number: there must be one of every acknowledged commit,
+    /// and none of what failed.
     Ledger {
         /// Acknowledged commits (warm-up included).
         acknowledged: u64,
@@ -175,7 +195,8 @@ pub enum AuditCheck {
         /// Up to a few of those lost and of the phantoms.
         examples: Vec<LedgerEntry>,
     },
-    /// The history of what clients read and wrote must hold no anomaly that the isolation level forbids.
+    /// The history of what clients read and wrote must hold no anomaly that the isolation level
+    /// forbids.
     Anomalies {
         /// The level in force; absent when the server did not tell.
         level: Option<IsolationLevel>,
@@ -227,7 +248,8 @@ impl AuditCheck {
         })
     }
 
-    /// How many transactions were in doubt, and how many of them the commit ledger found in the data.
+    /// How many transactions were in doubt, and how many of them the commit ledger found in the
+    /// data.
     fn settled(&self) -> Option<(u64, u64)> {
         match self {
             Self::Ledger { in_doubt, took_effect, .. } => Some((*in_doubt, *took_effect)),
@@ -235,15 +257,18 @@ impl AuditCheck {
         }
     }
 
-    /// As [`Self::balance`]; where a ledger settled the same transactions in doubt, counters have to include exactly those that took effect.
+    /// As [`Self::balance`]; where a ledger settled the same transactions in doubt, counters have
+    /// to include exactly those that took effect.
     fn after(&self, settled: Option<(u64, u64)>) -> Option<Balance> {
         match (self, settled) {
             (
                 Self::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. },
                 Some((same, took_effect)),
             ) if same == *in_doubt => {
-                let expected = i64::try_from(committed.saturating_add(took_effect)).unwrap_or(i64::MAX);
-                let balance = Balance::new(expected, expected, sum_after.saturating_sub(*sum_before));
+                let expected =
+                    i64::try_from(committed.saturating_add(took_effect)).unwrap_or(i64::MAX);
+                let balance =
+                    Balance::new(expected, expected, sum_after.saturating_sub(*sum_before));
                 Some(balance.of_updates(*committed, *witnessed))
             }
             _ => self.balance(),
@@ -267,12 +292,14 @@ impl AuditCheck {
     pub fn balance(&self) -> Option<Balance> {
         let rows = |rows: u64| i64::try_from(rows).unwrap_or(i64::MAX);
         Some(match self {
-            Self::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. } => Balance::new(
-                rows(*committed),
-                rows(committed.saturating_add(*in_doubt)),
-                sum_after.saturating_sub(*sum_before),
-            )
-            .of_updates(*committed, *witnessed),
+            Self::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. } => {
+                Balance::new(
+                    rows(*committed),
+                    rows(committed.saturating_add(*in_doubt)),
+                    sum_after.saturating_sub(*sum_before),
+                )
+                .of_updates(*committed, *witnessed)
+            }
             Self::RowCount { expected_min, expected_max, found, .. } => {
                 Balance::new(rows(*expected_min), rows(*expected_max), rows(*found))
             }
@@ -280,12 +307,18 @@ impl AuditCheck {
             | Self::Value { expected_min, expected_max, found, .. } => {
                 Balance::new(*expected_min, *expected_max, *found)
             }
-            Self::Ledger { lost, phantoms, .. } => {
-                Balance { lost_min: *lost, lost_max: *lost, surplus_min: *phantoms, surplus_max: *phantoms }
-            }
+            Self::Ledger { lost, phantoms, .. } => Balance {
+                lost_min: *lost,
+                lost_max: *lost,
+                surplus_min: *phantoms,
+                surplus_max: *phantoms,
+            },
             Self::Anomalies { found, .. } => {
-                let lost =
-                    found.iter().filter(|it| it.anomaly == Anomaly::LostUpdate).map(|it| it.count).sum();
+                let lost = found
+                    .iter()
+                    .filter(|it| it.anomaly == Anomaly::LostUpdate)
+                    .map(|it| it.count)
+                    .sum();
                 Balance { lost_min: lost, lost_max: lost, surplus_min: 0, surplus_max: 0 }
             }
             Self::NotRun { .. } => return None,
@@ -299,11 +332,12 @@ pub fn forbidden(found: &[Found], level: IsolationLevel) -> u64 {
     found.iter().filter(|it| level >= it.anomaly.forbidden_from()).map(|it| it.count).sum()
 }
 
-/// How what was found differs from what must be there. Transactions in doubt or cut off may have taken effect or not, so that a difference
-/// is known as a range: they widen it, and never hide what is missing for certain.
+/// How what was found differs from what must be there. Transactions in doubt or cut off may have
+/// taken effect or not, so that a difference is known as a range: they widen it, and never hide
+/// what is missing for certain.
 ///
-/// `lost_min <= lost_max`, `surplus_min <= surplus_max`, and not both `lost_min` and `surplus_min` are above 0 unless something was
-/// witnessed.
+/// `lost_min <= lost_max`, `surplus_min <= surplus_max`, and not both `lost_min` and `surplus_min`
+/// are above 0 unless something was witnessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
     /// So much is missing at least, if nothing that is in doubt took effect.
@@ -317,7 +351,8 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Of a number that must be `expected_min` where nothing in doubt took effect, and `expected_max` where all of it did.
+    /// Of a number that must be `expected_min` where nothing in doubt took effect, and
+    /// `expected_max` where all of it did.
     #[must_use]
     pub fn new(expected_min: i64, expected_max: i64, found: i64) -> Self {
         let above = |a: i64, b: i64| u64::try_from(i128::from(a) - i128::from(b)).unwrap_or(0);
@@ -329,9 +364,10 @@ impl Balance {
         }
     }
 
-    /// Each of `acknowledged` transactions adds one, and `witnessed` of them were seen to be overwritten: those are lost whatever the
-    /// sum says, and what the sum has in their place comes from nobody. That more than was acknowledged is there is no fault as far as
-    /// transactions in doubt account for it.
+    /// Each of `acknowledged` transactions adds one, and `witnessed` of them were seen to be
+    /// overwritten: those are lost whatever the sum says, and what the sum has in their place comes
+    /// from nobody. That more than was acknowledged is there is no fault as far as transactions in
+    /// doubt account for it.
     #[must_use]
     fn of_updates(self, acknowledged: u64, witnessed: u64) -> Self {
         let lost_min = self.lost_min.max(witnessed).min(acknowledged);
@@ -348,7 +384,9 @@ impl Balance {
     #[must_use]
     pub fn verdict(self) -> AuditVerdict {
         match self {
-            Self { lost_min: 0, lost_max: 0, surplus_min: 0, surplus_max: 0 } => AuditVerdict::Intact,
+            Self { lost_min: 0, lost_max: 0, surplus_min: 0, surplus_max: 0 } => {
+                AuditVerdict::Intact
+            }
             Self { lost_min: 0, surplus_min: 0, .. } => AuditVerdict::Undecided,
             _ => AuditVerdict::Violated,
         }
@@ -362,7 +400,8 @@ pub struct LedgerEntry {
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub number: u64,
-    /// True when it was acknowledged and is gone; false when it is there and failed, or nobody made it.
+    /// True when it was acknowledged and is gone; false when it is there and failed, or nobody made
+    /// it.
     pub is_lost: bool,
 }
 
@@ -386,7 +425,8 @@ pub struct WitnessedTransaction {
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub sequence: u64,
-    /// When its commit was acknowledged, nanoseconds since the measured window opened (negative in warm-up).
+    /// When its commit was acknowledged, nanoseconds since the measured window opened (negative in
+    /// warm-up).
     pub committed_at: i64,
 }
 
@@ -410,12 +450,14 @@ mod tests {
     #[test]
     fn what_is_in_doubt_widens_the_range_and_hides_no_loss() {
         use AuditVerdict::{Intact, Undecided, Violated};
-        // Commits, in doubt, growth of the sum, witnessed; lost at least and at most, too much; verdict.
+        // Commits, in doubt, growth of the sum, witnessed; lost at least and at most, too much;
+        // verdict.
         let rows = [
             ((100, 0, 100, 0), (0, 0, 0), Intact),
             ((100, 0, 95, 0), (5, 5, 0), Violated),
             ((100, 0, 103, 0), (0, 0, 3), Violated),
-            // Eight in doubt took effect and five updates were lost: the sum has grown by more than was acknowledged.
+            // Eight in doubt took effect and five updates were lost: the sum has grown by more than
+            // was acknowledged.
             ((100, 8, 103, 0), (0, 5, 0), Undecided),
             // They took effect and nothing was lost.
             ((100, 8, 108, 0), (0, 0, 0), Intact),
@@ -430,9 +472,12 @@ mod tests {
             // Somebody set the counters back.
             ((100, 0, -900, 0), (100, 100, 0), Violated),
         ];
-        for ((committed, in_doubt, grown, witnessed), (lost_min, lost_max, surplus), verdict) in rows {
+        for ((committed, in_doubt, grown, witnessed), (lost_min, lost_max, surplus), verdict) in
+            rows
+        {
             let check = updates(committed, in_doubt, grown, witnessed);
-            let expected = Balance { lost_min, lost_max, surplus_min: surplus, surplus_max: surplus };
+            let expected =
+                Balance { lost_min, lost_max, surplus_min: surplus, surplus_max: surplus };
             assert_eq!(check.balance(), Some(expected), "{check:?}");
             assert_eq!(check.verdict(), verdict, "{check:?}");
         }
@@ -441,7 +486,8 @@ mod tests {
     #[test]
     fn a_number_within_the_range_that_doubt_leaves_decides_nothing() {
         let rows = |expected_min, expected_max, found| {
-            AuditCheck::RowCount { table: "t".to_owned(), expected_min, expected_max, found }.verdict()
+            AuditCheck::RowCount { table: "t".to_owned(), expected_min, expected_max, found }
+                .verdict()
         };
         assert_eq!(rows(10, 10, 10), AuditVerdict::Intact);
         assert_eq!(rows(10, 12, 10), AuditVerdict::Undecided);
@@ -463,8 +509,12 @@ mod tests {
         };
         let ledger = |acknowledged, lost| checked(acknowledged, lost, 0, 0);
         let settled = |in_doubt, took_effect| checked(100, 0, in_doubt, took_effect);
-        let rows =
-            |found| AuditCheck::RowCount { table: "t".to_owned(), expected_min: 10, expected_max: 12, found };
+        let rows = |found| AuditCheck::RowCount {
+            table: "t".to_owned(),
+            expected_min: 10,
+            expected_max: 12,
+            found,
+        };
         let not_run = AuditCheck::NotRun { name: "audit".to_owned(), reason: "no".to_owned() };
         for (checks, databases, verdict, commits) in [
             (vec![], vec![], NotChecked, None),
@@ -488,7 +538,12 @@ mod tests {
             // No more can be missing than were acknowledged.
             (vec![updates(5, 0, 0, 0), ledger(5, 5)], vec![], Violated, Some((5, 5, 5))),
             // A ledger settles nothing in another database.
-            (vec![updates(100, 8, 102, 0), settled(8, 3)], vec!["a", "b"], Undecided, Some((200, 0, 6))),
+            (
+                vec![updates(100, 8, 102, 0), settled(8, 3)],
+                vec!["a", "b"],
+                Undecided,
+                Some((200, 0, 6)),
+            ),
             // Databases have commits of their own.
             (vec![ledger(100, 5), ledger(50, 1)], vec!["a", "b"], Violated, Some((150, 6, 6))),
         ] {
@@ -521,12 +576,17 @@ mod tests {
             let check = check(level, anomaly, count);
             assert_eq!(check.verdict(), verdict, "{check:?}");
             let lost = if anomaly == Anomaly::LostUpdate { count } else { 0 };
-            assert_eq!(check.balance().unwrap().lost_min, lost, "an update is lost whatever allows it");
+            assert_eq!(
+                check.balance().unwrap().lost_min,
+                lost,
+                "an update is lost whatever allows it"
+            );
         }
     }
 
     proptest! {
-        /// Whatever took effect, got lost and came from nobody: the range holds it, and only faults are violations.
+        /// Whatever took effect, got lost and came from nobody: the range holds it, and only faults
+        /// are violations.
         #[test]
         fn the_truth_lies_within_the_range(
             committed in 0_u64..50, in_doubt in 0_u64..9, effective in 0_u64..9, lost in 0_u64..50, seen in 0_u64..50,

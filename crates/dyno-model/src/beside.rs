@@ -1,19 +1,21 @@
-//! Workloads that run beside the one that an experiment is about: at the same time, on the same system, with clients of their own.
+//! Workloads that run beside the one that an experiment is about: at the same time, on the same
+//! system, with clients of their own.
 
 use crate::audit::AuditVerdict;
 use crate::catalog::LUA;
-use crate::finding::Finding;
 use crate::lists;
-use crate::plan::{LoadPlan, Plan, Treatment};
+use crate::plan::{Configuration, LoadPlan, Plan};
 use crate::record::{Facts, TrialRecord};
+use crate::warning::Warning;
 
 pub use crate::plan::BesidePlan;
 pub use crate::record::BesideRecord;
 
 impl BesidePlan {
-    /// A treatment with this in the place of its workload and clients. It lasts as long and follows the same rules, but for what arrives.
+    /// A configuration with this in the place of its workload and clients. It lasts as long and
+    /// follows the same rules, but for what arrives.
     #[must_use]
-    pub fn treatment(&self, of: &Treatment) -> Treatment {
+    pub fn configuration(&self, of: &Configuration) -> Configuration {
         let load = LoadPlan {
             rate: self.rate,
             think: self.think,
@@ -24,18 +26,19 @@ impl BesidePlan {
             ..of.load.clone()
         };
         let (clients, workload) = (self.clients, self.workload.clone());
-        Treatment { clients, workload, load, beside: Vec::new(), ..of.clone() }
+        Configuration { clients, workload, load, beside: Vec::new(), ..of.clone() }
     }
 }
 
-impl Treatment {
+impl Configuration {
     /// All clients, those of the workloads beside included.
     #[must_use]
     pub fn all_clients(&self) -> u32 {
         self.clients + self.beside.iter().map(|beside| beside.clients).sum::<u32>()
     }
 
-    /// Sessions of all clients. Each script of Lua has one of its own for each client, since it connects by itself.
+    /// Sessions of all clients. Each script of Lua has one of its own for each client, since it
+    /// connects by itself.
     #[must_use]
     pub fn all_sessions(&self) -> u32 {
         let beside = self.beside.iter().map(|beside| (beside.clients, &beside.workload));
@@ -49,29 +52,37 @@ impl Treatment {
 }
 
 impl Plan {
-    /// All workloads that run beside others, each once, as the first treatment that has it has it.
+    /// All workloads that run beside others, each once, as the first configuration that has it has
+    /// it.
     #[must_use]
     pub fn beside(&self) -> Vec<&BesidePlan> {
-        let all = self.treatments.iter().flat_map(|treatment| &treatment.beside);
-        lists::grouped(all.map(|beside| (&beside.name, beside))).into_iter().map(|(_, all)| all[0]).collect()
+        let all = self.configurations.iter().flat_map(|configuration| &configuration.beside);
+        lists::grouped(all.map(|beside| (&beside.name, beside)))
+            .into_iter()
+            .map(|(_, all)| all[0])
+            .collect()
     }
 }
 
 impl TrialRecord {
-    /// What is doubtful about the workloads beside it. What concerns all of a trial is told of the trial itself.
-    pub(crate) fn doubts_beside(&self) -> impl Iterator<Item = Finding> {
+    /// What is doubtful about the workloads beside it. What concerns all of a trial is told of the
+    /// trial itself.
+    pub(crate) fn warnings_beside(&self) -> impl Iterator<Item = Warning> {
         let is_stopped = self.facts.as_ref().is_some_and(|facts| facts.stopped.is_some());
-        let is_of_all = move |finding: &Finding| match finding {
-            Finding::SharedMachine
-            | Finding::DebugBuild
-            | Finding::Steal { .. }
-            | Finding::ShortWindow { .. } => true,
-            Finding::CutShort { .. } => is_stopped,
+        let is_of_all = move |warning: &Warning| match warning {
+            Warning::SharedMachine
+            | Warning::DebugBuild
+            | Warning::Steal { .. }
+            | Warning::ShortWindow { .. } => true,
+            Warning::CutShort { .. } => is_stopped,
             _ => false,
         };
         self.beside.iter().flat_map(move |beside| {
-            let doubts = beside.record.findings.iter().filter(move |finding| !is_of_all(finding));
-            doubts.map(|doubt| Finding::Beside { name: beside.name.clone(), doubt: Box::new(doubt.clone()) })
+            let warnings = beside.record.warnings.iter().filter(move |warning| !is_of_all(warning));
+            warnings.map(|inner| Warning::Beside {
+                name: beside.name.clone(),
+                inner: Box::new(inner.clone()),
+            })
         })
     }
 
@@ -80,7 +91,8 @@ impl TrialRecord {
     pub fn was_asked(&self) -> bool {
         let facts = self.facts.as_ref();
         let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
-        self.ledger.started + in_all > 0 || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
+        self.ledger.started + in_all > 0
+            || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
     }
 
     /// The worst that the audits of its own workload and of those beside it came to.

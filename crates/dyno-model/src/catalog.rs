@@ -1,4 +1,5 @@
-//! How a workload describes itself: its options with type, range and default. The spec is checked against this.
+//! How a workload describes itself: its options with type, range and default. The spec is checked
+//! against this.
 
 use crate::units::Nanos;
 use schemars::JsonSchema;
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The workload that is described by requests in the spec (`[[workload.request]]`) beside its options.
+/// The workload that is described by requests in the spec (`[[workload.request]]`) beside its
+/// options.
 pub const HTTP: &str = "http";
 /// The workload that can go through an application in front of the database.
 pub const CRUD: &str = "crud";
@@ -32,7 +34,10 @@ impl WorkloadDescription {
     #[must_use]
     pub fn defaults(&self) -> WorkloadOptions {
         WorkloadOptions(
-            self.options.iter().map(|option| (option.name.to_owned(), option.default.clone())).collect(),
+            self.options
+                .iter()
+                .map(|option| (option.name.to_owned(), option.default.clone()))
+                .collect(),
         )
     }
 }
@@ -50,8 +55,8 @@ pub struct OptionDescription {
     pub help: &'static str,
 }
 
-/// Options by which a workload says that it lets one table grow: the rows that each transaction adds, and the rows before.
-/// `load.rows` and the report's part on growth need both.
+/// Options by which a workload says that it lets one table grow: the rows that each transaction
+/// adds, and the rows before. `load.rows` and the report's part on growth need both.
 pub const GROWTH_OPTIONS: [&str; 2] = ["rows_per_insert", "rows"];
 
 /// Type and range of an option.
@@ -95,7 +100,8 @@ pub struct DeclaredOption {
     pub name: String,
     /// Type and range.
     pub kind: OptionKind,
-    /// Value when the spec says nothing; `None` where scripts disagree, so that it has to say something.
+    /// Value when the spec says nothing; `None` where scripts disagree, so that it has to say
+    /// something.
     pub default: Option<OptionValue>,
 }
 
@@ -106,7 +112,8 @@ pub struct ScriptText {
     pub name: String,
     /// Share among the weights of all scripts with which it is chosen.
     pub weight: u32,
-    /// Closed loop: how long a client waits before it on average, in place of the load's think time.
+    /// Closed loop: how long a client waits before it on average, in place of the load's think
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
     /// Its text; empty where that stays in its file.
@@ -166,7 +173,8 @@ impl fmt::Display for OptionValue {
                 f.write_str(&names.join(", "))
             }
             Self::Texts(texts) => {
-                let pairs: Vec<String> = texts.iter().map(|(key, text)| format!("{key}: {text}")).collect();
+                let pairs: Vec<String> =
+                    texts.iter().map(|(key, text)| format!("{key}: {text}")).collect();
                 f.write_str(&pairs.join(", "))
             }
         }
@@ -196,8 +204,9 @@ impl Growth {
     }
 }
 
-/// Resolved options of a workload: every option of its description is present, with the right type and in range.
-/// The getters therefore panic on a wrong name or type, which is a bug in the workload and not the user's fault.
+/// Resolved options of a workload: every option of its description is present, with the right type
+/// and in range. The getters therefore panic on a wrong name or type, which is a bug in the
+/// workload and not the user's fault.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct WorkloadOptions(pub BTreeMap<String, OptionValue>);

@@ -1,16 +1,19 @@
-//! A histogram that takes little memory while it holds few different times: a script may have thousands of statements, each with
-//! a histogram of its own.
+//! A histogram that takes little memory while it holds few different times: a script may have
+//! thousands of statements, each with a histogram of its own.
 
 use crate::latency::{self, HIGHEST_NANOS, LOWEST_NANOS, LatencySummary};
 use hdrhistogram::Histogram;
 use std::borrow::Cow;
 
-/// Bits that [`latency::SIGNIFICANT_DIGITS`] decimal digits need: values below 2^11 are told apart, of larger ones the leading 11 bits.
+/// Bits that [`latency::SIGNIFICANT_DIGITS`] decimal digits need: values below 2^11 are told apart,
+/// of larger ones the leading 11 bits.
 const BITS: u32 = 11;
-/// Most different times in the list, four bytes each. A statement that has more is worth a full histogram, of 16 KiB and more.
+/// Most different times in the list, four bytes each. A statement that has more is worth a full
+/// histogram, of 16 KiB and more.
 const FEW_MAX: usize = 512;
 
-/// Response times with the precision of [`latency::histogram`]: a sorted list of the times that occurred, from [`FEW_MAX`] on a full histogram.
+/// Response times with the precision of [`latency::histogram`]: a sorted list of the times that
+/// occurred, from [`FEW_MAX`] on a full histogram.
 #[derive(Debug, Clone)]
 pub struct CompactHistogram(Form);
 
@@ -81,7 +84,8 @@ impl CompactHistogram {
     pub fn add(&mut self, other: &Self) {
         match &other.0 {
             Form::Few(few) => {
-                few.iter().for_each(|(bucket, count)| self.record_n(bucket.nanos(), (*count).into()));
+                few.iter()
+                    .for_each(|(bucket, count)| self.record_n(bucket.nanos(), (*count).into()));
             }
             Form::Full(full) => self.add_histogram(full),
         }
@@ -90,10 +94,14 @@ impl CompactHistogram {
     /// Adds all times of a full histogram.
     pub fn add_histogram(&mut self, other: &Histogram<u64>) {
         match &mut self.0 {
-            Form::Full(full) => full.add(other).expect("all histograms have the same bounds and grow"),
+            Form::Full(full) => {
+                full.add(other).expect("all histograms have the same bounds and grow")
+            }
             Form::Few(_) => {
                 let values = other.iter_recorded();
-                values.for_each(|value| self.record_n(value.value_iterated_to(), value.count_at_value()));
+                values.for_each(|value| {
+                    self.record_n(value.value_iterated_to(), value.count_at_value())
+                });
             }
         }
     }
@@ -127,7 +135,9 @@ impl CompactHistogram {
     pub fn memory(&self) -> usize {
         match &self.0 {
             Form::Few(few) => few.capacity() * size_of::<(Bucket, u16)>(),
-            Form::Full(full) => size_of::<Histogram<u64>>() + full.distinct_values() * size_of::<u64>(),
+            Form::Full(full) => {
+                size_of::<Histogram<u64>>() + full.distinct_values() * size_of::<u64>()
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-//! A command line of sysbench or pgbench that names several numbers of clients, or is to be repeated: each number once in each block, in random order.
+//! A command line of sysbench or pgbench that names several numbers of clients, or is to be
+//! repeated: each number once in each block, in random order.
 
 use std::path::PathBuf;
 

@@ -49,7 +49,8 @@ impl Databases {
         }
     }
 
-    /// What they are called, where the system's own is called `base`. None where that is the only one.
+    /// What they are called, where the system's own is called `base`. None where that is the only
+    /// one.
     #[must_use]
     pub fn names(&self, base: &str) -> Vec<String> {
         match self {
@@ -67,7 +68,8 @@ impl Databases {
     }
 }
 
-/// What transactions are called in figures: by the database that they are in and, where the workload tells several apart, by that name too.
+/// What transactions are called in figures: by the database that they are in and, where the
+/// workload tells several apart, by that name too.
 #[must_use]
 pub fn transaction_names(databases: &[String], own: &[&str]) -> Vec<String> {
     match own.len() {
@@ -90,12 +92,18 @@ mod tests {
             (Databases::One, 5, vec![5]),
             (Databases::Numbered(2), 5, vec![3, 2]),
             (Databases::Numbered(4), 8, vec![2, 2, 2, 2]),
-            (Databases::Named(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]), 8, vec![3, 3, 2]),
+            (
+                Databases::Named(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]),
+                8,
+                vec![3, 3, 2],
+            ),
         ] {
             let number = databases.number() as usize;
-            let found: Vec<u32> = (0..number).map(|place| databases.share(clients, place)).collect();
+            let found: Vec<u32> =
+                (0..number).map(|place| databases.share(clients, place)).collect();
             assert_eq!(found, shares, "{databases:?}");
-            let dealt = (0..number).map(|at| (0..clients as usize).filter(|it| it % number == at).count());
+            let dealt =
+                (0..number).map(|at| (0..clients as usize).filter(|it| it % number == at).count());
             assert!(dealt.zip(found).all(|(dealt, share)| dealt == share as usize));
         }
     }

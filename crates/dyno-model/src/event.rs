@@ -1,11 +1,12 @@
-//! The one stream of events of a run. Listeners write it down, show it, or end the run; none can change a measurement.
+//! The one stream of events of a run. Listeners write it down, show it, or end the run; none can
+//! change a measurement.
 
-use crate::finding::Finding;
 use crate::history::History;
 use crate::monitor::Sample;
 use crate::record::{Interval, TrialRecord};
 use crate::search::{LoadStep, SearchRecord};
 use crate::units::Nanos;
+use crate::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,8 +44,9 @@ pub enum Event {
         trials: usize,
         /// Version of dyno.
         dyno_version: String,
-        /// What the kernel calls the time since the machine was started; empty when it does not tell, and in logs of older
-        /// versions. A run that is gone on with begins again, perhaps after a restart or elsewhere.
+        /// What the kernel calls the time since the machine was started; empty when it does not
+        /// tell, and in logs of older versions. A run that is gone on with begins again, perhaps
+        /// after a restart or elsewhere.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         boot: String,
     },
@@ -65,7 +67,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<StartTimes>,
     },
-    /// Values that settings of a system have before dyno's commands change them for the first time. It is written down before they do.
+    /// Values that settings of a system have before dyno's commands change them for the first time.
+    /// It is written down before they do.
     SettingsNoted {
         /// Its name.
         system: String,
@@ -84,7 +87,8 @@ pub enum Event {
         /// Its name.
         system: String,
     },
-    /// A system could not be started or died. Its trials are marked and the run goes on with the others.
+    /// A system could not be started or died. Its trials are marked and the run goes on with the
+    /// others.
     SystemFailed {
         /// Its name.
         system: String,
@@ -138,9 +142,9 @@ pub enum Event {
         search: Option<Box<SearchRecord>>,
     },
     /// The data were looked at after a block, to see whether more are needed.
-    Looked(Look),
+    InterimAnalysis(InterimAnalysis),
     /// A doubt about the whole run.
-    RunFinding(Finding),
+    RunWarning(Warning),
     /// The run ended.
     RunFinished {
         /// True when every trial was measured.
@@ -152,7 +156,7 @@ pub enum Event {
 
 /// What was found when the data were looked at after a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Look {
+pub struct InterimAnalysis {
     /// The last block that was measured.
     pub block: u32,
     /// Questions about throughput that are decided.
@@ -181,8 +185,9 @@ pub enum StopReason {
 /// How long the start of a server took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartTimes {
-    /// From the order to the first answer with settings read back: its folder, its system tables and its program, and the
-    /// command that prepares its storage. Without copying data, and without loading.
+    /// From the order to the first answer with settings read back: its folder, its system tables
+    /// and its program, and the command that prepares its storage. Without copying data, and
+    /// without loading.
     pub starting: Nanos,
     /// Copying its data set; absent when it began empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -214,14 +219,16 @@ pub trait Listener {
     /// An interval of a trial is complete.
     fn interval(&mut self, _interval: &Interval) {}
 
-    /// Nothing has committed since so long after the first client began (`Some`), although it usually does; or
-    /// something has committed again (`None`). Told while it is so, once each, of warm-up and window.
+    /// Nothing has committed since so long after the first client began (`Some`), although it
+    /// usually does; or something has committed again (`None`). Told while it is so, once each, of
+    /// warm-up and window.
     fn commits_stopped(&mut self, _since: Option<Nanos>) {}
 
     /// The monitor looked at machine and server.
     fn sample(&mut self, _sample: &Sample) {}
 
-    /// The clients of a trial, or of a workload `beside` the trial's own, have ended and kept a history.
+    /// The clients of a trial, or of a workload `beside` the trial's own, have ended and kept a
+    /// history.
     fn history(&mut self, _trial: &str, _beside: Option<&str>, _history: &Arc<History>) {}
 }
 

@@ -1,4 +1,5 @@
-//! A system that runs already, or that commands of the user's start: where it is, its password, its tables, what steers it.
+//! A system that runs already, or that commands of the user's start: where it is, its password, its
+//! tables, what steers it.
 
 use crate::secret::Secret;
 use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
@@ -36,29 +37,32 @@ pub struct ExistingSystem {
     pub monitor: Option<MonitorPlan>,
     /// What gives it settings and restarts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steering: Option<Box<SteeringPlan>>,
+    pub hooks: Option<Box<HooksPlan>>,
 }
 
 /// Shell commands of the user's that give a system settings, and restart it or start and stop it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SteeringPlan {
-    /// Gives the system the settings of a whole plot, which stand in variables of its environment.
+pub struct HooksPlan {
+    /// Gives the system the settings of a restart group, which stand in variables of its
+    /// environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<String>,
-    /// Restarts the system; run at the beginning of each whole plot, behind `apply`.
+    /// Restarts the system; run at the beginning of each restart group, behind `apply`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<String>,
     /// Instead of `restart`, for a system that runs only while it is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turns: Option<TurnsPlan>,
+    pub exclusive: Option<ExclusivePlan>,
     /// How long each command, and the wait for an answer after them, may take.
     pub time_limit: Nanos,
 }
 
-/// Commands by which a system has its turn: it is started for a whole plot and stopped behind it, so that one system at a time is at work.
+/// Commands by which a system has its turn: it is started for a restart group and stopped behind
+/// it, so that one system at a time is at work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TurnsPlan {
-    /// Starts the system, with the settings in variables of its environment, and ends when it is on its way.
+pub struct ExclusivePlan {
+    /// Starts the system, with the settings in variables of its environment, and ends when it is on
+    /// its way.
     pub start: String,
     /// Stops it again, whatever happens.
     pub stop: String,
@@ -67,7 +71,8 @@ pub struct TurnsPlan {
 /// How the machine of a system that runs elsewhere is monitored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MonitorPlan {
-    /// Shell command that runs a POSIX shell there, which reads its standard input: `ssh db.example sh`.
+    /// Shell command that runs a POSIX shell there, which reads its standard input:
+    /// `ssh db.example sh`.
     pub command: String,
     /// File there that holds the number of the server's process; else the process is found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,9 +86,11 @@ pub enum DataPolicy {
     /// dyno makes and loads them, and removes them afterwards.
     #[default]
     Own,
-    /// They are there already, for example from `sysbench prepare`; dyno neither makes nor removes any.
+    /// They are there already, for example from `sysbench prepare`; dyno neither makes nor removes
+    /// any.
     Existing,
-    /// They are there already, and dyno works in a copy of their database, which it makes and removes.
+    /// They are there already, and dyno works in a copy of their database, which it makes and
+    /// removes.
     Copy,
 }
 
@@ -91,15 +98,18 @@ pub enum DataPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PasswordSource {
-    /// The spec names none: the password is the one that the database's own client programs would use, if any.
+    /// The spec names none: the password is the one that the database's own client programs would
+    /// use, if any.
     None,
     /// Environment variable of this name.
     Environment(String),
     /// First line of this file.
     File(PathBuf),
-    /// The entry for this account in the file of the database's own client programs: `PGPASSFILE` or `~/.pgpass`, `~/.my.cnf`.
+    /// The entry for this account in the file of the database's own client programs: `PGPASSFILE`
+    /// or `~/.pgpass`, `~/.my.cnf`.
     ClientFile,
-    /// The URL in the spec holds it. It is not written with the plan, so whoever reads one must be given the spec again.
+    /// The URL in the spec holds it. It is not written with the plan, so whoever reads one must be
+    /// given the spec again.
     Url {
         /// The password; empty in a plan that was read.
         #[serde(skip)]

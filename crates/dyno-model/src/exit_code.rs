@@ -6,7 +6,8 @@ pub const OK: u8 = 0;
 pub const USAGE: u8 = 2;
 /// The spec file has errors.
 pub const SPEC_INVALID: u8 = 3;
-/// Preflight found what makes the experiment impossible (server unreachable, too many clients, no disk space, not our database).
+/// Preflight found what makes the experiment impossible (server unreachable, too many clients, no
+/// disk space, not our database).
 pub const PREFLIGHT_FAILED: u8 = 4;
 /// A server could not be started or died before measuring.
 pub const SERVER_FAILED: u8 = 5;
@@ -14,9 +15,12 @@ pub const SERVER_FAILED: u8 = 5;
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
-/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names it, as it does by default); `dyno run`: a limit is broken, or no load passes the limit of a search.
+/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names
+/// it, as it does by default); `dyno run`: a limit is broken, or no load passes the limit of a
+/// search.
 pub const WORSE: u8 = 8;
-/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid; `dyno run`: no limit is broken, and one, or a search, is not decided.
+/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default
+/// invalid; `dyno run`: no limit is broken, and one, or a search, is not decided.
 pub const UNDECIDED: u8 = 9;
 /// A bug of dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;

@@ -1,4 +1,5 @@
-//! What a database can answer instead of success. Failures are data: they are classified, counted and reported.
+//! What a database can answer instead of success. Failures are data: they are classified, counted
+//! and reported.
 
 use crate::printable;
 use crate::units::is_default;
@@ -8,7 +9,8 @@ use std::fmt;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 crate::named! {
-    /// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of them, never message text.
+    /// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of
+    /// them, never message text.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum FailureKind {
@@ -26,7 +28,8 @@ crate::named! {
         NotReady = "not-ready",
         /// Deadlock; the transaction was rolled back.
         Deadlock = "deadlock",
-        /// The transaction conflicted with another one and was rolled back (serialization, snapshot, certification).
+        /// The transaction conflicted with another one and was rolled back (serialization,
+        /// snapshot, certification).
         Serialization = "serialization",
         /// A lock could not be had in time; perhaps only the statement was rolled back.
         LockWait = "lock-wait",
@@ -34,7 +37,8 @@ crate::named! {
         Busy = "busy",
         /// A unique key exists already.
         DuplicateKey = "duplicate-key",
-        /// The workload's own check failed, e.g. an optimistic update found the row changed. Raised by workloads, not by servers.
+        /// The workload's own check failed, e.g. an optimistic update found the row changed. Raised
+        /// by workloads, not by servers.
         Conflict = "conflict",
         /// The server or database takes no writes.
         ReadOnly = "read-only",
@@ -46,7 +50,8 @@ crate::named! {
         BadStatement = "bad-statement",
         /// Out of disk space or memory on the server.
         OutOfResources = "out-of-resources",
-        /// The server answered that it does not know, or could not tell, what became of the transaction.
+        /// The server answered that it does not know, or could not tell, what became of the
+        /// transaction.
         OutcomeUnknown = "outcome-unknown",
         /// What came over the wire does not follow the protocol.
         Protocol = "protocol",
@@ -128,16 +133,19 @@ const SERVER_ERRORS: u32 = 500;
 pub struct OperationFailure {
     /// Class, decides on retry.
     pub kind: FailureKind,
-    /// The engine's own number: MySQL errno, SQLite extended code, HTTP status; 0 when it has none (PostgreSQL, sockets).
+    /// The engine's own number: MySQL errno, SQLite extended code, HTTP status; 0 when it has none
+    /// (PostgreSQL, sockets).
     pub code: u32,
     /// SQLSTATE where the protocol carries one, else empty.
     pub sqlstate: String,
     /// The server's or system's own words. Never holds a password: drivers quote no credentials.
     pub message: String,
-    /// Where in the statement the server sees the mistake, in characters from 1; 0 when it does not say.
+    /// Where in the statement the server sees the mistake, in characters from 1; 0 when it does not
+    /// say.
     #[serde(default, skip_serializing_if = "is_default")]
     pub position: u32,
-    /// The function of the server that raised it, where the protocol carries that (PostgreSQL), else empty. It tells apart what shares a state.
+    /// The function of the server that raised it, where the protocol carries that (PostgreSQL),
+    /// else empty. It tells apart what shares a state.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub routine: String,
 }
@@ -148,8 +156,9 @@ const SHOWN: usize = 60;
 const BEHIND: usize = 10;
 
 impl OperationFailure {
-    /// The line of the statement in which the server sees the mistake, `LINE 2: ...`, and a mark under it, as PostgreSQL's own programs show it; `None` when it
-    /// does not say where. Of a long line a part is shown.
+    /// The line of the statement in which the server sees the mistake, `LINE 2: ...`, and a mark
+    /// under it, as PostgreSQL's own programs show it; `None` when it does not say where. Of a long
+    /// line a part is shown.
     #[must_use]
     pub fn pointed(&self, statement: &str) -> Option<String> {
         let at = usize::try_from(self.position).ok()?.checked_sub(1)?;
@@ -160,7 +169,8 @@ impl OperationFailure {
         let number = 1 + before.iter().filter(|c| **c == '\n').count();
         let column = before.iter().rev().take_while(|c| **c != '\n').count();
         let is_end = |c: &char| matches!(c, '\n' | '\r');
-        let line: Vec<char> = statement.chars().skip(at - column).take_while(|c| !is_end(c)).collect();
+        let line: Vec<char> =
+            statement.chars().skip(at - column).take_while(|c| !is_end(c)).collect();
         let (begin, end) = if line.len() <= SHOWN {
             (0, line.len())
         } else {
@@ -170,10 +180,11 @@ impl OperationFailure {
         // What moves the cursor would move the mark.
         let plain = |c: &char| if c.is_control() { ' ' } else { *c };
         let shown: String = line[begin..end].iter().map(plain).collect();
-        let (left, right) = (if begin > 0 { "..." } else { "" }, if end < line.len() { "..." } else { "" });
+        let (left, right) =
+            (if begin > 0 { "..." } else { "" }, if end < line.len() { "..." } else { "" });
         let head = format!("LINE {number}: {left}");
-        let indent =
-            head.width() + line[begin..column].iter().map(|c| plain(c).width().unwrap_or(0)).sum::<usize>();
+        let indent = head.width()
+            + line[begin..column].iter().map(|c| plain(c).width().unwrap_or(0)).sum::<usize>();
         Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))
     }
 
@@ -190,16 +201,22 @@ impl OperationFailure {
         self.code != 0 || !self.sqlstate.is_empty()
     }
 
-    /// True when nobody knows whether what was sent took effect. If it was to commit, the commit is in doubt.
+    /// True when nobody knows whether what was sent took effect. If it was to commit, the commit is
+    /// in doubt.
     ///
-    /// Without an answer that is so whatever the kind, but for what dyno refused before it was sent. An answer is a refusal, and what
-    /// was refused did not take effect, unless the server says that it does not know, or ends the session with it, which may be
-    /// after it had committed.
+    /// Without an answer that is so whatever the kind, but for what dyno refused before it was
+    /// sent. An answer is a refusal, and what was refused did not take effect, unless the server
+    /// says that it does not know, or ends the session with it, which may be after it had
+    /// committed.
     #[must_use]
     pub fn leaves_doubt(&self) -> bool {
         match self.kind {
-            FailureKind::ConnectionLost | FailureKind::NotReady | FailureKind::OutcomeUnknown => true,
-            FailureKind::Timeout | FailureKind::Protocol | FailureKind::Other => !self.is_answered(),
+            FailureKind::ConnectionLost | FailureKind::NotReady | FailureKind::OutcomeUnknown => {
+                true
+            }
+            FailureKind::Timeout | FailureKind::Protocol | FailureKind::Other => {
+                !self.is_answered()
+            }
             // A service that failed in the midst may have done its work before.
             FailureKind::UnexpectedStatus => self.code >= SERVER_ERRORS,
             FailureKind::ConnectRefused
@@ -246,7 +263,8 @@ mod tests {
     #[test]
     fn a_mistake_is_pointed_at_in_its_line_however_long_and_wide_that_is() {
         let pointed = |position, statement: &str| {
-            OperationFailure { position, ..FailureKind::BadStatement.failure("x") }.pointed(statement)
+            OperationFailure { position, ..FailureKind::BadStatement.failure("x") }
+                .pointed(statement)
         };
         assert_eq!(pointed(0, "SELECT"), None);
         assert_eq!(
@@ -257,8 +275,14 @@ mod tests {
             pointed(10, "SELECT 1,\n\tx\nFROM t").as_deref(),
             Some("LINE 1: SELECT 1,\n                 ^")
         );
-        assert_eq!(pointed(12, "SELECT 1,\n\tx\nFROM t").as_deref(), Some("LINE 2:  x\n         ^"));
-        assert_eq!(pointed(7, "'가나', x").as_deref(), Some("LINE 1: '가나', x\n                ^"));
+        assert_eq!(
+            pointed(12, "SELECT 1,\n\tx\nFROM t").as_deref(),
+            Some("LINE 2:  x\n         ^")
+        );
+        assert_eq!(
+            pointed(7, "'가나', x").as_deref(),
+            Some("LINE 1: '가나', x\n                ^")
+        );
         let long = format!("SELECT {}x", "1, ".repeat(40));
         let lines = pointed(128, &long).expect("it is there");
         let (line, mark) = lines.split_once('\n').expect("two lines");
@@ -269,7 +293,8 @@ mod tests {
 
     #[test]
     fn every_kind_stands_in_the_list_once() {
-        let names: std::collections::BTreeSet<_> = FailureKind::ALL.iter().map(|kind| kind.name()).collect();
+        let names: std::collections::BTreeSet<_> =
+            FailureKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), FailureKind::ALL.len());
     }
 

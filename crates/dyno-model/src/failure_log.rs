@@ -1,4 +1,5 @@
-//! What databases said when they refused: the first failure of each sort, word for word, with its statement.
+//! What databases said when they refused: the first failure of each sort, word for word, with its
+//! statement.
 
 use crate::failure::OperationFailure;
 use crate::mask::masked;
@@ -14,7 +15,8 @@ const SORTS_MAX: usize = 50;
 const MESSAGE_MAX: usize = 500;
 const SQL_MAX: usize = 1_000;
 
-/// The first failure with its kind, number, SQLSTATE and statement, and how many there were of that sort.
+/// The first failure with its kind, number, SQLSTATE and statement, and how many there were of that
+/// sort.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureDetail {
     /// What the database or system said. Its message is shortened, and holds no password.
@@ -23,7 +25,8 @@ pub struct FailureDetail {
     /// The kind of statement that failed; empty where it was none, such as connecting.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub statement: String,
-    /// The statement's text, with `?` for parameters, where it is known; shortened, without passwords.
+    /// The statement's text, with `?` for parameters, where it is known; shortened, without
+    /// passwords.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sql: String,
     /// When it happened, since the first client began (warm-up included).
@@ -67,13 +70,15 @@ impl FailureLog {
         self.0.is_empty()
     }
 
-    /// Counts a failure, and keeps it when it is the first of its sort. `password` opens the connection that it happened on.
+    /// Counts a failure, and keeps it when it is the first of its sort. `password` opens the
+    /// connection that it happened on.
     pub fn note(&mut self, failed: &Failed<'_>, password: &Secret) {
         let Failed { failure, statement, sql, at } = *failed;
         if let Some(known) = self.0.iter_mut().find(|known| known.is_of_sort(failure, statement)) {
             known.count += 1;
         } else if self.0.len() < SORTS_MAX {
-            let kept = |text: &str, max| printable::shortened(&masked(&password.hidden_in(text)), max);
+            let kept =
+                |text: &str, max| printable::shortened(&masked(&password.hidden_in(text)), max);
             let message = kept(&failure.message, MESSAGE_MAX);
             self.0.push(FailureDetail {
                 failure: OperationFailure { message, ..failure.clone() },
@@ -129,8 +134,11 @@ mod tests {
         }
         two.note(&failed(&first, "r", 6), &none);
         one.add(&two);
-        let told: Vec<_> =
-            one.0.iter().map(|it| (it.failure.message.as_str(), it.statement.as_str(), it.count)).collect();
+        let told: Vec<_> = one
+            .0
+            .iter()
+            .map(|it| (it.failure.message.as_str(), it.statement.as_str(), it.count))
+            .collect();
         assert_eq!(
             told,
             [("division by zero", "q", 4), ("duplicate key", "q", 1), ("division by zero", "r", 1)]
@@ -166,9 +174,15 @@ mod tests {
         ] {
             let mut log = FailureLog::default();
             let failure = failure(text);
-            log.note(&Failed { failure: &failure, statement: "q", sql: Some(text), at: Nanos(0) }, &password);
+            log.note(
+                &Failed { failure: &failure, statement: "q", sql: Some(text), at: Nanos(0) },
+                &password,
+            );
             let FailureDetail { failure, sql, .. } = &log.0[0];
-            assert!(!failure.message.contains("s3cr3t") && !sql.contains("s3cr3t"), "{failure} {sql}");
+            assert!(
+                !failure.message.contains("s3cr3t") && !sql.contains("s3cr3t"),
+                "{failure} {sql}"
+            );
             assert!(sql.contains("***"), "{sql}");
         }
     }

@@ -1,4 +1,5 @@
-//! Faults that are made on purpose while a trial is measured: what is to be done (`[[fault]]`), and what was done.
+//! Faults that are made on purpose while a trial is measured: what is to be done (`[[fault]]`), and
+//! what was done.
 
 use crate::failure::{FailureKind, Remedy};
 use crate::units::{Nanos, is_default};
@@ -10,7 +11,8 @@ crate::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum FaultAction {
-        /// Its process is killed (SIGKILL), as when it crashes. What the operating system was given stays.
+        /// Its process is killed (SIGKILL), as when it crashes. What the operating system was given
+        /// stays.
         Kill = "kill",
         /// Its process is stopped (SIGSTOP): it hangs, and its connections stay open.
         Stop = "stop",
@@ -22,7 +24,8 @@ crate::named! {
         Restart = "restart",
         /// A replica becomes a primary.
         Promote = "promote",
-        /// The way between clients and a node is cut without a word: what is sent goes nowhere, and nothing comes back. The node lives on.
+        /// The way between clients and a node is cut without a word: what is sent goes nowhere, and
+        /// nothing comes back. The node lives on.
         Disconnect = "disconnect",
         /// The way is mended: what was sent before arrives late.
         Reconnect = "reconnect",
@@ -42,12 +45,14 @@ pub struct FaultPlan {
     pub system: usize,
     /// Earliest moment, since measuring began.
     pub at: Nanos,
-    /// It comes so much later at most; how much is drawn anew in each trial, the same for all faults of the trial.
+    /// It comes so much later at most; how much is drawn anew in each trial, the same for all
+    /// faults of the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub within: Nanos,
     /// What is done.
     pub action: FaultAction,
-    /// The node that it is done to, by its name (`crate::server::ManagedServer::node_names`); empty for a command.
+    /// The node that it is done to, by its name (`crate::server::ManagedServer::node_names`); empty
+    /// for a command.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub node: String,
     /// The command to run.
@@ -56,13 +61,17 @@ pub struct FaultPlan {
 }
 
 impl FaultAction {
-    /// The part of a node that it is done to: what was done to another part does not stand in its way.
+    /// The part of a node that it is done to: what was done to another part does not stand in its
+    /// way.
     #[must_use]
     pub fn part(self) -> FaultPart {
         match self {
-            Self::Kill | Self::Stop | Self::Continue | Self::Start | Self::Restart | Self::Promote => {
-                FaultPart::Process
-            }
+            Self::Kill
+            | Self::Stop
+            | Self::Continue
+            | Self::Start
+            | Self::Restart
+            | Self::Promote => FaultPart::Process,
             Self::Disconnect | Self::Reconnect => FaultPart::Way,
             Self::FillDisk | Self::FreeDisk => FaultPart::Disk,
             Self::Run => FaultPart::Unknown,
@@ -117,13 +126,17 @@ impl Expected {
         match kind {
             FailureKind::OutOfResources => self == Self::FullDisk,
             FailureKind::ReadOnly | FailureKind::OutcomeUnknown => self.is_harm(),
-            _ => self.is_harm() && matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction),
+            _ => {
+                self.is_harm()
+                    && matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction)
+            }
         }
     }
 }
 
 impl FaultPlan {
-    /// When it is made in a trial for which this share of `within` was drawn (0 to 1), since measuring began.
+    /// When it is made in a trial for which this share of `within` was drawn (0 to 1), since
+    /// measuring began.
     #[must_use]
     pub fn moment(&self, share: f64) -> Nanos {
         Nanos(self.at.0 + (self.within.0 as f64 * share) as u64)

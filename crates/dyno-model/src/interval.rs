@@ -8,8 +8,8 @@ use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
-/// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised as such:
-/// the store writes histograms as `.hlog` and the rest as CSV.
+/// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised
+/// as such: the store writes histograms as `.hlog` and the rest as CSV.
 #[derive(Debug, Clone)]
 pub struct Interval {
     /// Trial it belongs to.
@@ -28,8 +28,8 @@ pub struct Interval {
     pub outcomes: Outcomes,
     /// Statements answered with an error.
     pub errors: u64,
-    /// Errors that clients met, by kind: each that ended an attempt of a transaction, whether it was tried again or not, and each attempt to connect anew that
-    /// failed.
+    /// Errors that clients met, by kind: each that ended an attempt of a transaction, whether it
+    /// was tried again or not, and each attempt to connect anew that failed.
     pub errors_by_kind: BTreeMap<FailureKind, u64>,
     /// Connections opened again.
     pub reconnects: u64,
@@ -43,18 +43,26 @@ pub struct Interval {
     pub latency: ExactLatency,
     /// Committed transactions' response times; its length is the number of commits.
     pub transaction: Histogram<u64>,
-    /// The same by the name of the transaction, in the workload's order; empty where transactions have none.
+    /// The same by the name of the transaction, in the workload's order; empty where transactions
+    /// have none.
     pub transactions: Vec<(String, Histogram<u64>)>,
     /// Statements' response times by kind, in the workload's order.
     pub statements: Vec<(String, CompactHistogram)>,
-    /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last interval has them, if there are any.
+    /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last
+    /// interval has them, if there are any.
     pub censored: Option<Histogram<u64>>,
 }
 
 impl Interval {
     /// An interval in which nothing happened.
     #[must_use]
-    pub fn empty(trial: &str, is_warmup: bool, start: Nanos, length: Nanos, kinds: &[&str]) -> Self {
+    pub fn empty(
+        trial: &str,
+        is_warmup: bool,
+        start: Nanos,
+        length: Nanos,
+        kinds: &[&str],
+    ) -> Self {
         Self {
             trial: trial.to_owned(),
             is_warmup,
@@ -72,7 +80,10 @@ impl Interval {
             latency: ExactLatency::default(),
             transaction: latency::histogram(),
             transactions: Vec::new(),
-            statements: kinds.iter().map(|kind| ((*kind).to_owned(), CompactHistogram::default())).collect(),
+            statements: kinds
+                .iter()
+                .map(|kind| ((*kind).to_owned(), CompactHistogram::default()))
+                .collect(),
             censored: None,
         }
     }

@@ -12,7 +12,8 @@ crate::named! {
         ReadUncommitted = "read-uncommitted",
         /// Nobody reads what is not committed.
         ReadCommitted = "read-committed",
-        /// What was read stays so until the transaction ends. Most servers take one snapshot for it.
+        /// What was read stays so until the transaction ends. Most servers take one snapshot for
+        /// it.
         RepeatableRead = "repeatable-read",
         /// As if transactions had come one after the other.
         Serializable = "serializable",

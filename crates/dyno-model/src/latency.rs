@@ -11,12 +11,14 @@ pub const HIGHEST_NANOS: u64 = 3_600_000_000_000;
 /// Significant decimal digits kept: a recorded value is off by less than 0.1 %.
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// An empty histogram of nanoseconds: [`LOWEST_NANOS`] to [`HIGHEST_NANOS`], [`SIGNIFICANT_DIGITS`] digits. It starts
-/// with 16 KiB and grows with the largest value it sees: of the kinds of statements that a script could send, most never occur.
+/// An empty histogram of nanoseconds: [`LOWEST_NANOS`] to [`HIGHEST_NANOS`], [`SIGNIFICANT_DIGITS`]
+/// digits. It starts with 16 KiB and grows with the largest value it sees: of the kinds of
+/// statements that a script could send, most never occur.
 #[must_use]
 pub fn histogram() -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(LOWEST_NANOS, 2 * LOWEST_NANOS, SIGNIFICANT_DIGITS)
-        .expect("the bounds are valid constants");
+    let mut histogram =
+        Histogram::new_with_bounds(LOWEST_NANOS, 2 * LOWEST_NANOS, SIGNIFICANT_DIGITS)
+            .expect("the bounds are valid constants");
     histogram.auto(true);
     histogram
 }
@@ -27,17 +29,19 @@ pub fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     let _ = histogram.record(nanos.clamp(LOWEST_NANOS, HIGHEST_NANOS));
 }
 
-/// Nearest rank of a percentile: of so many sorted values, the first at or below which a percentage (0 to 100) of them lie; from 1. The one place that
-/// computes it.
+/// Nearest rank of a percentile: of so many sorted values, the first at or below which a percentage
+/// (0 to 100) of them lie; from 1. The one place that computes it.
 #[must_use]
 pub fn rank(count: u64, percentage: f64) -> u64 {
     let exact = count as f64 * percentage / 100.0;
-    // 99.9 has no exact binary form, and 99.9 % of 1,000 would be a little more than 999. The three roundings are off by half an epsilon each.
+    // 99.9 has no exact binary form, and 99.9 % of 1,000 would be a little more than 999. The three
+    // roundings are off by half an epsilon each.
     ((exact * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64).clamp(1, count.max(1))
 }
 
-/// The time below which a percentage (0 to 100) of the recorded ones lie, in nanoseconds; 0 when there are none. It is the highest
-/// value equivalent to its bucket, but never passes the largest value seen.
+/// The time below which a percentage (0 to 100) of the recorded ones lie, in nanoseconds; 0 when
+/// there are none. It is the highest value equivalent to its bucket, but never passes the largest
+/// value seen.
 #[must_use]
 pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
     if histogram.is_empty() {
@@ -48,7 +52,8 @@ pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
     histogram.value_at_quantile(middle / histogram.len() as f64).min(histogram.max())
 }
 
-/// Bands of times in which a picture counts them: so many to a factor of ten, each a third wider than the one below.
+/// Bands of times in which a picture counts them: so many to a factor of ten, each a third wider
+/// than the one below.
 pub const BANDS_PER_DECADE: u16 = 8;
 
 /// The band of a time in nanoseconds: 0 begins at one nanosecond.
@@ -66,8 +71,9 @@ pub fn band_begin(band: u16) -> f64 {
 /// Values that must lie beyond a percentile for it to be shown: fewer say nothing about it.
 pub const BEYOND_MIN: f64 = 10.0;
 
-/// True when of so many values at least [`BEYOND_MIN`] lie beyond a percentage (0 to 100), so that its percentile can be told. The one rule for
-/// everything that shows, compares or writes down a percentile; what is stored raw (histograms, the timeline's file) has all.
+/// True when of so many values at least [`BEYOND_MIN`] lie beyond a percentage (0 to 100), so that
+/// its percentile can be told. The one rule for everything that shows, compares or writes down a
+/// percentile; what is stored raw (histograms, the timeline's file) has all.
 #[must_use]
 pub fn is_shown(count: u64, percentage: f64) -> bool {
     // A millionth of a value is rounding: of 200 values, 10 lie beyond 95 %.
@@ -179,8 +185,9 @@ mod tests {
             [1, 500, 50_000, 70_000, 90_000, 95_000, 99_000, 99_900, 99_990, 99_999, 100_000_u64]
         {
             let percentage = thousandths as f64 / 1_000.0;
-            for count in
-                (1..20_000).chain((20_000..10_000_000).step_by(1_000)).chain([1_000_000_000, 7_777_777_777])
+            for count in (1..20_000)
+                .chain((20_000..10_000_000).step_by(1_000))
+                .chain([1_000_000_000, 7_777_777_777])
             {
                 let exact = (count * thousandths).div_ceil(100_000);
                 assert_eq!(rank(count, percentage), exact, "{percentage} % of {count}");
@@ -212,7 +219,9 @@ mod tests {
 
     #[test]
     fn a_percentile_is_shown_from_ten_values_beyond_it_on() {
-        for (percentage, enough) in [(50.0, 20), (90.0, 100), (95.0, 200), (99.0, 1_000), (99.9, 10_000)] {
+        for (percentage, enough) in
+            [(50.0, 20), (90.0, 100), (95.0, 200), (99.0, 1_000), (99.9, 10_000)]
+        {
             assert_eq!(needed(percentage), enough, "{percentage}");
             assert!(is_shown(enough, percentage), "{percentage}");
             assert!(!is_shown(enough - 1, percentage), "{percentage}");

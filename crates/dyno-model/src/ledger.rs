@@ -25,8 +25,8 @@ pub struct Ledger {
     pub failed: u64,
     /// Transactions in flight when the window closed and cut off after the grace period.
     pub unfinished: u64,
-    /// Transactions that were not begun because they were too late (pgbench's `-R` with `-L`); no failures. 0 in records written before
-    /// this was counted.
+    /// Transactions that were not begun because they were too late (pgbench's `-R` with `-L`); no
+    /// failures. 0 in records written before this was counted.
     #[serde(default)]
     pub skipped: u64,
     /// Runs of the transaction's statements, retries included.
@@ -49,13 +49,16 @@ pub struct Ledger {
     /// Transactions by name, in the workload's order; empty where they have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionCount>,
-    /// Counts that are 0 here because nobody counted them: those that another program left out of its results.
+    /// Counts that are 0 here because nobody counted them: those that another program left out of
+    /// its results.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unknown: BTreeSet<UnknownCount>,
 }
 
 /// A count of [`Ledger`] that another program may leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownCount {
     /// [`Ledger::failed`].
@@ -110,7 +113,8 @@ impl Outcomes {
     }
 }
 
-/// What a script counts by itself, beside what was measured (sysbench's `sb_counter_inc`). It is in no other count.
+/// What a script counts by itself, beside what was measured (sysbench's `sb_counter_inc`). It is in
+/// no other count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptCounts {
     /// Events.
@@ -243,7 +247,11 @@ impl Ledger {
         expect(self.retries, self.retries_by_kind.values().sum(), "retries = sum over kinds");
         for statement in &self.statements {
             let answered = statement.ok + statement.failed + statement.unfinished;
-            expect(statement.sent, answered, &format!("{}: sent = ok + failed + unfinished", statement.name));
+            expect(
+                statement.sent,
+                answered,
+                &format!("{}: sent = ok + failed + unfinished", statement.name),
+            );
         }
         let ok = self.statements.iter().map(|statement| statement.ok).sum();
         expect(self.outcomes.total(), ok, "read + write + other = sum of ok");
@@ -281,7 +289,8 @@ impl Ledger {
         self.statements.iter().map(|statement| statement.failed).sum()
     }
 
-    /// Adds the books of another worker. Kinds of statements and names of transactions must be the same, in the same order.
+    /// Adds the books of another worker. Kinds of statements and names of transactions must be the
+    /// same, in the same order.
     pub fn add(&mut self, other: &Self) {
         self.started += other.started;
         self.committed += other.committed;
@@ -305,7 +314,10 @@ impl Ledger {
             self.transactions.clone_from(&other.transactions);
             return;
         }
-        self.transactions.iter_mut().zip(&other.transactions).for_each(|(mine, theirs)| mine.add(theirs));
+        self.transactions
+            .iter_mut()
+            .zip(&other.transactions)
+            .for_each(|(mine, theirs)| mine.add(theirs));
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.sent += theirs.sent;
             mine.ok += theirs.ok;

@@ -1,25 +1,34 @@
 //! Pure data and rules of dbdyno.
 //!
 //! # Layout (read in this order)
-//! * [`target`], [`secret`]: where a system is reached, and with what it is entered; [`address`]: how people write that; [`engine`]: in
-//!   what engines differ;
+//! * [`target`], [`secret`]: where a system is reached, and with what it is entered; [`address`]:
+//!   how people write that; [`engine`]: in what engines differ;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
 //! * [`spec`]: the spec file, read with every error at once, and resolved into
-//! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec; [`curve`]: several;
-//! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance; [`failure_log`]: its words;
-//! * [`latency`]: the histogram every response time goes into; [`compact_histogram`]: its form for few times;
-//! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
-//! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels that forbid them;
-//! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same time; [`databases`]: clients spread over several;
-//! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
+//! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]:
+//!   one trial, without a spec; [`curve`]: several;
+//! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that
+//!   must balance; [`failure_log`]: its words;
+//! * [`latency`]: the histogram every response time goes into; [`compact_histogram`]: its form for
+//!   few times;
+//! * [`audit`], [`warning`]: what the data said afterwards, and doubts about a number;
+//! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels
+//!   that forbid them;
+//! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same
+//!   time; [`databases`]: clients spread over several;
+//! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do;
+//!   [`front`]: the first pages of a test report;
 //! * [`schema`]: what a database holds when clients begin;
-//! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
-//! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before, and
+//! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts
+//!   that follow from it;
+//! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]:
+//!   what is seen of a machine before, and
 //!   [`preflight`]: of everything that an experiment needs;
 //! * [`units`], [`lists`], [`checksum`], [`exit_code`].
 //!
 //! # Invariants
-//! Nothing here reads a clock, a file, the network or the environment: everything is a value that tests can make.
+//! Nothing here reads a clock, a file, the network or the environment: everything is a value that
+//! tests can make.
 #![warn(missing_docs)]
 
 pub mod address;
@@ -37,7 +46,6 @@ pub mod exit_code;
 pub mod failure;
 pub mod failure_log;
 pub mod fault;
-pub mod finding;
 pub mod front;
 pub mod history;
 mod interval;
@@ -52,6 +60,7 @@ pub mod mask;
 mod metric;
 pub mod monitor;
 mod named;
+mod network_path;
 pub mod observation;
 pub mod plan;
 pub mod preflight;
@@ -70,5 +79,5 @@ pub mod stages;
 pub mod target;
 pub mod template;
 pub mod units;
-mod way;
+pub mod warning;
 pub mod words;

@@ -1,4 +1,4 @@
-//! Limits: what the figures of treatments have to keep to.
+//! Limits: what the figures of configurations have to keep to.
 
 use crate::metric::Metric;
 use schemars::JsonSchema;
@@ -103,12 +103,15 @@ impl LimitPart {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Stage(name) | Self::Transaction(name) | Self::Statement(name) | Self::Beside(name) => name,
+            Self::Stage(name)
+            | Self::Transaction(name)
+            | Self::Statement(name)
+            | Self::Beside(name) => name,
         }
     }
 
-    /// True when it has figures of a measure. Audits are of a whole trial, failures are not told by stage, and a statement's throughput follows from that of its
-    /// transactions.
+    /// True when it has figures of a measure. Audits are of a whole trial, failures are not told by
+    /// stage, and a statement's throughput follows from that of its transactions.
     #[must_use]
     pub fn has(&self, measure: LimitMeasure) -> bool {
         match self {
@@ -130,23 +133,25 @@ pub struct Limit {
     /// The part of the trial that the limit applies to; `None`: the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
-    /// Indices into [`crate::plan::Plan::treatments`] of those that have to keep it.
-    pub treatments: Vec<usize>,
+    /// Indices into [`crate::plan::Plan::configurations`] of those that have to keep it.
+    pub configurations: Vec<usize>,
     /// True when the run ends once it is broken.
     #[serde(default)]
     pub aborts: bool,
 }
 
 /// Whether a limit was kept; from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum LimitVerdict {
     /// It was.
     #[serde(rename = "passed", alias = "held")]
-    Held,
+    Passed,
     /// The data do not say.
     #[serde(rename = "undecided")]
     Undecided,
     /// It was not.
     #[serde(rename = "failed", alias = "broken")]
-    Broken,
+    Failed,
 }

@@ -1,4 +1,5 @@
-//! Lists in which each thing stands once, in the order in which it first came; they are short, and hold what has no order of its own.
+//! Lists in which each thing stands once, in the order in which it first came; they are short, and
+//! hold what has no order of its own.
 
 /// Adds what is not there yet.
 pub fn add<T: PartialEq>(list: &mut Vec<T>, one: T) {
@@ -15,7 +16,11 @@ pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
 }
 
 /// The first that is meant; where there is none, a new one at the end.
-pub fn entry<T>(list: &mut Vec<T>, is_meant: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
+pub fn entry<T>(
+    list: &mut Vec<T>,
+    is_meant: impl Fn(&T) -> bool,
+    new: impl FnOnce() -> T,
+) -> &mut T {
     let at = list.iter().position(is_meant).unwrap_or_else(|| {
         list.push(new());
         list.len() - 1

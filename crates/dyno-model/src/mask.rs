@@ -1,6 +1,8 @@
-//! Passwords in text that somebody reads, wherever they come from: addresses, right or mistyped, parameters, statements, commands. One
-//! function says where they stand. The printer applies it to everything that leaves for the terminal, the store to everything that it writes
-//! and reads. It takes too much rather than too little: a text that looks like a password is none that anybody misses.
+//! Passwords in text that somebody reads, wherever they come from: addresses, right or mistyped,
+//! parameters, statements, commands. One function says where they stand. The printer applies it to
+//! everything that leaves for the terminal, the store to everything that it writes and reads. It
+//! takes too much rather than too little: a text that looks like a password is none that anybody
+//! misses.
 
 use crate::engine::Engine;
 use std::borrow::Cow;
@@ -27,13 +29,15 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     clean
 }
 
-/// True when a password was taken out of the text, so that it is no longer the command or address that it was.
+/// True when a password was taken out of the text, so that it is no longer the command or address
+/// that it was.
 #[must_use]
 pub fn is_masked(text: &str) -> bool {
     passwords(text).into_iter().any(|range| &text[range] == MASK)
 }
 
-/// Where passwords stand in a text, right or mistyped, in order, and none over another. What is masked already is among them.
+/// Where passwords stand in a text, right or mistyped, in order, and none over another. What is
+/// masked already is among them.
 #[must_use]
 pub fn passwords(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
@@ -65,7 +69,8 @@ fn in_addresses(text: &str, ranges: &mut Vec<Range<usize>>) {
     while at < text.len() {
         let length = text[at..].find(is_delimiter).unwrap_or(text.len() - at);
         let end = at + length;
-        let found = in_word(&text[at..end], &text[end..]).map(|range| at + range.start..at + range.end);
+        let found =
+            in_word(&text[at..end], &text[end..]).map(|range| at + range.start..at + range.end);
         // The next word begins behind this one, or behind the password that goes on beyond it.
         let next = found.as_ref().map_or(end, |range| range.end.max(end));
         at = next + text[next..].chars().next().map_or(0, char::len_utf8);
@@ -73,7 +78,8 @@ fn in_addresses(text: &str, ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The password in a word without blanks, and in what `follows` it, where the word is certainly an address that goes on there.
+/// The password in a word without blanks, and in what `follows` it, where the word is certainly an
+/// address that goes on there.
 fn in_word(word: &str, follows: &str) -> Option<Range<usize>> {
     let (start, is_address) = authority(word);
     let rest = &word[start..];
@@ -107,7 +113,8 @@ fn authority(word: &str) -> (usize, bool) {
     }
     let mut start = 0;
     while let Some(length) = word[start..].find(':') {
-        let scheme = word[start..start + length].rsplit(['=', '(', '<', ',']).next().unwrap_or_default();
+        let scheme =
+            word[start..start + length].rsplit(['=', '(', '<', ',']).next().unwrap_or_default();
         let behind = start + length + 1;
         let slashes = word[behind..].bytes().take_while(|byte| *byte == b'/').count();
         let is_scheme = |known: &&str| scheme.eq_ignore_ascii_case(known);
@@ -158,7 +165,8 @@ fn is_placeholder(text: &str) -> bool {
         || text.is_empty()
 }
 
-/// Values of parameters whose names say what they are: `password=PW`, `&passwd=PW`, `PGPASSWORD='PW'`, `--mysql-password=PW`.
+/// Values of parameters whose names say what they are: `password=PW`, `&passwd=PW`,
+/// `PGPASSWORD='PW'`, `--mysql-password=PW`.
 fn in_parameters(text: &str, ranges: &mut Vec<Range<usize>>) {
     for (sign, _) in text.match_indices('=') {
         let before = text[..sign].trim_end_matches([' ', '\t']).trim_end_matches(['"', '\'']);
@@ -176,7 +184,10 @@ fn in_parameters(text: &str, ranges: &mut Vec<Range<usize>>) {
         let value = &text[start..];
         let is_end = |c: char| {
             is_delimiter(c)
-                || matches!((lead.chars().next_back(), c), (Some('?' | '&'), '&') | (Some(';'), ';'))
+                || matches!(
+                    (lead.chars().next_back(), c),
+                    (Some('?' | '&'), '&') | (Some(';'), ';')
+                )
         };
         let mut is_escaped = false;
         let length = value.find(|c| {
@@ -226,7 +237,8 @@ fn is_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)
 }
 
-/// True for the name of a parameter that holds a password, as it is written or mistyped: its last part counts, so not for `password_file`.
+/// True for the name of a parameter that holds a password, as it is written or mistyped: its last
+/// part counts, so not for `password_file`.
 #[must_use]
 pub fn is_of_password(name: &str) -> bool {
     let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
@@ -236,10 +248,12 @@ pub fn is_of_password(name: &str) -> bool {
         || last.ends_with("pwd")
 }
 
-/// What stands in the quotes that begin at a place, behind a letter of SQL (`E'...'`) or not; to the end of the line where they do not end.
+/// What stands in the quotes that begin at a place, behind a letter of SQL (`E'...'`) or not; to
+/// the end of the line where they do not end.
 fn literal(text: &str, start: usize) -> Option<Range<usize>> {
     let value = &text[start..];
-    let prefix = usize::from(value.starts_with(['e', 'E', 'n', 'N']) && value[1..].starts_with('\''));
+    let prefix =
+        usize::from(value.starts_with(['e', 'E', 'n', 'N']) && value[1..].starts_with('\''));
     let quote = value[prefix..].chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
     let inner = start + prefix + 1;
     let (mut is_escaped, mut end) = (false, text.len());
@@ -254,7 +268,8 @@ fn literal(text: &str, start: usize) -> Option<Range<usize>> {
     Some(if is_placeholder(value) { inner..inner } else { inner..end })
 }
 
-/// Literals of statements: `PASSWORD 'PW'`, `SET PASSWORD = PASSWORD('PW')`, `IDENTIFIED WITH ... BY 'PW'`.
+/// Literals of statements: `PASSWORD 'PW'`, `SET PASSWORD = PASSWORD('PW')`,
+/// `IDENTIFIED WITH ... BY 'PW'`.
 fn in_statements(text: &str, ranges: &mut Vec<Range<usize>>) {
     let lower = text.to_ascii_lowercase();
     for word in ["password", "identified"] {
@@ -272,13 +287,16 @@ fn in_statements(text: &str, ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Bytes from IDENTIFIED to the literal of its clause: `IDENTIFIED BY '...'`, `IDENTIFIED WITH plugin AS '...'`.
+/// Bytes from IDENTIFIED to the literal of its clause: `IDENTIFIED BY '...'`,
+/// `IDENTIFIED WITH plugin AS '...'`.
 fn clause_length(rest: &str) -> Option<usize> {
     let length = rest.find(['\'', '"'])?;
-    let mut words =
-        rest[..length].split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty());
+    let mut words = rest[..length]
+        .split(|c: char| c.is_whitespace() || c == '(')
+        .filter(|word| !word.is_empty());
     let begins = words.next().is_some_and(|word| ["by", "with", "via"].contains(&word));
-    let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_word =
+        |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     (begins && words.all(is_word)).then_some(length)
 }
 
@@ -293,7 +311,11 @@ fn in_commands(text: &str, ranges: &mut Vec<Range<usize>>) {
         let start = at + " -p".len();
         ranges.push(literal(text, start).unwrap_or_else(|| {
             let length = text[start..].find(is_delimiter).unwrap_or(text.len() - start);
-            if is_placeholder(&text[start..start + length]) { start..start } else { start..start + length }
+            if is_placeholder(&text[start..start + length]) {
+                start..start
+            } else {
+                start..start + length
+            }
         }));
     }
 }

@@ -25,7 +25,8 @@ pub enum Metric {
     P999Ms,
     /// Longest response time in milliseconds.
     MaxMs,
-    /// Transactions per second that a system takes at most while a limit is kept: what a search found.
+    /// Transactions per second that a system takes at most while a limit is kept: what a search
+    /// found.
     HighestRate,
     /// Clients that a system takes at most while a limit is kept: what a search found.
     MostClients,
@@ -51,7 +52,11 @@ impl Metric {
             Self::P95Ms => Some(95.0),
             Self::P99Ms => Some(99.0),
             Self::P999Ms => Some(99.9),
-            Self::Throughput | Self::MeanMs | Self::MaxMs | Self::HighestRate | Self::MostClients => None,
+            Self::Throughput
+            | Self::MeanMs
+            | Self::MaxMs
+            | Self::HighestRate
+            | Self::MostClients => None,
         }
     }
 

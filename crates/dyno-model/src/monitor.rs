@@ -1,12 +1,14 @@
-//! What the monitor sees each second of a trial beside the load: the machine, the server's processes, the server's own
-//! counters, and what its sessions are doing.
+//! What the monitor sees each second of a trial beside the load: the machine, the server's
+//! processes, the server's own counters, and what its sessions are doing.
 //!
 //! # Names of values
-//! `<source>.<thing>[.<instance>].<quantity>`, with the unit last and as a base unit (seconds, bytes). Sources: `host` is
-//! the server's machine where the monitor sees it: the machine that dyno runs on too, or another one that `monitor.command` tells
-//! of; for a server elsewhere without that command it is the machine that dyno runs on. `server` is the system under test,
-//! `generator` this process (and its machine, `generator.host`, beside a `host` of the command), `monitor` the cost of looking. A name that ends in `_total` only grows: what matters is how
-//! much it grew between two looks ([`growth`]). Every other value is how things stand at the moment ([`mean`]).
+//! `<source>.<thing>[.<instance>].<quantity>`, with the unit last and as a base unit (seconds,
+//! bytes). Sources: `host` is the server's machine where the monitor sees it: the machine that dyno
+//! runs on too, or another one that `monitor.command` tells of; for a server elsewhere without that
+//! command it is the machine that dyno runs on. `server` is the system under test, `generator` this
+//! process (and its machine, `generator.host`, beside a `host` of the command), `monitor` the cost
+//! of looking. A name that ends in `_total` only grows: what matters is how much it grew between
+//! two looks ([`growth`]). Every other value is how things stand at the moment ([`mean`]).
 //!
 //! Counters of the server keep the server's own names: `server.status.Innodb_log_waits_total`,
 //! `server.pg_stat_database.blks_read_total`.
@@ -19,8 +21,10 @@ use std::collections::BTreeMap;
 pub mod names {
     /// Processor time of the machine by mode; the modes are [`CPU_MODES`].
     pub const HOST_CPU: &str = "host.cpu.";
-    /// Modes of processor time, as `/proc/stat` orders them. Time of guests is in `user` and `nice`.
-    pub const CPU_MODES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+    /// Modes of processor time, as `/proc/stat` orders them. Time of guests is in `user` and
+    /// `nice`.
+    pub const CPU_MODES: [&str; 8] =
+        ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
     /// End of a name of processor time, or any other time that adds up.
     pub const SECONDS_TOTAL: &str = "_seconds_total";
     /// Processors that are online.
@@ -37,7 +41,8 @@ pub mod names {
     pub const WRITES: &str = ".writes_total";
     /// Time in which a device had at least one request.
     pub const BUSY: &str = ".busy_seconds_total";
-    /// Time that all requests of a device waited and were served; its growth per second is the mean queue length.
+    /// Time that all requests of a device waited and were served; its growth per second is the mean
+    /// queue length.
     pub const QUEUED: &str = ".queue_seconds_total";
     /// Stall time (`/proc/pressure`): `host.pressure.<resource>.<some|full>_seconds_total`.
     pub const HOST_PRESSURE: &str = "host.pressure.";
@@ -63,13 +68,15 @@ pub mod names {
     pub const GENERATOR_CPU_SYSTEM: &str = "generator.process.cpu_system_seconds_total";
     /// Processor time of the monitor's own threads; part of the generator's.
     pub const MONITOR_CPU: &str = "monitor.cpu_seconds_total";
-    /// Processor time that the server spent on the monitor's questions, as its thread or process shows.
+    /// Processor time that the server spent on the monitor's questions, as its thread or process
+    /// shows.
     pub const MONITOR_SERVER_CPU: &str = "monitor.server_cpu_seconds_total";
     /// Before the names of the machine that dyno runs on, when `host` is another.
     pub const GENERATOR: &str = "generator.";
     /// Processor time that `monitor.command` took on the server's machine.
     pub const MONITOR_COMMAND_CPU: &str = "monitor.command_cpu_seconds_total";
-    /// Time that `monitor.command` took for its last answer; there only when `host` is the machine that it tells of.
+    /// Time that `monitor.command` took for its last answer; there only when `host` is the machine
+    /// that it tells of.
     pub const COMMAND_ANSWER: &str = "monitor.command_seconds";
     /// Time the server took for the monitor's last question.
     pub const SERVER_ANSWER: &str = "server.answer_seconds";
@@ -97,7 +104,9 @@ pub struct Sample {
 }
 
 /// Sessions that were doing the same.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 pub struct SessionGroup {
     /// How many.
     pub sessions: u32,
@@ -123,19 +132,23 @@ pub fn is_total(name: &str) -> bool {
     name.ends_with("_total")
 }
 
-/// How much a total grew between two moments (seconds since the first client began). Between two looks it is taken to
-/// have grown evenly. `None` when it was not looked at around these moments, or was set back in between.
+/// How much a total grew between two moments (seconds since the first client began). Between two
+/// looks it is taken to have grown evenly. `None` when it was not looked at around these moments,
+/// or was set back in between.
 #[must_use]
 pub fn growth(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
-    let known: Vec<(f64, f64)> =
-        samples.iter().filter_map(|sample| Some((sample.at_s, *sample.values.get(name)?))).collect();
+    let known: Vec<(f64, f64)> = samples
+        .iter()
+        .filter_map(|sample| Some((sample.at_s, *sample.values.get(name)?)))
+        .collect();
     if known.windows(2).any(|pair| pair[1].1 < pair[0].1) {
         return None;
     }
     Some(interpolated(&known, to_s)? - interpolated(&known, from_s)?)
 }
 
-/// The value at a moment; the nearest one when the moment is up to half a second outside of all looks.
+/// The value at a moment; the nearest one when the moment is up to half a second outside of all
+/// looks.
 fn interpolated(known: &[(f64, f64)], at: f64) -> Option<f64> {
     const OUTSIDE: f64 = 0.5;
     let (first, last) = (known.first()?, known.last()?);
@@ -144,21 +157,25 @@ fn interpolated(known: &[(f64, f64)], at: f64) -> Option<f64> {
     }
     let after = known.partition_point(|(time, _)| *time <= at);
     match (after.checked_sub(1).map(|i| known[i]), known.get(after)) {
-        (Some((t0, v0)), Some((t1, v1))) if *t1 > t0 => Some(v0 + (v1 - v0) * (at - t0) / (t1 - t0)),
+        (Some((t0, v0)), Some((t1, v1))) if *t1 > t0 => {
+            Some(v0 + (v1 - v0) * (at - t0) / (t1 - t0))
+        }
         (Some((_, value)), _) => Some(value),
         (None, _) => Some(first.1),
     }
 }
 
-/// Mean of a value that does not add up, over the looks between two moments; of the looks around them when there is none
-/// in between.
+/// Mean of a value that does not add up, over the looks between two moments; of the looks around
+/// them when there is none in between.
 #[must_use]
 pub fn mean(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
     let between = |reach: f64| {
-        let inside = samples.iter().filter(move |s| s.at_s >= from_s - reach && s.at_s <= to_s + reach);
+        let inside =
+            samples.iter().filter(move |s| s.at_s >= from_s - reach && s.at_s <= to_s + reach);
         inside.filter_map(|sample| sample.values.get(name).copied()).collect::<Vec<f64>>()
     };
-    let values = Some(between(0.0)).filter(|values| !values.is_empty()).unwrap_or_else(|| between(1.0));
+    let values =
+        Some(between(0.0)).filter(|values| !values.is_empty()).unwrap_or_else(|| between(1.0));
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
@@ -178,7 +195,9 @@ mod tests {
     #[test]
     fn growth_between_two_looks_is_even() {
         let samples = samples(&[(-1.0, 100.0), (0.0, 100.0), (1.0, 140.0), (2.0, 140.0)]);
-        for (from, to, grown) in [(0.0, 1.0, 40.0), (0.5, 1.0, 20.0), (0.25, 0.75, 20.0), (1.0, 2.3, 0.0)] {
+        for (from, to, grown) in
+            [(0.0, 1.0, 40.0), (0.5, 1.0, 20.0), (0.25, 0.75, 20.0), (1.0, 2.3, 0.0)]
+        {
             assert_eq!(growth(&samples, "x_total", from, to), Some(grown), "{from} to {to}");
         }
     }
@@ -189,7 +208,11 @@ mod tests {
         assert_eq!(growth(&seen, "y_total", 0.0, 1.0), None);
         assert_eq!(growth(&seen, "x_total", 0.0, 3.0), None);
         assert_eq!(growth(&samples(&[(0.0, 1.0)]), "x_total", 0.0, 0.2), None);
-        assert_eq!(growth(&samples(&[(0.0, 5.0), (1.0, 2.0)]), "x_total", 0.0, 1.0), None, "was set back");
+        assert_eq!(
+            growth(&samples(&[(0.0, 5.0), (1.0, 2.0)]), "x_total", 0.0, 1.0),
+            None,
+            "was set back"
+        );
     }
 
     #[test]

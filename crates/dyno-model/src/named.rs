@@ -1,7 +1,7 @@
 //! Enums whose values have names, in files, options and tables.
 
-/// Declares an enum with the name of each value behind it. It has all of them in their order (`ALL`), the name of one (`name`, also as
-/// its text), and the one of a name (`named`).
+/// Declares an enum with the name of each value behind it. It has all of them in their order
+/// (`ALL`), the name of one (`name`, also as its text), and the one of a name (`named`).
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $visible:vis enum $name:ident { $($(#[$says:meta])* $value:ident = $text:literal,)+ }) => {

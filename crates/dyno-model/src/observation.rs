@@ -1,15 +1,17 @@
-//! What is seen of a machine before anything is measured on it, and what of that may spoil a measurement.
+//! What is seen of a machine before anything is measured on it, and what of that may spoil a
+//! measurement.
 
-use crate::finding::Finding;
 use crate::plan::ServerKind;
+use crate::warning::Warning;
 use std::time::Duration;
 
-/// A reading of the clock that takes longer than this is a doubt: with two per statement it shows in a generator that spends a few
-/// microseconds on one. Nanoseconds.
+/// A reading of the clock that takes longer than this is a doubt: with two per statement it shows
+/// in a generator that spends a few microseconds on one. Nanoseconds.
 const CLOCK_SLOW: f64 = 250.0;
 /// Below this share of the memory nothing is left for a server.
 const MEMORY_SHORT: f64 = 0.1;
-/// Synchronised writes of which the 95th percentile is so many times the median scatter so much that short windows differ by chance.
+/// Synchronised writes of which the 95th percentile is so many times the median scatter so much
+/// that short windows differ by chance.
 const SYNC_SCATTER: f64 = 10.0;
 /// Governors with which the processors' speed follows the load.
 const SAVING: [&str; 3] = ["powersave", "conservative", "ondemand"];
@@ -76,7 +78,7 @@ pub enum Observation {
     /// Who else took the processors; empty when nobody did.
     Neighbours {
         /// What is worth a warning.
-        findings: Vec<Finding>,
+        warnings: Vec<Warning>,
     },
     /// A server that dyno can start, or would start if it were there.
     Server {
@@ -101,15 +103,17 @@ pub enum Observation {
 impl Observation {
     /// Whether it may spoil a measurement.
     #[must_use]
-    pub fn is_doubt(&self) -> bool {
+    pub fn is_warning(&self) -> bool {
         match self {
             Self::Clock { nanos, .. } => *nanos > CLOCK_SLOW,
             Self::Governor { name } => SAVING.contains(&name.as_str()),
-            Self::Memory { total, available, .. } => (*available as f64) < MEMORY_SHORT * *total as f64,
+            Self::Memory { total, available, .. } => {
+                (*available as f64) < MEMORY_SHORT * *total as f64
+            }
             Self::Disk { p50, p95, is_in_memory, .. } => {
                 *is_in_memory || p95.as_secs_f64() > SYNC_SCATTER * p50.as_secs_f64()
             }
-            Self::Neighbours { findings } => !findings.is_empty(),
+            Self::Neighbours { warnings } => !warnings.is_empty(),
             Self::Generator { cpu_us, is_debug_build, .. } => cpu_us.is_none() || *is_debug_build,
             Self::Processors { .. }
             | Self::OpenFiles { .. }
@@ -125,31 +129,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_clock_a_saving_governor_and_little_memory_are_doubts() {
+    fn a_slow_clock_a_saving_governor_and_little_memory_are_warnings() {
         let clock = |nanos| Observation::Clock { nanos, source: "tsc".to_owned() };
-        assert_eq!([30.0, 900.0].map(|nanos| clock(nanos).is_doubt()), [false, true]);
+        assert_eq!([30.0, 900.0].map(|nanos| clock(nanos).is_warning()), [false, true]);
         let governor = |name: &str| Observation::Governor { name: name.to_owned() };
-        assert_eq!(["performance", "powersave"].map(|name| governor(name).is_doubt()), [false, true]);
+        assert_eq!(
+            ["performance", "powersave"].map(|name| governor(name).is_warning()),
+            [false, true]
+        );
         let memory = |available| Observation::Memory { total: 1000, available, swapped: 0 };
-        assert_eq!([900, 90].map(|available| memory(available).is_doubt()), [false, true]);
+        assert_eq!([900, 90].map(|available| memory(available).is_warning()), [false, true]);
     }
 
     #[test]
-    fn a_disk_in_memory_or_one_that_scatters_is_a_doubt() {
+    fn a_disk_in_memory_or_one_that_scatters_is_a_warning() {
         let disk = |p95, is_in_memory| Observation::Disk {
             folder: "/tmp".to_owned(),
             p50: Duration::from_millis(1),
             p95: Duration::from_millis(p95),
             is_in_memory,
         };
-        let doubts = [disk(3, false), disk(11, false), disk(1, true)].map(|disk| disk.is_doubt());
-        assert_eq!(doubts, [false, true, true]);
+        let warnings =
+            [disk(3, false), disk(11, false), disk(1, true)].map(|disk| disk.is_warning());
+        assert_eq!(warnings, [false, true, true]);
     }
 
     #[test]
-    fn a_generator_without_an_answer_and_a_debug_build_are_doubts() {
+    fn a_generator_without_an_answer_and_a_debug_build_are_warnings() {
         let generator = |cpu_us, is_debug_build| {
-            Observation::Generator { clients: 1, per_second: 1.0, cpu_us, is_debug_build }.is_doubt()
+            Observation::Generator { clients: 1, per_second: 1.0, cpu_us, is_debug_build }
+                .is_warning()
         };
         assert_eq!(
             [generator(Some(3.0), false), generator(None, false), generator(Some(3.0), true)],

@@ -1,4 +1,5 @@
-//! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
+//! The plan: an experiment with every default explicit and its trials in run order. Stored as
+//! `plan.json`.
 
 use crate::catalog::WorkloadOptions;
 use crate::fault::{FaultPart, FaultPlan};
@@ -13,12 +14,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use crate::engine::ServerKind;
-pub use crate::existing::{DataPolicy, ExistingSystem, MonitorPlan, PasswordSource, SteeringPlan, TurnsPlan};
+pub use crate::existing::{
+    DataPolicy, ExclusivePlan, ExistingSystem, HooksPlan, MonitorPlan, PasswordSource,
+};
 pub use crate::load::{LoadPlan, Spacing, StopRule};
 pub use crate::metric::Metric;
+pub use crate::network_path::{
+    ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via,
+};
 pub use crate::server::{DATABASE, MANAGEMENT_NODE, ManagedServer, NodeRole};
 pub use crate::stages::{LoadBy, Stages};
-pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
 
 /// Version of the results folder's formats. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
@@ -40,24 +45,27 @@ pub struct Plan {
     pub seed: u64,
     /// Number of blocks, which is the number of repeats; with a budget at most so many.
     pub blocks: u32,
-    /// Machine time that the run may take. The data are looked at after each block from the third on, and the run ends when its questions are decided. `None`: all
-    /// blocks are measured.
+    /// Machine time that the run may take. The data are looked at after each block from the third
+    /// on, and the run ends when its questions are decided. `None`: all blocks are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Nanos>,
     /// Systems under test, in the spec's order.
     pub systems: Vec<SystemPlan>,
-    /// Names of the factors varied besides system and clients, in the spec's order (e.g. `workload.variant`).
+    /// Names of the factors varied besides system and clients, in the spec's order (e.g.
+    /// `workload.variant`).
     pub factors: Vec<String>,
-    /// All treatments, in the order reports list them.
-    pub treatments: Vec<Treatment>,
-    /// All trials in run order: blocks one after another, each a random order of all treatments.
+    /// All configurations, in the order reports list them.
+    pub configurations: Vec<Configuration>,
+    /// All trials in run order: blocks one after another, each a random order of all
+    /// configurations.
     pub trials: Vec<Trial>,
     /// Figures published elsewhere, drawn beside ours.
     pub published: Vec<Published>,
     /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
-    /// The metric that is tested first, where the spec says; otherwise see [`Plan::primary_metric`].
+    /// The metric that is tested first, where the spec says; otherwise see
+    /// [`Plan::primary_metric`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primary: Option<Metric>,
     /// What figures have to keep to.
@@ -113,7 +121,8 @@ pub struct Storage {
     pub log: Option<PathBuf>,
     /// Shell command that is run before each start of a server there.
     pub before: Option<String>,
-    /// Shell command that is run after the server has stopped and its folder is gone; also when dyno was killed.
+    /// Shell command that is run after the server has stopped and its folder is gone; also when
+    /// dyno was killed.
     pub after: Option<String>,
     /// How long each command may take.
     pub time_limit: Nanos,
@@ -136,26 +145,26 @@ pub enum FreshData {
 pub const RESTORE_ROWS: u64 = 100_000;
 
 impl Plan {
-    /// Clients of the treatment of a system that has the most, those beside it included.
+    /// Clients of the configuration of a system that has the most, those beside it included.
     #[must_use]
     pub fn most_clients(&self, system: usize) -> u32 {
-        self.of_system(system).map(Treatment::all_clients).max().unwrap_or(0)
+        self.of_system(system).map(Configuration::all_clients).max().unwrap_or(0)
     }
 
-    /// The treatments of a system.
-    fn of_system(&self, system: usize) -> impl Iterator<Item = &Treatment> {
-        self.treatments.iter().filter(move |treatment| treatment.system == system)
+    /// The configurations of a system.
+    fn of_system(&self, system: usize) -> impl Iterator<Item = &Configuration> {
+        self.configurations.iter().filter(move |configuration| configuration.system == system)
     }
 
-    /// Most sessions that clients, and applications on their way, have on a system at once. An application keeps its own while others
-    /// are measured.
+    /// Most sessions that clients, and applications on their way, have on a system at once. An
+    /// application keeps its own while others are measured.
     #[must_use]
     pub fn most_sessions(&self, system: usize) -> u32 {
         let of_application = |endpoint: &EndpointPlan| match &endpoint.via {
             Via::Application(application) => application.connections,
             _ => 0,
         };
-        let of_clients = self.of_system(system).map(Treatment::all_sessions).max().unwrap_or(0);
+        let of_clients = self.of_system(system).map(Configuration::all_sessions).max().unwrap_or(0);
         of_clients + self.endpoints.iter().map(of_application).sum::<u32>()
     }
 
@@ -170,87 +179,96 @@ impl Plan {
         self.faults_of(system).any(|fault| fault.action.part() == FaultPart::Way)
     }
 
-    /// The treatment of a trial.
+    /// The configuration of a trial.
     #[must_use]
-    pub fn treatment(&self, trial: &Trial) -> &Treatment {
-        &self.treatments[trial.treatment]
+    pub fn configuration(&self, trial: &Trial) -> &Configuration {
+        &self.configurations[trial.configuration]
     }
 
     /// The system of a trial.
     #[must_use]
     pub fn system(&self, trial: &Trial) -> &SystemPlan {
-        &self.systems[self.treatment(trial).system]
+        &self.systems[self.configuration(trial).system]
     }
 
-    /// The server that a treatment runs on, with the settings of its levels; `None` for systems that run already.
+    /// The server that a configuration runs on, with the settings of its levels; `None` for systems
+    /// that run already.
     #[must_use]
-    pub fn server(&self, treatment: &Treatment) -> Option<ManagedServer> {
-        let SystemSource::Managed(server) = &self.systems[treatment.system].source else { return None };
+    pub fn server(&self, configuration: &Configuration) -> Option<ManagedServer> {
+        let SystemSource::Managed(server) = &self.systems[configuration.system].source else {
+            return None;
+        };
         let mut server = server.clone();
-        let levels = treatment.variation.settings.iter();
+        let levels = configuration.variation.settings.iter();
         server.settings.extend(levels.map(|(name, value)| (name.clone(), value.clone())));
-        if let Some(storage) = self.storage(treatment) {
+        if let Some(storage) = self.storage(configuration) {
             server.scratch = Some(storage.data.clone());
         }
         Some(server)
     }
 
-    /// What steers the system of a treatment: commands of the user's around a system that is there.
+    /// What steers the system of a configuration: commands of the user's around a system that is
+    /// there.
     #[must_use]
-    pub fn steering(&self, system: usize) -> Option<(&ExistingSystem, &SteeringPlan)> {
+    pub fn hooks(&self, system: usize) -> Option<(&ExistingSystem, &HooksPlan)> {
         let SystemSource::Existing(existing) = &self.systems[system].source else { return None };
-        Some((existing, existing.steering.as_ref()?))
+        Some((existing, existing.hooks.as_ref()?))
     }
 
     /// True for a system that commands of the user's start and stop.
     #[must_use]
-    pub fn takes_turns(&self, system: usize) -> bool {
-        self.steering(system).is_some_and(|(_, steering)| steering.turns.is_some())
+    pub fn is_exclusive(&self, system: usize) -> bool {
+        self.hooks(system).is_some_and(|(_, hooks)| hooks.exclusive.is_some())
     }
 
-    /// The storage that a treatment's levels name.
+    /// The storage that a configuration's levels name.
     #[must_use]
-    pub fn storage(&self, treatment: &Treatment) -> Option<&Storage> {
-        let name = treatment.variation.storage.as_deref()?;
+    pub fn storage(&self, configuration: &Configuration) -> Option<&Storage> {
+        let name = configuration.variation.storage.as_deref()?;
         self.storages.iter().find(|storage| storage.name == name)
     }
 
-    /// The way to the server that a treatment's levels name.
+    /// The way to the server that a configuration's levels name.
     #[must_use]
-    pub fn endpoint(&self, treatment: &Treatment) -> Option<&EndpointPlan> {
-        let name = treatment.variation.endpoint.as_deref()?;
+    pub fn endpoint(&self, configuration: &Configuration) -> Option<&EndpointPlan> {
+        let name = configuration.variation.endpoint.as_deref()?;
         self.endpoints.iter().find(|endpoint| endpoint.name == name)
     }
 
-    /// What has to be the same for two treatments to be measured on one start of a server.
+    /// What has to be the same for two configurations to be measured on one start of a server.
     #[must_use]
-    pub fn whole_plot<'p>(&'p self, treatment: &'p Treatment) -> WholePlot<'p> {
-        let Variation { settings, storage, .. } = &treatment.variation;
-        WholePlot { system: treatment.system, settings, storage: storage.as_deref() }
+    pub fn restart_group<'p>(&'p self, configuration: &'p Configuration) -> RestartGroup<'p> {
+        let Variation { settings, storage, .. } = &configuration.variation;
+        RestartGroup { system: configuration.system, settings, storage: storage.as_deref() }
     }
 
-    /// The whole plots in the order in which treatments first need them, each with its treatments.
+    /// The restart groups in the order in which configurations first need them, each with its
+    /// configurations.
     #[must_use]
-    pub fn whole_plots(&self) -> Vec<(WholePlot<'_>, Vec<usize>)> {
-        lists::grouped(self.treatments.iter().map(|it| self.whole_plot(it)).zip(0..))
+    pub fn restart_groups(&self) -> Vec<(RestartGroup<'_>, Vec<usize>)> {
+        lists::grouped(self.configurations.iter().map(|it| self.restart_group(it)).zip(0..))
     }
 
-    /// True when a level needs another start of a server, when the nodes of a cluster would be at work beside another system (they are
-    /// when nobody asks them), or when systems take turns. Blocks are then split into whole plots (docs/decisions/010), and one system runs at a time.
+    /// True when a level needs another start of a server, when the nodes of a cluster would be at
+    /// work beside another system (they are when nobody asks them), or when systems take turns.
+    /// Blocks are then split into restart groups (docs/decisions/010), and one system runs at a
+    /// time.
     #[must_use]
     pub fn is_split(&self) -> bool {
-        let is_alone = |system: usize| self.systems[system].is_cluster() || self.takes_turns(system);
+        let is_alone =
+            |system: usize| self.systems[system].is_cluster() || self.is_exclusive(system);
         if self.systems.len() > 1 && (0..self.systems.len()).any(is_alone) {
             return true;
         }
-        let mut first: BTreeMap<usize, WholePlot<'_>> = BTreeMap::new();
-        self.treatments.iter().any(|treatment| {
-            let plot = self.whole_plot(treatment);
-            *first.entry(treatment.system).or_insert(plot) != plot
+        let mut first: BTreeMap<usize, RestartGroup<'_>> = BTreeMap::new();
+        self.configurations.iter().any(|configuration| {
+            let restart_group = self.restart_group(configuration);
+            *first.entry(configuration.system).or_insert(restart_group) != restart_group
         })
     }
 
-    /// True when a data set of so many rows is loaded once for a system and then restored by copy; of systems that run already dyno has no data folder.
+    /// True when a data set of so many rows is loaded once for a system and then restored by copy;
+    /// of systems that run already dyno has no data folder.
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
         self.is_copyable(system)
@@ -267,18 +285,20 @@ impl Plan {
         matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
     }
 
-    /// The metric that questions are about first. In a closed loop throughput is what the system makes of its clients, and the mean response time only the number of
-    /// clients over it. In an open loop throughput is given, unless more arrives than the system can do, and response times are what it makes of that. Where
-    /// the load is searched for, what was found is all: response times are then near the same limit.
+    /// The metric that questions are about first. In a closed loop throughput is what the system
+    /// makes of its clients, and the mean response time only the number of clients over it. In an
+    /// open loop throughput is given, unless more arrives than the system can do, and response
+    /// times are what it makes of that. Where the load is searched for, what was found is all:
+    /// response times are then near the same limit.
     #[must_use]
     pub fn primary_metric(&self) -> Metric {
         self.metrics()[0]
     }
 
-    /// The metrics that treatments are compared by, the primary one first.
+    /// The metrics that configurations are compared by, the primary one first.
     #[must_use]
     pub fn metrics(&self) -> Vec<Metric> {
-        let loads = || self.treatments.iter().map(|treatment| &treatment.load);
+        let loads = || self.configurations.iter().map(|configuration| &configuration.load);
         let all_find =
             |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
         if all_find(LoadBy::Rate) {
@@ -288,14 +308,17 @@ impl Plan {
             return vec![Metric::MostClients];
         }
         let is_given = loads().all(LoadPlan::gives_throughput);
-        let usual =
-            if is_given { [Metric::P95Ms, Metric::MeanMs] } else { [Metric::Throughput, Metric::P95Ms] };
+        let usual = if is_given {
+            [Metric::P95Ms, Metric::MeanMs]
+        } else {
+            [Metric::Throughput, Metric::P95Ms]
+        };
         lists::distinct(self.primary.into_iter().chain(usual))
     }
 
     /// True when the data are looked at after each block, and may end the run.
     #[must_use]
-    pub fn is_looked_at(&self) -> bool {
+    pub fn has_interim_analyses(&self) -> bool {
         self.budget.is_some() || self.limits.iter().any(|limit| limit.aborts)
     }
 
@@ -315,17 +338,21 @@ impl Plan {
     #[must_use]
     pub fn starts_per_block(&self) -> usize {
         let is_server = |system: usize| {
-            self.steering(system).is_some()
+            self.hooks(system).is_some()
                 || matches!(&self.systems[system].source, SystemSource::Managed(server)
                     if server.kind.engine().is_server())
         };
-        let plots = self.whole_plots();
-        let starts = |(plot, treatments): &(WholePlot<'_>, Vec<usize>)| {
+        let restart_groups = self.restart_groups();
+        let starts = |(restart_group, configurations): &(RestartGroup<'_>, Vec<usize>)| {
             // After harm nothing is as it was: each trial has a start of its own.
-            let is_harmed = self.faults_of(plot.system).next().is_some();
-            if is_harmed { treatments.len() } else { 1 }
+            let is_harmed = self.faults_of(restart_group.system).next().is_some();
+            if is_harmed { configurations.len() } else { 1 }
         };
-        plots.iter().filter(|(plot, _)| is_server(plot.system)).map(starts).sum()
+        restart_groups
+            .iter()
+            .filter(|(restart_group, _)| is_server(restart_group.system))
+            .map(starts)
+            .sum()
     }
 }
 
@@ -343,7 +370,8 @@ pub struct SystemPlan {
 }
 
 impl SystemPlan {
-    /// The protocol and dialect it speaks; of a system that others measured nobody knows, and it is taken for one without a server.
+    /// The protocol and dialect it speaks; of a system that others measured nobody knows, and it is
+    /// taken for one without a server.
     #[must_use]
     pub fn engine(&self) -> Engine {
         match &self.source {
@@ -384,7 +412,7 @@ pub enum SystemSource {
 
 /// One combination of levels: what a trial measures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Treatment {
+pub struct Configuration {
     /// Index into [`Plan::systems`].
     pub system: usize,
     /// Number of clients.
@@ -403,10 +431,11 @@ pub struct Treatment {
     pub beside: Vec<BesidePlan>,
 }
 
-/// The unit that gets its own start of a server within a block: a system with the levels that need a start. (The word is
-/// of split-plot designs, which come from fields: hard-to-change factors go to whole plots, the others inside them.)
+/// The unit that gets its own start of a server within a block: a system with the levels that need
+/// a start. (The word is of split-plot designs, which come from fields: hard-to-change factors go
+/// to restart groups, the others inside them.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WholePlot<'p> {
+pub struct RestartGroup<'p> {
     /// Index into [`Plan::systems`].
     pub system: usize,
     /// Settings besides the system's own.
@@ -415,7 +444,7 @@ pub struct WholePlot<'p> {
     pub storage: Option<&'p str>,
 }
 
-/// What the levels of a treatment change of its system.
+/// What the levels of a configuration change of its system.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Variation {
@@ -486,7 +515,7 @@ pub struct RequestPlan {
     pub weight: u32,
 }
 
-/// A workload that runs at the same time as that of a treatment.
+/// A workload that runs at the same time as that of a configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesidePlan {
     /// What it is called in levels, limits and reports; unique.
@@ -503,15 +532,15 @@ pub struct BesidePlan {
     pub think: Option<Nanos>,
 }
 
-/// One measurement of one treatment in one block.
+/// One measurement of one configuration in one block.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// Name, unique in the run and sortable: `b01-003` is the third trial of block 1.
     pub id: String,
     /// Block, from 1.
     pub block: u32,
-    /// Index into [`Plan::treatments`].
-    pub treatment: usize,
+    /// Index into [`Plan::configurations`].
+    pub configuration: usize,
 }
 
 /// Figures from a publication.
@@ -537,21 +566,24 @@ pub struct Published {
 }
 
 impl Plan {
-    /// The databases that the clients of a treatment are spread over; none where they work in the system's own.
+    /// The databases that the clients of a configuration are spread over; none where they work in
+    /// the system's own.
     #[must_use]
-    pub fn databases(&self, treatment: &Treatment) -> Vec<String> {
-        treatment.load.databases.names(self.systems[treatment.system].database())
+    pub fn databases(&self, configuration: &Configuration) -> Vec<String> {
+        configuration.load.databases.names(self.systems[configuration.system].database())
     }
 
-    /// All databases that treatments of a system are spread over.
+    /// All databases that configurations of a system are spread over.
     #[must_use]
     pub fn databases_of(&self, system: usize) -> Vec<String> {
-        lists::distinct(self.of_system(system).flat_map(|treatment| self.databases(treatment)))
+        lists::distinct(
+            self.of_system(system).flat_map(|configuration| self.databases(configuration)),
+        )
     }
 
-    /// True when a treatment of a system works in the system's own database.
+    /// True when a configuration of a system works in the system's own database.
     #[must_use]
     pub fn uses_own_database(&self, system: usize) -> bool {
-        self.of_system(system).any(|treatment| treatment.load.databases.is_one())
+        self.of_system(system).any(|configuration| configuration.load.databases.is_one())
     }
 }

@@ -1,4 +1,5 @@
-//! What preflight finds before an experiment is begun, as values: what it is about, and what was found.
+//! What preflight finds before an experiment is begun, as values: what it is about, and what was
+//! found.
 
 use crate::observation::Observation;
 use serde::Serialize;
@@ -32,7 +33,7 @@ pub enum Place {
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PreflightFinding {
+pub struct PreflightWarning {
     /// What it is about.
     pub place: Place,
     /// What was found.
@@ -46,7 +47,7 @@ pub enum Obstacle {
     TrialTooLong,
     /// This process may not open as many files as the clients need.
     TooFewFiles {
-        /// Clients of the largest treatment.
+        /// Clients of the largest configuration.
         clients: u32,
         /// Files that they need.
         needed: u64,
@@ -116,7 +117,7 @@ pub enum Obstacle {
     },
     /// A server has room for fewer connections than the plan needs.
     FewConnections {
-        /// Clients of the largest treatment.
+        /// Clients of the largest configuration.
         clients: u32,
         /// Connections that they need, with dyno's own.
         needed: u64,

@@ -1,5 +1,6 @@
-//! Text from outside, made safe to print. Titles, names and what servers say may hold characters that a terminal obeys: they could colour, move
-//! or erase what dyno says, and a line end could begin a line of its own. The one place that says which characters are shown as they are.
+//! Text from outside, made safe to print. Titles, names and what servers say may hold characters
+//! that a terminal obeys: they could colour, move or erase what dyno says, and a line end could
+//! begin a line of its own. The one place that says which characters are shown as they are.
 
 use std::borrow::Cow;
 
@@ -15,14 +16,17 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     safe(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
 }
 
-/// What CI services obey wherever it stands in a line: GitHub's and Azure's older commands, and TeamCity's.
+/// What CI services obey wherever it stands in a line: GitHub's and Azure's older commands, and
+/// TeamCity's.
 const CI_COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
-/// Lines of which none is a command to the CI service that keeps the log, such as `::error::text`, which GitHub's runner obeys whoever wrote it.
+/// Lines of which none is a command to the CI service that keeps the log, such as `::error::text`,
+/// which GitHub's runner obeys whoever wrote it.
 #[must_use]
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     let is_command = |line: &str| {
-        line.trim_start().starts_with("::") || CI_COMMANDS.iter().any(|command| line.contains(command))
+        line.trim_start().starts_with("::")
+            || CI_COMMANDS.iter().any(|command| line.contains(command))
     };
     if !text.lines().any(is_command) {
         return Cow::Borrowed(text);
@@ -36,9 +40,9 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     });
     let safe: String = safe.collect();
     Cow::Owned(
-        CI_COMMANDS
-            .iter()
-            .fold(safe, |safe, command| safe.replace(command, &format!("\\u{{23}}{}", &command[1..]))),
+        CI_COMMANDS.iter().fold(safe, |safe, command| {
+            safe.replace(command, &format!("\\u{{23}}{}", &command[1..]))
+        }),
     )
 }
 
@@ -74,7 +78,8 @@ fn safe(text: &str, instead: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
 
 /// Control characters of both sets, and those that change the direction of writing.
 fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -103,7 +108,10 @@ mod tests {
         let rows = [
             ("error: a::b\n  because: 2 :: 3", "error: a::b\n  because: 2 :: 3"),
             ("a\n::error::b\nc", "a\n\\u{3a}:error::b\nc"),
-            ("::add-mask::x\n \t::stop-commands::y\n", "\\u{3a}:add-mask::x\n \t\\u{3a}:stop-commands::y\n"),
+            (
+                "::add-mask::x\n \t::stop-commands::y\n",
+                "\\u{3a}:add-mask::x\n \t\\u{3a}:stop-commands::y\n",
+            ),
             ("x ##[error]y ##vso[task]z", "x \\u{23}#[error]y \\u{23}#vso[task]z"),
         ];
         for (text, safe) in rows {

@@ -1,8 +1,8 @@
 //! A generator of random numbers that the crates share.
 
-/// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>): 64 bits of state, period
-/// 2^64, every seed is good. The run order of a seed is part of what can be repeated, so the generator is ours and
-/// never changes.
+/// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>): 64 bits
+/// of state, period 2^64, every seed is good. The run order of a seed is part of what can be
+/// repeated, so the generator is ours and never changes.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(pub u64);
 
@@ -26,8 +26,8 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// A number below `bound`, which is not 0, each equally likely: draws that would favour small numbers are thrown
-    /// away.
+    /// A number below `bound`, which is not 0, each equally likely: draws that would favour small
+    /// numbers are thrown away.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let unfair = u64::MAX - u64::MAX % bound;
         loop {

@@ -1,9 +1,10 @@
 //! Response times of everything that arrived, whether it committed or not.
 //!
-//! In an open loop an arrival without a commit is a **censored observation**: it was never started, failed, or was cut off, and all that is
-//! known of its response time is that it is at least its age when it was last seen. Leaving such arrivals out makes percentiles look better the
-//! worse the system is. So every figure is computed twice, with the censored ones at their ages and at infinity. Where both agree to 1 %
-//! the first is the figure's value, else it is a lower bound.
+//! In an open loop an arrival without a commit is a **censored observation**: it was never started,
+//! failed, or was cut off, and all that is known of its response time is that it is at least its
+//! age when it was last seen. Leaving such arrivals out makes percentiles look better the worse the
+//! system is. So every figure is computed twice, with the censored ones at their ages and at
+//! infinity. Where both agree to 1 % the first is the figure's value, else it is a lower bound.
 
 use crate::latency::{self, LatencySummary};
 use crate::units::{Nanos, millis};
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Both ways to compute a figure agree when the second is not above the first by more than this factor. One failure among many commits
-/// moves a percentile by one rank, which is no doubt about it.
+/// Both ways to compute a figure agree when the second is not above the first by more than this
+/// factor. One failure among many commits moves a percentile by one rank, which is no doubt about
+/// it.
 const AGREEMENT: f64 = 1.01;
 
 /// A figure of response times: a value, or a lower bound.
@@ -116,7 +118,9 @@ impl Default for Responses {
 impl Responses {
     /// Takes all of another.
     pub fn add(&mut self, other: &Self) {
-        for (sum, part) in [(&mut self.committed, &other.committed), (&mut self.censored, &other.censored)] {
+        for (sum, part) in
+            [(&mut self.committed, &other.committed), (&mut self.censored, &other.censored)]
+        {
             // Histograms that grow by themselves take everything.
             let _ = sum.add(part);
         }
@@ -183,7 +187,8 @@ impl Bounds<'_> {
     pub fn percentile(&self, percentage: f64) -> Bounded {
         let nanos = latency::percentile(&self.lower, percentage);
         let rank = latency::rank(self.lower.len(), percentage);
-        // With the censored ones at infinity the figure is the first time at or below which as many commits lie.
+        // With the censored ones at infinity the figure is the first time at or below which as many
+        // commits lie.
         let limit = (nanos as f64 * AGREEMENT) as u64;
         Bounded { nanos: nanos as f64, is_bound: self.committed.count_between(0, limit) < rank }
     }
@@ -211,7 +216,10 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    fn responses(committed: impl Iterator<Item = u64>, censored: impl Iterator<Item = u64>) -> Responses {
+    fn responses(
+        committed: impl Iterator<Item = u64>,
+        censored: impl Iterator<Item = u64>,
+    ) -> Responses {
         let mut responses = Responses::default();
         committed.for_each(|time| latency::record(&mut responses.committed, time * MILLISECOND));
         censored.for_each(|age| latency::record(&mut responses.censored, age * MILLISECOND));
@@ -224,7 +232,8 @@ mod tests {
 
     #[test]
     fn percentiles_that_arrivals_without_a_commit_reach_are_lower_bounds() {
-        // 960 were answered within 96 ms; 40 were never started, when the window closed they were 1 s to 1.039 s old.
+        // 960 were answered within 96 ms; 40 were never started, when the window closed they were 1
+        // s to 1.039 s old.
         let late = responses((0..960).map(|i| 1 + i / 10), 1_000..1_040);
         let summary = late.summary().expect("there are arrivals");
         assert_eq!((summary.count, summary.censored), (1_000, 40));
@@ -240,7 +249,11 @@ mod tests {
         // Whoever left them out would call 99 ms the 99th percentile.
         let young = responses(0..100, std::iter::repeat_n(1, 10));
         let summary = young.summary().expect("there are arrivals");
-        assert_eq!(milliseconds(summary.p99), (98.0, true), "rank 109 of 110, the ten at their ages");
+        assert_eq!(
+            milliseconds(summary.p99),
+            (98.0, true),
+            "rank 109 of 110, the ten at their ages"
+        );
         assert_eq!(milliseconds(summary.p90), (88.0, true));
         assert!(summary.p50.is_bound, "rank 55: between 44 ms and 54 ms");
     }

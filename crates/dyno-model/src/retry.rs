@@ -12,7 +12,8 @@ pub enum RetryPolicy {
     /// The failure's kind, as docs/methodology.md says.
     #[default]
     Kind,
-    /// A list, as sysbench's `--mysql-ignore-errors`: what is in it is retried, anything else ends the run.
+    /// A list, as sysbench's `--mysql-ignore-errors`: what is in it is retried, anything else ends
+    /// the run.
     Listed(RetriedErrors),
 }
 
@@ -27,14 +28,16 @@ pub struct RetriedErrors {
     pub sqlstates: BTreeSet<String>,
 }
 
-/// MySQL's numbers for a connection that is gone: what a client library says, and so what users list. They come from no server.
+/// MySQL's numbers for a connection that is gone: what a client library says, and so what users
+/// list. They come from no server.
 const GONE: [u32; 4] = [2006, 2011, 2013, 2055];
-/// SQLSTATEs of a connection that is gone, for the same purpose: PostgreSQL's class 08, and a server that shuts down.
+/// SQLSTATEs of a connection that is gone, for the same purpose: PostgreSQL's class 08, and a
+/// server that shuts down.
 const GONE_STATES: [&str; 5] = ["08000", "08003", "08006", "57P01", "57P02"];
 
 impl RetriedErrors {
-    /// True when the failure is in the list. A connection that broke without a word from the server is there when any code or state for
-    /// such a break is.
+    /// True when the failure is in the list. A connection that broke without a word from the server
+    /// is there when any code or state for such a break is.
     #[must_use]
     pub fn contains(&self, failure: &OperationFailure) -> bool {
         self.all
@@ -114,7 +117,8 @@ mod tests {
     fn a_connection_that_broke_is_opened_again_when_any_code_for_it_is_listed() {
         let lost = failure(FailureKind::ConnectionLost, 0, "");
         for code in GONE {
-            let errors = RetriedErrors { codes: BTreeSet::from([code]), ..RetriedErrors::default() };
+            let errors =
+                RetriedErrors { codes: BTreeSet::from([code]), ..RetriedErrors::default() };
             assert_eq!(RetryPolicy::Listed(errors).remedy(&lost), Remedy::Reconnect, "{code}");
         }
         let states = BTreeSet::from(["08006".to_owned()]);

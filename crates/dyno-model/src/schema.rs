@@ -1,4 +1,5 @@
-//! What a database holds when clients begin: tables with their columns, indexes and sizes. Figures of one schema are no repeats of another's.
+//! What a database holds when clients begin: tables with their columns, indexes and sizes. Figures
+//! of one schema are no repeats of another's.
 
 use crate::checksum::checksum;
 use schemars::JsonSchema;
@@ -9,7 +10,8 @@ use std::fmt::Write;
 /// The table that marks a database as dyno's; it belongs to no schema.
 pub const MARKER_TABLE: &str = "dyno_marker";
 
-/// Tables that are written down with all that they have; a database of thousands would fill every record.
+/// Tables that are written down with all that they have; a database of thousands would fill every
+/// record.
 const TABLES_MAX: usize = 200;
 /// Sizes that differ by less are the same: servers estimate, and leave room in pages.
 const SIZE_RATIO: f64 = 1.1;
@@ -56,17 +58,20 @@ impl Schema {
     /// The schema of these tables.
     #[must_use]
     pub fn new(mut tables: BTreeMap<String, TableSchema>) -> Self {
-        tables.retain(|name, _| name != MARKER_TABLE && !name.ends_with(&format!(".{MARKER_TABLE}")));
+        tables
+            .retain(|name, _| name != MARKER_TABLE && !name.ends_with(&format!(".{MARKER_TABLE}")));
         let mut text = String::new();
         for (name, table) in &tables {
-            write!(text, "{name:?} {:?} {:?};", table.columns, table.indexes).expect("it is memory");
+            write!(text, "{name:?} {:?} {:?};", table.columns, table.indexes)
+                .expect("it is memory");
         }
         let fingerprint = checksum(text.as_bytes());
         let omitted = tables.len().saturating_sub(TABLES_MAX) as u64;
         Self { fingerprint, tables: tables.into_iter().take(TABLES_MAX).collect(), omitted }
     }
 
-    /// What of tables, columns and indexes differs from another schema. Nothing exactly when both have the same fingerprint.
+    /// What of tables, columns and indexes differs from another schema. Nothing exactly when both
+    /// have the same fingerprint.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<SchemaDifference> {
         if self.fingerprint == other.fingerprint {
@@ -77,8 +82,9 @@ impl Schema {
             match (self.tables.get(name), other.tables.get(name)) {
                 (Some(one), Some(two)) => of_table(name, one, two, &mut differences),
                 (one, two) => {
-                    let columns =
-                        |it: Option<&TableSchema>| it.map_or(String::new(), |it| it.columns.join(", "));
+                    let columns = |it: Option<&TableSchema>| {
+                        it.map_or(String::new(), |it| it.columns.join(", "))
+                    };
                     differences.push((format!("TABLE {name}"), columns(one), columns(two)));
                 }
             }
@@ -105,18 +111,25 @@ impl Schema {
     /// Tables that both have and whose sizes differ: rows and bytes of both.
     #[must_use]
     pub fn size_differences(&self, other: &Self) -> Vec<SchemaDifference> {
-        let both = self.tables.iter().filter_map(|(name, one)| Some((name, one, other.tables.get(name)?)));
+        let both =
+            self.tables.iter().filter_map(|(name, one)| Some((name, one, other.tables.get(name)?)));
         let unequal = both.filter(|(_, one, two)| one.is_of_another_size(two));
         unequal.map(|(name, one, two)| (name.clone(), one.size(), two.size())).collect()
     }
 }
 
-fn of_table(name: &str, one: &TableSchema, two: &TableSchema, differences: &mut Vec<SchemaDifference>) {
+fn of_table(
+    name: &str,
+    one: &TableSchema,
+    two: &TableSchema,
+    differences: &mut Vec<SchemaDifference>,
+) {
     if one.columns != two.columns {
         differences.push((format!("TABLE {name}"), one.columns.join(", "), two.columns.join(", ")));
     }
     for index in one.indexes.keys().chain(two.indexes.keys()).collect::<BTreeSet<_>>() {
-        let definition = |table: &TableSchema| table.indexes.get(index).cloned().unwrap_or_default();
+        let definition =
+            |table: &TableSchema| table.indexes.get(index).cloned().unwrap_or_default();
         let (of_one, of_two) = (definition(one), definition(two));
         if of_one != of_two {
             differences.push((format!("INDEX {index} ON {name}"), of_one, of_two));
@@ -168,15 +181,22 @@ mod tests {
             ("public.dyno_marker", table(&["a int"], &[], 1, 1)),
             ("dyno_marker", table(&["a int"], &[], 1, 1)),
         ]);
-        assert_eq!((&plain.fingerprint, plain.differences(&larger)), (&larger.fingerprint, Vec::new()));
-        let sizes =
-            ("orders".to_owned(), "rows: 1000, 5.0 MiB".to_owned(), "rows: 3000, 15.0 MiB".to_owned());
+        assert_eq!(
+            (&plain.fingerprint, plain.differences(&larger)),
+            (&larger.fingerprint, Vec::new())
+        );
+        let sizes = (
+            "orders".to_owned(),
+            "rows: 1000, 5.0 MiB".to_owned(),
+            "rows: 3000, 15.0 MiB".to_owned(),
+        );
         assert_eq!(plain.size_differences(&larger), [sizes]);
         let indexed = schema(&[
             ("orders", table(&["id int", "n bigint"], &[("orders_n", "btree (n)")], 1000, 5 << 20)),
             ("more", table(&["a int"], &[], 0, 0)),
         ]);
-        let text = |name: &str, one: &str, two: &str| (name.to_owned(), one.to_owned(), two.to_owned());
+        let text =
+            |name: &str, one: &str, two: &str| (name.to_owned(), one.to_owned(), two.to_owned());
         let expected = [
             text("TABLE more", "", "a int"),
             text("TABLE orders", "id int, n int", "id int, n bigint"),
@@ -190,7 +210,10 @@ mod tests {
     fn a_database_of_many_tables_is_known_by_all_and_listed_in_part() {
         let many = |columns: &str| {
             let each = |number: usize| {
-                (format!("t{number:04}"), table(&[if number == 900 { columns } else { "id int" }], &[], 1, 1))
+                (
+                    format!("t{number:04}"),
+                    table(&[if number == 900 { columns } else { "id int" }], &[], 1, 1),
+                )
             };
             Schema::new((0..1000).map(each).collect())
         };
@@ -207,7 +230,8 @@ mod tests {
             ((100, 16 << 10), (100, 48 << 10), false),
             ((100, 16 << 10), (200, 16 << 10), true),
         ] {
-            let of = |(rows, bytes): (u64, u64)| schema(&[("t", table(&["id int"], &[], rows, bytes))]);
+            let of =
+                |(rows, bytes): (u64, u64)| schema(&[("t", table(&["id int"], &[], rows, bytes))]);
             assert_eq!(!of(one).size_differences(&of(two)).is_empty(), differs, "{one:?} {two:?}");
         }
     }

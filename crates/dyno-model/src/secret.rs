@@ -19,7 +19,8 @@ impl Secret {
         &self.0
     }
 
-    /// The text with stars in place of the password, where that is long enough not to be a part of other words.
+    /// The text with stars in place of the password, where that is long enough not to be a part of
+    /// other words.
     #[must_use]
     pub fn hidden_in(&self, text: &str) -> String {
         if self.0.chars().count() < 4 { text.to_owned() } else { text.replace(&self.0, "******") }

@@ -25,7 +25,8 @@ pub struct ManagedServer {
     /// Servers of a cluster that clients talk to, each with the settings; 1 for every other kind.
     #[serde(default = "alone", skip_serializing_if = "is_alone")]
     pub nodes: u32,
-    /// Nodes of a cluster that hold the data for the others; 0 for kinds whose servers hold them themselves.
+    /// Nodes of a cluster that hold the data for the others; 0 for kinds whose servers hold them
+    /// themselves.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data_nodes: u32,
     /// True when a primary acknowledges a commit only when a replica has it.
@@ -67,8 +68,8 @@ pub enum NodeRole {
 }
 
 impl ServerKind {
-    /// The nodes of a server of this kind, with their numbers: those that clients talk to, then what holds together those that hold
-    /// data for them, and these.
+    /// The nodes of a server of this kind, with their numbers: those that clients talk to, then
+    /// what holds together those that hold data for them, and these.
     #[must_use]
     pub fn roles(self, nodes: u32, data_nodes: u32) -> Vec<(NodeRole, Option<u32>)> {
         let numbered = |role, count: u32| (1..=count).map(move |number| (role, Some(number)));
@@ -136,7 +137,8 @@ impl ManagedServer {
         }
     }
 
-    /// True when its data folder can be kept and copied for other starts. That of a cluster's node says which cluster it belongs to.
+    /// True when its data folder can be kept and copied for other starts. That of a cluster's node
+    /// says which cluster it belongs to.
     #[must_use]
     pub fn is_copyable(&self) -> bool {
         self.kind.engine().keeps_data() && !self.kind.is_cluster()
@@ -145,11 +147,13 @@ impl ManagedServer {
 
 impl fmt::Display for ManagedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let counted =
+            |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         match self.kind.clustering() {
             Clustering::Single => self.kind.fmt(f),
             Clustering::DataNodes => {
-                let (sql, data) = (counted(self.nodes, "SQL node"), counted(self.data_nodes, "data node"));
+                let (sql, data) =
+                    (counted(self.nodes, "SQL node"), counted(self.data_nodes, "data node"));
                 write!(f, "{} with {sql} and {data}", self.kind)
             }
             Clustering::Peers | Clustering::Replicas => {

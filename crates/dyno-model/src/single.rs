@@ -1,10 +1,10 @@
-//! The plan of a run that is one trial on a system that is already there: what `dyno sysbench` and `dyno pgbench` leave, so that
-//! reports and comparisons read them like any other run.
+//! The plan of a run that is one trial on a system that is already there: what `dyno sysbench` and
+//! `dyno pgbench` leave, so that reports and comparisons read them like any other run.
 
 use crate::catalog::WorkloadOptions;
 use crate::plan::{
-    DataPolicy, ExistingSystem, FORMAT, LoadPlan, PasswordSource, Plan, SystemPlan, SystemSource, Treatment,
-    Trial, Variation, WorkloadPlan,
+    Configuration, DataPolicy, ExistingSystem, FORMAT, LoadPlan, PasswordSource, Plan, SystemPlan,
+    SystemSource, Trial, Variation, WorkloadPlan,
 };
 use crate::target::{Endpoint, Engine, Target};
 
@@ -41,7 +41,7 @@ impl SingleTrial {
         Target::new(Engine::Null, Endpoint::InProcess)
     }
 
-    /// The plan: one system, one treatment, one trial.
+    /// The plan: one system, one configuration, one trial.
     #[must_use]
     pub fn plan(self) -> Plan {
         let target = self.target;
@@ -57,7 +57,7 @@ impl SingleTrial {
             session_setup: Vec::new(),
             data: DataPolicy::Existing,
             monitor: None,
-            steering: None,
+            hooks: None,
         };
         let system = SystemPlan {
             name: self.system,
@@ -65,7 +65,7 @@ impl SingleTrial {
             query_mode: target.query_mode,
             connect_timeout: target.connect_timeout.into(),
         };
-        let treatment = Treatment {
+        let configuration = Configuration {
             system: 0,
             clients: self.clients,
             workload: WorkloadPlan::new(&self.name, self.options),
@@ -82,8 +82,8 @@ impl SingleTrial {
             seed: self.seed,
             blocks: 1,
             systems: vec![system],
-            treatments: vec![treatment],
-            trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
+            configurations: vec![configuration],
+            trials: vec![Trial { id: TRIAL.to_owned(), block: 1, configuration: 0 }],
             ..Plan::default()
         }
     }

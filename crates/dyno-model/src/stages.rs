@@ -1,4 +1,5 @@
-//! A load that changes inside a trial: stages, one after the other, of a rate or of a number of clients.
+//! A load that changes inside a trial: stages, one after the other, of a rate or of a number of
+//! clients.
 
 use crate::response::ResponseSummary;
 use crate::units::Nanos;
@@ -55,7 +56,8 @@ impl Stage {
     /// Its load on average: transactions per second, or clients.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        let area: f64 = self.segments.iter().map(|segment| segment.area(segment.length.as_secs_f64())).sum();
+        let area: f64 =
+            self.segments.iter().map(|segment| segment.area(segment.length.as_secs_f64())).sum();
         area / self.length().as_secs_f64()
     }
 }
@@ -95,9 +97,11 @@ impl Stages {
     }
 }
 
-/// A load over time: straight lines, one behind the other. Before the first it is what that begins with, behind the last what that ends with.
+/// A load over time: straight lines, one behind the other. Before the first it is what that begins
+/// with, behind the last what that ends with.
 ///
-/// Times are nanoseconds since its beginning. Its area is load times seconds: of a rate, the transactions that arrive.
+/// Times are nanoseconds since its beginning. Its area is load times seconds: of a rate, the
+/// transactions that arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
     pieces: Vec<Piece>,
@@ -127,7 +131,10 @@ impl Course {
     /// A load that does not change.
     #[must_use]
     pub fn constant(load: f64) -> Self {
-        Self::new(Nanos(0), std::iter::once(Segment { length: Nanos(u64::MAX), from: load, to: load }))
+        Self::new(
+            Nanos(0),
+            std::iter::once(Segment { length: Nanos(u64::MAX), from: load, to: load }),
+        )
     }
 
     /// That of stages behind a warm-up.
@@ -147,7 +154,9 @@ impl Course {
             start = start.saturating_add(segment.length.0);
             before += segment.area(segment.length.as_secs_f64());
         };
-        for segment in std::iter::once(warmup).chain(segments).filter(|segment| segment.length.0 > 0) {
+        for segment in
+            std::iter::once(warmup).chain(segments).filter(|segment| segment.length.0 > 0)
+        {
             last = segment.to;
             add(segment);
         }
@@ -168,8 +177,9 @@ impl Course {
         piece.before + piece.segment.area((time - piece.start) as f64 / 1e9)
     }
 
-    /// When the area from the beginning reaches so much; never, where nothing is offered any more. `piece` is where the last answer lay, 0 at first, and
-    /// areas must not fall from one question to the next.
+    /// When the area from the beginning reaches so much; never, where nothing is offered any more.
+    /// `piece` is where the last answer lay, 0 at first, and areas must not fall from one question
+    /// to the next.
     #[must_use]
     pub fn reaches(&self, area: f64, piece: &mut usize) -> u64 {
         while self.pieces.get(*piece + 1).is_some_and(|next| next.before < area) {
@@ -178,12 +188,14 @@ impl Course {
         let Piece { start, segment: Segment { length, from, to }, before } = self.pieces[*piece];
         let left = area - before;
         let slope = (to - from) / length.as_secs_f64();
-        // The root of `from * t + slope * t² / 2 = left` that does not cancel out; of a line that falls to 0, rounding may leave less than nothing under the root.
+        // The root of `from * t + slope * t² / 2 = left` that does not cancel out; of a line that
+        // falls to 0, rounding may leave less than nothing under the root.
         let seconds = 2.0 * left / (from + (from * from + 2.0 * slope * left).max(0.0).sqrt());
         if seconds.is_finite() { start.saturating_add((seconds * 1e9) as u64) } else { u64::MAX }
     }
 
-    /// The first time from `now` on at which the load is at least so much; `None` when there is none.
+    /// The first time from `now` on at which the load is at least so much; `None` when there is
+    /// none.
     #[must_use]
     pub fn at_least(&self, load: f64, now: u64) -> Option<u64> {
         for piece in &self.pieces[self.index(now)..] {
@@ -224,8 +236,11 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn stage(name: &str, segments: &[(u64, f64, f64)]) -> Stage {
-        let segment =
-            |&(seconds, from, to): &(u64, f64, f64)| Segment { length: Nanos(seconds * SECOND), from, to };
+        let segment = |&(seconds, from, to): &(u64, f64, f64)| Segment {
+            length: Nanos(seconds * SECOND),
+            from,
+            to,
+        };
         Stage { name: name.to_owned(), segments: segments.iter().map(segment).collect() }
     }
 
@@ -259,7 +274,11 @@ mod tests {
         for area in 1..4_700 {
             let area = f64::from(area);
             let time = course.reaches(area, &mut piece);
-            assert!((course.area(time) - area).abs() < 1e-4, "{area} at {time}: {}", course.area(time));
+            assert!(
+                (course.area(time) - area).abs() < 1e-4,
+                "{area} at {time}: {}",
+                course.area(time)
+            );
             assert!(
                 course.value(time - 1) > 0.0,
                 "nothing arrives where nothing is offered: {area} at {time}"

@@ -52,18 +52,21 @@ pub enum Tls {
     Required,
     /// Always; the certificate must be signed by a CA of the file, whomever it is made out to.
     VerifyAuthority {
-        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's clients look for it.
+        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's
+        /// clients look for it.
         ca: Option<PathBuf>,
     },
     /// Always; the certificate must be signed by a CA of the file and be made out to the host.
     Verify {
-        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's clients look for it, else, and for the
-        /// name `system`, the authorities that the system trusts.
+        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's
+        /// clients look for it, else, and for the name `system`, the authorities that the system
+        /// trusts.
         ca: Option<PathBuf>,
     },
 }
 
-/// A certificate with which the client shows who it is; sent to a server that asks for one on an encrypted connection.
+/// A certificate with which the client shows who it is; sent to a server that asks for one on an
+/// encrypted connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientCertificate {
     /// PEM file of the certificate, perhaps with others that lead to its authority.
@@ -80,9 +83,11 @@ crate::named! {
         /// Parsed by the server once per connection, then executed with binary parameters.
         #[default]
         Prepared = "prepared",
-        /// One text per statement, values written into it (MySQL `COM_QUERY`, PostgreSQL simple query).
+        /// One text per statement, values written into it (MySQL `COM_QUERY`, PostgreSQL simple
+        /// query).
         Simple = "simple",
-        /// PostgreSQL only: parsed, bound and executed anew each time (extended protocol without a prepared statement).
+        /// PostgreSQL only: parsed, bound and executed anew each time (extended protocol without a
+        /// prepared statement).
         Extended = "extended",
     }
 }
@@ -92,9 +97,11 @@ crate::named! {
 pub struct Target {
     /// Protocol and dialect.
     pub engine: Engine,
-    /// Where. Its host is the name that a certificate has to be made out to, and that services are told.
+    /// Where. Its host is the name that a certificate has to be made out to, and that services are
+    /// told.
     pub endpoint: Endpoint,
-    /// Where connections are really opened, when something that passes everything on stands in front of it.
+    /// Where connections are really opened, when something that passes everything on stands in
+    /// front of it.
     pub detour: Option<Endpoint>,
     /// Account.
     pub user: String,
@@ -149,9 +156,9 @@ impl Target {
     #[must_use]
     pub fn database_name(&self) -> String {
         match &self.endpoint {
-            Endpoint::File(path) => {
-                path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-            }
+            Endpoint::File(path) => path
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             _ => self.database.clone(),
         }
     }

@@ -43,7 +43,8 @@ pub struct TemplateError {
 }
 
 impl Template {
-    /// Reads a text in which `${client}`, `${sequence}`, `${key}` and `${env:VARIABLE}` stand for values, and `$${` for `${`.
+    /// Reads a text in which `${client}`, `${sequence}`, `${key}` and `${env:VARIABLE}` stand for
+    /// values, and `$${` for `${`.
     ///
     /// # Errors
     /// When a place is not closed, or stands for nothing that is known.
@@ -126,7 +127,10 @@ fn unknown(name: &str, range: Range<usize>) -> TemplateError {
         Parameter::ALL.iter().map(|parameter| parameter.name()).chain(["env:VARIABLE"]).collect();
     TemplateError {
         message: format!("`${{{name}}}` stands for nothing"),
-        help: format!("{}; write `$${{` for the signs themselves", suggestion(name, &known, "known names")),
+        help: format!(
+            "{}; write `$${{` for the signs themselves",
+            suggestion(name, &known, "known names")
+        ),
         range,
     }
 }
@@ -169,7 +173,10 @@ mod tests {
         let error = |text| Template::parse(text).unwrap_err();
         assert_eq!(error("/${key").range, 1..3);
         let unknown = error("/${kee}/x");
-        assert_eq!((unknown.range, unknown.message.as_str()), (1..7, "`${kee}` stands for nothing"));
+        assert_eq!(
+            (unknown.range, unknown.message.as_str()),
+            (1..7, "`${kee}` stands for nothing")
+        );
         assert!(unknown.help.starts_with("did you mean `key`?"), "{}", unknown.help);
         assert!(error("${env:}").message.contains("stands for nothing"));
     }

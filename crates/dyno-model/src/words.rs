@@ -1,6 +1,7 @@
 //! Words that people type: which known one they probably meant, and lists of those that there are.
 
-/// The nearest of `candidates` to a mistyped word, if any is near: what did-you-mean goes by everywhere.
+/// The nearest of `candidates` to a mistyped word, if any is near: what did-you-mean goes by
+/// everywhere.
 #[must_use]
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let lower = word.to_lowercase().replace('-', "_");
@@ -10,7 +11,8 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .into_iter()
         .map(|candidate| (distance(candidate), candidate))
         .min_by_key(|(distance, _)| *distance)?;
-    // Two letters may be wrong in a word of four, and a third of the letters in a long one; two letters prove nothing.
+    // Two letters may be wrong in a word of four, and a third of the letters in a long one; two
+    // letters prove nothing.
     let allowed = match lower.chars().count() {
         0..=2 => 0,
         3 => 1,
@@ -28,7 +30,8 @@ pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String 
     }
 }
 
-/// A factor's name without what every reader knows: `workload.variant` as `variant`, `beside.report.clients` as `report.clients`.
+/// A factor's name without what every reader knows: `workload.variant` as `variant`,
+/// `beside.report.clients` as `report.clients`.
 #[must_use]
 pub fn short_factor(name: &str) -> &str {
     name.strip_prefix("beside.").unwrap_or_else(|| name.rsplit('.').next().unwrap_or(name))

@@ -1,5 +1,6 @@
-//! Which tables statements may change, read off their text. In doubt they change any: what is told wrongly to read would destroy what others rely on,
-//! and what is told wrongly to write only has to be named.
+//! Which tables statements may change, read off their text. In doubt they change any: what is told
+//! wrongly to read would destroy what others rely on, and what is told wrongly to write only has to
+//! be named.
 
 use crate::script::words::{Token, is_of_word, statements};
 use dyno_drivers::reading::BEGINNING;
@@ -32,8 +33,10 @@ const READING: [(&str, &[&str]); 18] = [
 const INTO: &[&str] = &["into"];
 
 /// What a statement may do that stands inside of another.
-const WORK: &[&str] =
-    &["insert", "update", "delete", "replace", "merge", "truncate", "into", "create", "execute", "refresh"];
+const WORK: &[&str] = &[
+    "insert", "update", "delete", "replace", "merge", "truncate", "into", "create", "execute",
+    "refresh",
+];
 
 /// What opens a session that is kept from writing, or is about more than a session.
 const OPENING: &[&str] = &[
@@ -75,7 +78,11 @@ const CHANGING: [Changing; 6] = [
         has_groups: false,
     },
     Changing { first: "update", ends: &["set"], has_groups: true },
-    Changing { first: "delete", ends: &["where", "using", "order", "limit", "returning"], has_groups: true },
+    Changing {
+        first: "delete",
+        ends: &["where", "using", "order", "limit", "returning"],
+        has_groups: true,
+    },
     Changing { first: "merge", ends: &["using"], has_groups: false },
     Changing { first: "truncate", ends: &[], has_groups: false },
 ];
@@ -113,7 +120,8 @@ impl TransactionControl {
 }
 
 fn is_reading(tokens: &[Token]) -> bool {
-    let Some(first) = tokens.iter().find(|token| **token != Token::Sign('(')).and_then(Token::word) else {
+    let Some(first) = tokens.iter().find(|token| **token != Token::Sign('(')).and_then(Token::word)
+    else {
         return false;
     };
     let Some((_, belying)) = READING.iter().find(|(word, _)| *word == first) else { return false };
@@ -131,11 +139,13 @@ fn is_reading(tokens: &[Token]) -> bool {
     }
     // What is explained is carried out when it is analyzed.
     let is_carried_out = ["analyze", "analyse"].iter().any(|word| has(tokens, &[word]));
-    let belying = if matches!(first, "explain" | "describe") && is_carried_out { WORK } else { belying };
+    let belying =
+        if matches!(first, "explain" | "describe") && is_carried_out { WORK } else { belying };
     !has(tokens, belying)
 }
 
-/// True when a setting is named without quotes, in which a name can be spelled in many ways, and is none of `@@`.
+/// True when a setting is named without quotes, in which a name can be spelled in many ways, and is
+/// none of `@@`.
 fn names_plainly(assignment: &[Token]) -> bool {
     let end = assignment.iter().position(|token| match token {
         Token::Sign(sign) => *sign == '=',
@@ -163,8 +173,8 @@ fn has(tokens: &[Token], words: &[&str]) -> bool {
     })
 }
 
-/// Words of a text among which are the names of all tables that its statements change, in small letters; `None` when they cannot be told.
-/// What triggers, rules and functions do is not seen.
+/// Words of a text among which are the names of all tables that its statements change, in small
+/// letters; `None` when they cannot be told. What triggers, rules and functions do is not seen.
 pub(crate) fn changed(text: &str, quoting: Quoting) -> Option<BTreeSet<String>> {
     let mut all = BTreeSet::new();
     for tokens in statements(text, quoting)?.iter().filter(|tokens| !is_reading(tokens)) {
@@ -176,7 +186,8 @@ pub(crate) fn changed(text: &str, quoting: Quoting) -> Option<BTreeSet<String>> 
 fn changed_by(tokens: &[Token], quoting: Quoting) -> Option<BTreeSet<String>> {
     let (first, rest) = tokens.split_first()?;
     let first = first.word()?;
-    let Changing { ends, has_groups, .. } = CHANGING.iter().find(|changing| changing.first == first)?;
+    let Changing { ends, has_groups, .. } =
+        CHANGING.iter().find(|changing| changing.first == first)?;
     let mut names = BTreeSet::new();
     let mut depth = 0_usize;
     for token in rest {
@@ -216,7 +227,8 @@ mod tests {
         let of = |statement: &str| {
             changed(statement, Quoting::Mysql).map(|names| names.into_iter().collect::<Vec<_>>())
         };
-        let known = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let known =
+            |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         for (statement, names) in [
             ("INSERT INTO report SELECT sum(c2) FROM rush", known(&["into", "report"])),
             ("insert into report(day, n) select 1, n from rush;", known(&["into", "report"])),
@@ -234,10 +246,16 @@ mod tests {
             ("DELETE FROM \"orders\" WHERE id IN (SELECT id FROM old)", known(&["from", "orders"])),
             ("DELETE o FROM orders o, items WHERE 1", known(&["from", "items", "o", "orders"])),
             ("DELETE FROM x USING r AS x WHERE 1", known(&["as", "from", "r", "x"])),
-            ("DELETE o FROM (orders o JOIN items) WHERE 1", known(&["from", "items", "join", "o", "orders"])),
+            (
+                "DELETE o FROM (orders o JOIN items) WHERE 1",
+                known(&["from", "items", "join", "o", "orders"]),
+            ),
             ("TRUNCATE TABLE a, b", known(&["a", "b", "table"])),
             ("TRUNCATE TABLE a CASCADE", None),
-            ("MERGE INTO stock USING delta ON 1 WHEN MATCHED THEN DELETE", known(&["into", "stock"])),
+            (
+                "MERGE INTO stock USING delta ON 1 WHEN MATCHED THEN DELETE",
+                known(&["into", "stock"]),
+            ),
             ("UPDATE a SET b = ';'; DELETE FROM c", known(&["a", "c", "from"])),
             ("SELECT 1; UPDATE a SET b = 1", known(&["a"])),
             ("UPDATE a SET b = 1; CALL p()", None),

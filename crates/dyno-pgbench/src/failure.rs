@@ -7,10 +7,12 @@ use dyno_drivers::postgres::protocol::placeholder;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
-/// How a transaction ends that met this failure and is not tried again; `None` when the client cannot go on at all.
+/// How a transaction ends that met this failure and is not tried again; `None` when the client
+/// cannot go on at all.
 ///
-/// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines have more words for the same: MySQL a lock wait
-/// that took too long, SQLite a database that another connection writes to.
+/// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines have more words
+/// for the same: MySQL a lock wait that took too long, SQLite a database that another connection
+/// writes to.
 pub(crate) fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
     match failure.kind {
         FailureKind::Deadlock => Some(Ending::Deadlock),
@@ -30,7 +32,8 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
     }
 }
 
-/// The line of a prepared statement in which the server sees the mistake, with a mark under it; the server knows its parameters by numbers.
+/// The line of a prepared statement in which the server sees the mistake, with a mark under it; the
+/// server knows its parameters by numbers.
 pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<String> {
     failure.pointed(&placeholder::parse(template, true).numbered())
 }
@@ -57,21 +60,33 @@ mod tests {
 
     #[test]
     fn a_server_that_ends_a_session_is_quoted() {
-        let ended =
-            OperationFailure { sqlstate: "57P01".into(), ..FailureKind::NotReady.failure("terminating") };
+        let ended = OperationFailure {
+            sqlstate: "57P01".into(),
+            ..FailureKind::NotReady.failure("terminating")
+        };
         assert_eq!(words(&ended), "FATAL:  terminating");
-        let wrong = OperationFailure { kind: FailureKind::BadStatement, sqlstate: "42601".into(), ..ended };
+        let wrong =
+            OperationFailure { kind: FailureKind::BadStatement, sqlstate: "42601".into(), ..ended };
         assert_eq!(words(&wrong), "ERROR:  terminating");
     }
 
     #[test]
     fn only_conflicts_let_a_client_go_on() {
         let failure = |kind: FailureKind| kind.failure("x");
-        assert_eq!(ending(&failure(FailureKind::Deadlock), Engine::Postgres), Some(Ending::Deadlock));
-        assert_eq!(ending(&failure(FailureKind::Serialization), Engine::Mysql), Some(Ending::Serialization));
+        assert_eq!(
+            ending(&failure(FailureKind::Deadlock), Engine::Postgres),
+            Some(Ending::Deadlock)
+        );
+        assert_eq!(
+            ending(&failure(FailureKind::Serialization), Engine::Mysql),
+            Some(Ending::Serialization)
+        );
         assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Mysql), Some(Ending::Deadlock));
         assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Postgres), None);
-        assert_eq!(ending(&failure(FailureKind::Busy), Engine::Sqlite), Some(Ending::Serialization));
+        assert_eq!(
+            ending(&failure(FailureKind::Busy), Engine::Sqlite),
+            Some(Ending::Serialization)
+        );
         assert_eq!(ending(&failure(FailureKind::DuplicateKey), Engine::Postgres), None);
     }
 }

@@ -2,16 +2,19 @@
 //!
 //! # Layout (read in this order)
 //! * [`options`]: the command line, and where to connect;
-//! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
-//!   numbers, bit for bit;
-//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec; [`sending`]: prepared, or as text; [`changes`]: which tables statements may change;
-//! * [`run`]: running them as pgbench does; [`initialise`]: making the standard tables; [`failure`]: failures in pgbench's words;
+//! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`];
+//!   [`random`]: pgbench's random numbers, bit for bit;
+//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec; [`sending`]:
+//!   prepared, or as text; [`changes`]: which tables statements may change;
+//! * [`run`]: running them as pgbench does; [`initialise`]: making the standard tables;
+//!   [`failure`]: failures in pgbench's words;
 //! * [`statistics`], [`report`]: what is counted, and the text that is made of it;
 //! * [`terminal`], [`exit_code`]: the way out.
 //!
 //! # Invariants
 //! * What parsers of pgbench's output read is laid out as pgbench 15 lays it out.
-//! * With the same seed, one client draws the same numbers and chooses the same scripts as in pgbench 15.
+//! * With the same seed, one client draws the same numbers and chooses the same scripts as in
+//!   pgbench 15.
 //! * A password reaches neither terminal nor results.
 
 mod changes;
@@ -43,8 +46,8 @@ pub use options::curve;
 pub use terminal::Terminal;
 pub use transactions::{SQL, Transactions, description};
 
-/// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the user has asked for an end.
-/// Returns the exit code.
+/// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the
+/// user has asked for an end. Returns the exit code.
 pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
     let world = Surroundings::of_process();
     let request = match options::read(arguments, world.variable) {

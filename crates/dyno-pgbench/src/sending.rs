@@ -1,5 +1,6 @@
-//! How each statement of a workload is sent: prepared, or as text where a parameter would make another statement of it, or none. What a
-//! script means is what pgbench's default mode sends: values written into the text. Preparing is a way to send the same.
+//! How each statement of a workload is sent: prepared, or as text where a parameter would make
+//! another statement of it, or none. What a script means is what pgbench's default mode sends:
+//! values written into the text. Preparing is a way to send the same.
 
 use crate::expression::{Environment, Value};
 use crate::failure;
@@ -47,8 +48,8 @@ impl Settable {
     }
 }
 
-/// What no mode sends as it was meant: the value of a variable that would be written into the middle of a slice, and a statement of a
-/// pipeline that is a text.
+/// What no mode sends as it was meant: the value of a variable that would be written into the
+/// middle of a slice, and a statement of a pipeline that is a text.
 ///
 /// # Errors
 /// With the statement and a remedy.
@@ -60,13 +61,15 @@ pub(crate) fn check(
 ) -> Result<(), String> {
     let mut is_in_pipeline = false;
     for command in &script.commands {
-        let refusal = |why: &str| Err(format!("the script {}, {:?}: {why}", script.name, command.line));
+        let refusal =
+            |why: &str| Err(format!("the script {}, {:?}: {why}", script.name, command.line));
         match &command.action {
             Action::StartPipeline => is_in_pipeline = true,
             Action::EndPipeline => is_in_pipeline = false,
             Action::Sql(sql) => {
-                let slice =
-                    sql.variables().find(|(slot, place)| *place == Place::Slice && settable.has(*slot));
+                let slice = sql
+                    .variables()
+                    .find(|(slot, place)| *place == Place::Slice && settable.has(*slot));
                 if let Some((slot, _)) = slice {
                     let name = names.name(slot);
                     return refusal(&format!(
@@ -103,8 +106,8 @@ pub(crate) struct Tried {
     pub(crate) refused: Vec<String>,
 }
 
-/// Has the server parse statements, and execute none. Of several in one text, and of what follows a statement that defines something, no refusal
-/// is told: they may need what is only there then.
+/// Has the server parse statements, and execute none. Of several in one text, and of what follows a
+/// statement that defines something, no refusal is told: they may need what is only there then.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -135,7 +138,8 @@ pub(crate) async fn tried(
                 continue;
             }
             let look = Look { program, sql, values: &values, is_in_pipeline };
-            let verdict = match settable.needs_text(sql) || program.query_mode == QueryMode::Simple {
+            let verdict = match settable.needs_text(sql) || program.query_mode == QueryMode::Simple
+            {
                 true => look.as_text(connection).await?.map_or(Verdict::Text, Verdict::Refused),
                 false => look.either(connection).await?,
             };
@@ -183,7 +187,8 @@ impl Look<'_> {
             Err(failure) if failure.is_lost() => return Err(failure),
             Err(failure) => failure,
         };
-        let takes_text = !self.sql.parameters().is_empty() && self.as_text(connection).await?.is_none();
+        let takes_text =
+            !self.sql.parameters().is_empty() && self.as_text(connection).await?.is_none();
         let told = told(&refusal, failure::pointed(&refusal, template));
         Ok(match takes_text {
             true if self.is_in_pipeline => Verdict::Refused(format!(
@@ -196,7 +201,10 @@ impl Look<'_> {
     }
 
     /// With its values written into it: what the server says against it.
-    async fn as_text(&self, connection: &mut Connection) -> Result<Option<String>, OperationFailure> {
+    async fn as_text(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<Option<String>, OperationFailure> {
         let mut text = String::new();
         self.sql.write(self.values, &self.program.names, &mut text);
         match connection.check(&escaped(&text, self.quoting())).await {
@@ -220,9 +228,11 @@ impl Look<'_> {
             return Ok(None);
         }
         let rest = text.trim_start()[4..].trim_start();
-        let name = rest.split(|c: char| c.is_whitespace() || "(;".contains(c)).next().unwrap_or_default();
+        let name =
+            rest.split(|c: char| c.is_whitespace() || "(;".contains(c)).next().unwrap_or_default();
         let plain = name.replace('`', "");
-        let (schema, procedure) = plain.split_once('.').map_or((None, plain.as_str()), |(s, p)| (Some(s), p));
+        let (schema, procedure) =
+            plain.split_once('.').map_or((None, plain.as_str()), |(s, p)| (Some(s), p));
         let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"));
         let schema = schema.map_or("DATABASE()".to_owned(), quoted);
         let sql = format!(
@@ -241,15 +251,20 @@ fn told(failure: &OperationFailure, pointed: Option<String>) -> String {
     pointed.map_or_else(|| failure.to_string(), |lines| format!("{failure}\n{lines}"))
 }
 
-/// Values that a script's variables may have, each as the script last sets it. What comes from rows, or cannot be told, is 1.
+/// Values that a script's variables may have, each as the script last sets it. What comes from
+/// rows, or cannot be told, is 1.
 fn sample(script: &Script, beginning: &Variables, names: &Names) -> Variables {
     let mut values = beginning.clone();
     let mut random = Generator::new(0);
     for command in &script.commands {
         match &command.action {
             Action::Set { slot: Some(slot), value, .. } => {
-                let mut environment =
-                    Environment { variables: &values, names, random: &mut random, debug: &mut drop };
+                let mut environment = Environment {
+                    variables: &values,
+                    names,
+                    random: &mut random,
+                    debug: &mut drop,
+                };
                 let value = value.evaluate(&mut environment).unwrap_or(Value::Integer(1));
                 values.set(*slot, value);
             }

@@ -1,13 +1,16 @@
-//! What makes the tables of scripts: plain SQL, and dumps as `pg_dump`, `mysqldump` and `mariadb-dump` write them.
+//! What makes the tables of scripts: plain SQL, and dumps as `pg_dump`, `mysqldump` and
+//! `mariadb-dump` write them.
 //!
-//! A text is sent as the engine's own client sends a file: over a connection of its own, each statement by itself, rows behind a COPY. What a dump says
-//! of other databases is refused, and what it says of roles and of the server that it came from is not needed for figures: it is left out, or may fail.
+//! A text is sent as the engine's own client sends a file: over a connection of its own, each
+//! statement by itself, rows behind a COPY. What a dump says of other databases is refused, and
+//! what it says of roles and of the server that it came from is not needed for figures: it is left
+//! out, or may fail.
 
 use crate::script::statement::{Cut, End, SEMICOLON, cut_at};
 use crate::script::words::statements;
 use crate::variables::Names;
 use dyno_drivers::postgres::protocol::placeholder::comment_end;
-use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_engine::workload::DataSet;
 use dyno_files::SETUP_MAX;
 use dyno_model::catalog::{ScriptFile, ScriptText};
@@ -45,7 +48,8 @@ enum Piece<'t> {
 
 impl Setup {
     /// # Errors
-    /// When a text holds what cannot be sent, with its name and place. Texts that stay in their files are looked at when they are sent.
+    /// When a text holds what cannot be sent, with its name and place. Texts that stay in their
+    /// files are looked at when they are sent.
     pub(crate) fn new(texts: &[ScriptText], quoting: Quoting) -> Result<Self, String> {
         for given in texts.iter().filter(|given| given.file.is_none()) {
             let mut pieces = Pieces::new(given, &given.text, quoting);
@@ -69,18 +73,26 @@ impl Setup {
         let text = whole(given).map_err(|reason| FailureKind::Other.failure(reason))?;
         let mut connection = connect(target)?;
         let mut pieces = Pieces::new(given, &text, self.quoting);
-        while let Some(piece) = pieces.next().map_err(|reason| FailureKind::BadStatement.failure(reason))? {
+        while let Some(piece) =
+            pieces.next().map_err(|reason| FailureKind::BadStatement.failure(reason))?
+        {
             if interrupts.load(Ordering::Relaxed) > 0 {
                 return Err(FailureKind::Cancelled.failure("the setup was interrupted"));
             }
             let (statement, sent) = match &piece {
-                Piece::Statement(sql) => (sql, block_on(connection.query(sql, &mut Discard)).map(|_| ())),
-                Piece::Copy(sql, rows) => (sql, block_on(connection.copy_text(sql, rows)).map(|_| ())),
+                Piece::Statement(sql) => {
+                    (sql, block_on(connection.query(sql, &mut Discard)).map(|_| ()))
+                }
+                Piece::Copy(sql, rows) => {
+                    (sql, block_on(connection.copy_text(sql, rows)).map(|_| ()))
+                }
             };
             if let Err(failure) = sent
                 && !(NOT_HERE.contains(&failure.sqlstate.as_str()) && may_fail(statement))
             {
-                let lines = failure.pointed(statement).map_or_else(String::new, |lines| format!("\n{lines}"));
+                let lines = failure
+                    .pointed(statement)
+                    .map_or_else(String::new, |lines| format!("\n{lines}"));
                 let place = format!("the setup {}, {:?}", given.name, shown(statement));
                 return Err(OperationFailure {
                     message: format!("{}\n{place}{lines}", failure.message),
@@ -117,10 +129,11 @@ impl DataSet for Setup {
 }
 
 fn connect(target: &Target) -> Result<Connection, OperationFailure> {
-    block_on(Connection::connect(target, &Io::Patient(Patience::for_work(target).hasty())))
+    block_on(Connection::connect(target, &Io::WithTimeout(TimeoutPolicy::for_work(target).hasty())))
 }
 
-/// Gives the planner statistics of all tables; else it would run on guesses until the server finds time for it, in the middle of a trial.
+/// Gives the planner statistics of all tables; else it would run on guesses until the server finds
+/// time for it, in the middle of a trial.
 fn analyze(target: &Target) -> Result<(), OperationFailure> {
     let (Some(analyze), true) = (target.engine.traits().analyze, target.engine.is_server()) else {
         return Ok(());
@@ -166,9 +179,11 @@ fn may_fail(statement: &str) -> bool {
     }
 }
 
-/// The first words of a statement in small letters, those in comments that servers of MySQL's family execute included.
+/// The first words of a statement in small letters, those in comments that servers of MySQL's
+/// family execute included.
 fn head(statement: &str) -> Vec<String> {
-    let end = (0..=statement.len().min(HEAD_BYTES)).rev().find(|end| statement.is_char_boundary(*end));
+    let end =
+        (0..=statement.len().min(HEAD_BYTES)).rev().find(|end| statement.is_char_boundary(*end));
     let mut text = &statement[..end.unwrap_or_default()];
     let mut words = Vec::new();
     while let Some(first) = text.chars().next() {
@@ -233,7 +248,8 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// The text of a statement, which has no variables; in the body of a routine a colon says something else.
+    /// The text of a statement, which has no variables; in the body of a routine a colon says
+    /// something else.
     fn without_variables(&self, cut: Cut) -> Result<String, String> {
         let text = cut.text.clone();
         let is_routine =
@@ -247,10 +263,11 @@ impl<'t> Pieces<'t> {
         loop {
             let rest = &self.source[self.at..];
             let trimmed = rest.trim_start();
-            let is_line =
-                trimmed.starts_with("--") || trimmed.starts_with('#') && self.quoting == Quoting::Mysql;
-            let is_block =
-                trimmed.starts_with("/*") && !trimmed.starts_with("/*!") && !trimmed.starts_with("/*M!");
+            let is_line = trimmed.starts_with("--")
+                || trimmed.starts_with('#') && self.quoting == Quoting::Mysql;
+            let is_block = trimmed.starts_with("/*")
+                && !trimmed.starts_with("/*!")
+                && !trimmed.starts_with("/*M!");
             self.at += rest.len() - trimmed.len();
             self.at = match (is_line, is_block) {
                 (true, _) => self.line_end(),
@@ -288,7 +305,8 @@ impl<'t> Pieces<'t> {
             ["create" | "drop" | "alter", "schema", ..] if is_mysql => Err(self.elsewhere(&text)),
             // About the log of the server that it came from.
             ["set", ..]
-                if is_mysql && words.iter().any(|word| ["gtid_purged", "sql_log_bin"].contains(word)) =>
+                if is_mysql
+                    && words.iter().any(|word| ["gtid_purged", "sql_log_bin"].contains(word)) =>
             {
                 Ok(None)
             }
@@ -350,7 +368,8 @@ impl<'t> Pieces<'t> {
     }
 }
 
-/// Without the account that a routine, trigger or view belonged to where it was dumped: it belongs to the one that makes it.
+/// Without the account that a routine, trigger or view belonged to where it was dumped: it belongs
+/// to the one that makes it.
 fn without_definer(mut text: String) -> String {
     const DEFINER: &str = "DEFINER=`";
     let Some(start) = text.find(DEFINER) else { return text };

@@ -96,7 +96,12 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts a transaction. `has_rate` tells whether its lag means anything.
-    pub(crate) fn count(&mut self, finished: &Finished, has_rate: bool, latency_limit: Option<i64>) {
+    pub(crate) fn count(
+        &mut self,
+        finished: &Finished,
+        has_rate: bool,
+        latency_limit: Option<i64>,
+    ) {
         if finished.ending == Ending::Skipped {
             self.skipped += 1;
             return;
@@ -112,7 +117,8 @@ impl Tally {
                 if has_rate {
                     self.lag.add(finished.lag);
                 }
-                self.late += u64::from(latency_limit.is_some_and(|limit| finished.latency > limit as f64));
+                self.late +=
+                    u64::from(latency_limit.is_some_and(|limit| finished.latency > limit as f64));
             }
             Ending::Serialization => self.serialization_failures += 1,
             Ending::Deadlock => self.deadlock_failures += 1,
@@ -138,17 +144,20 @@ impl Tally {
         self.serialization_failures + self.deadlock_failures
     }
 
-    /// Where the engine's books, which are kept apart from this tally, have other counts, in words; empty when they agree. Both count
-    /// the same transactions, but for those of clients that were aborted or cut off: these are in the books alone.
-    pub(crate) fn differences(&self, books: &Ledger) -> Vec<String> {
+    /// Where the engine's books, which are kept apart from this tally, have other counts, in words;
+    /// empty when they agree. Both count the same transactions, but for those of clients that were
+    /// aborted or cut off: these are in the books alone.
+    pub(crate) fn differences(&self, counters: &Ledger) -> Vec<String> {
         let pairs = [
-            ("committed = done", books.committed, self.done),
-            ("failed = failures", books.failed, self.failures()),
-            ("skipped = skipped", books.skipped, self.skipped),
-            ("retries = retries", books.retries, self.retries),
+            ("committed = done", counters.committed, self.done),
+            ("failed = failures", counters.failed, self.failures()),
+            ("skipped = skipped", counters.skipped, self.skipped),
+            ("retries = retries", counters.retries, self.retries),
         ];
-        let differ = pairs.into_iter().filter(|(_, books, tally)| books != tally);
-        differ.map(|(what, books, tally)| format!("{what}: {books} against {tally}")).collect()
+        let differ = pairs.into_iter().filter(|(_, counters, tally)| counters != tally);
+        differ
+            .map(|(what, counters, tally)| format!("{what}: {counters} against {tally}"))
+            .collect()
     }
 
     /// All transactions.
@@ -200,13 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_that_is_another_than_the_books_is_named() {
+    fn a_tally_that_is_another_than_the_counters_is_named() {
         let mut tally = Tally::default();
         tally.count(&finished(Ending::Done, 10.0, 3), false, None);
         tally.count(&finished(Ending::Skipped, 0.0, 0), false, None);
-        let books = Ledger { committed: 1, skipped: 1, retries: 2, ..Ledger::default() };
-        assert_eq!(tally.differences(&books), [""; 0]);
-        let as_failure = Ledger { failed: 1, skipped: 0, ..books };
+        let counters = Ledger { committed: 1, skipped: 1, retries: 2, ..Ledger::default() };
+        assert_eq!(tally.differences(&counters), [""; 0]);
+        let as_failure = Ledger { failed: 1, skipped: 0, ..counters };
         assert_eq!(
             tally.differences(&as_failure),
             ["failed = failures: 1 against 0", "skipped = skipped: 0 against 1"]
@@ -225,7 +234,10 @@ mod tests {
         }
         one.merge(&two);
         one.merge(&Times::default());
-        assert_eq!((one.count, one.min, one.max, one.sum, one.squares), (4, -1.0, 7.0, 16.0, 108.0));
+        assert_eq!(
+            (one.count, one.min, one.max, one.sum, one.squares),
+            (4, -1.0, 7.0, 16.0, 108.0)
+        );
         assert_eq!(one.squares, all.squares);
     }
 }

@@ -1,5 +1,5 @@
-//! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every engine; the loop, its retries and what
-//! counts are dyno's own, as for every workload.
+//! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every
+//! engine; the loop, its retries and what counts are dyno's own, as for every workload.
 
 use crate::changes::{changed, reads};
 use crate::expression::Value;
@@ -11,13 +11,17 @@ use crate::sending::{self, Settable, Which};
 use crate::setup::Setup;
 use crate::terminal::Terminal;
 use crate::variables::{Names, Slot, Variables, is_name};
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;
-use dyno_engine::workload::{AuditFacts, ClientId, DataSet, Workload, isolation_option, isolation_setup};
+use dyno_engine::workload::{
+    AuditFacts, ClientId, DataSet, Workload, isolation_option, isolation_setup,
+};
 use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_spread_trial};
 use dyno_model::audit::AuditCheck;
-use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::catalog::{
+    OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions,
+};
 use dyno_model::engine::Quoting;
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -101,7 +105,11 @@ impl Transactions {
     ///
     /// # Errors
     /// When a script has a mistake, with its name and line.
-    pub fn build(options: &WorkloadOptions, engine: Engine, query_mode: QueryMode) -> Result<Self, String> {
+    pub fn build(
+        options: &WorkloadOptions,
+        engine: Engine,
+        query_mode: QueryMode,
+    ) -> Result<Self, String> {
         let mut names = Names::default();
         let quoting = engine.dialect().quoting;
         let mut scripts = Vec::new();
@@ -125,7 +133,8 @@ impl Transactions {
         // Runs of older versions, which are gone on with, have no such option.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
         let setup = Setup::new(given, quoting)?;
-        let known: Vec<_> = scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
+        let known: Vec<_> =
+            scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
         let audit = OwnAudit::new(options.texts(AUDIT), &known)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
@@ -135,16 +144,19 @@ impl Transactions {
         Ok(workload)
     }
 
-    /// The first statement that is not known to leave the data as they are: the script's name and the statement's first line.
+    /// The first statement that is not known to leave the data as they are: the script's name and
+    /// the statement's first line.
     #[must_use]
     pub fn writing(&self) -> Option<(&str, &str)> {
         self.program.scripts.iter().find_map(|script| {
-            let (found, _) = script.statements().find(|(_, sql)| !reads(sql.template(), self.quoting))?;
+            let (found, _) =
+                script.statements().find(|(_, sql)| !reads(sql.template(), self.quoting))?;
             Some((script.name.as_str(), found.line.as_str()))
         })
     }
 
-    /// Words among which are the names of all tables that its scripts may change, in small letters; `None` when they cannot be told.
+    /// Words among which are the names of all tables that its scripts may change, in small letters;
+    /// `None` when they cannot be told.
     #[must_use]
     pub fn changes(&self) -> Option<BTreeSet<String>> {
         let statements = self.program.scripts.iter().flat_map(Script::statements);
@@ -158,14 +170,17 @@ impl Transactions {
         self.audit.expressions()
     }
 
-    /// Has the server parse every statement of every script once, and execute none; values of the audit are asked for. Returns what it says of those that it refuses.
-    /// What follows a statement that defines something is left out: it may need what is only there then.
+    /// Has the server parse every statement of every script once, and execute none; values of the
+    /// audit are asked for. Returns what it says of those that it refuses. What follows a statement
+    /// that defines something is left out: it may need what is only there then.
     ///
     /// # Errors
     /// When the server cannot be reached.
     pub fn rehearse(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
-        let mut connection =
-            block_on(Connection::connect(target, &Io::Patient(Patience::for_questions(target))))?;
+        let mut connection = block_on(Connection::connect(
+            target,
+            &Io::WithTimeout(TimeoutPolicy::for_questions(target)),
+        ))?;
         let tried = sending::tried(&self.program, &self.beginning, Which::All, &mut connection);
         let mut refused = block_on(tried)?.refused;
         refused.extend(block_on(self.audit.rehearse(&mut connection))?);
@@ -175,8 +190,9 @@ impl Transactions {
 }
 
 impl Transactions {
-    /// As [`Self::rehearse`], for a database that is not named with --yes-write-to: each script is first run once in a read-only transaction that is rolled
-    /// back. Returns the scripts that write, or, if there are none, the statements that the server refuses.
+    /// As [`Self::rehearse`], for a database that is not named with --yes-write-to: each script is
+    /// first run once in a read-only transaction that is rolled back. Returns the scripts that
+    /// write, or, if there are none, the statements that the server refuses.
     ///
     /// # Errors
     /// When the server cannot be reached.
@@ -184,11 +200,17 @@ impl Transactions {
         let mut refused = Vec::new();
         if let Some(questions) = &target.engine.dialect().read_only_questions {
             for script in &self.program.scripts {
-                // A connection for each script: what one does to its session does not concern the next.
-                let io = Io::Patient(Patience::for_questions(target));
+                // A connection for each script: what one does to its session does not concern the
+                // next.
+                let io = Io::WithTimeout(TimeoutPolicy::for_questions(target));
                 let mut connection = block_on(Connection::connect(target, &io))?;
-                let found =
-                    writing(&self.program, script, self.beginning.clone(), &mut connection, questions);
+                let found = writing(
+                    &self.program,
+                    script,
+                    self.beginning.clone(),
+                    &mut connection,
+                    questions,
+                );
                 match block_on(found) {
                     Ok(found) => refused.extend(found.map(|what| {
                         let database = target.database_name();
@@ -243,34 +265,48 @@ fn unset(script: &Script, settable: &Settable) -> Option<Slot> {
 }
 
 fn nothing_sets(script: &str, name: &str) -> String {
-    let why = if name == "scale" { "; dyno does not count the rows of pgbench_branches for it" } else { "" };
+    let why = if name == "scale" {
+        "; dyno does not count the rows of pgbench_branches for it"
+    } else {
+        ""
+    };
     format!(
         "the script {script}: nothing sets `:{name}`{why}\nhint: say -D {name}=VALUE, or `variables = {{ {name} = VALUE }}` in the spec's \
          [workload], or `\\set {name} VALUE` in the script"
     )
 }
 
-/// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN and COMMIT.
+/// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN
+/// and COMMIT.
 fn is_whole(script: &Script) -> bool {
     let sent: Vec<&str> = script.statements().map(|(command, _)| command.line.as_str()).collect();
     let (begins, ends) = (["begin", "start"], ["commit", "end"]);
     match sent.as_slice() {
         [_] => true,
         [first, middle @ .., last] => {
-            let is_cut =
-                |line: &&&str| [&begins[..], &ends, &DEFINING].iter().any(|words| begins_with(line, words));
-            begins_with(first, &begins) && begins_with(last, &ends) && middle.iter().find(is_cut).is_none()
+            let is_cut = |line: &&&str| {
+                [&begins[..], &ends, &DEFINING].iter().any(|words| begins_with(line, words))
+            };
+            begins_with(first, &begins)
+                && begins_with(last, &ends)
+                && middle.iter().find(is_cut).is_none()
         }
         [] => false,
     }
 }
 
-/// The script's name where it sends one statement; else the command's number and first words behind it.
+/// The script's name where it sends one statement; else the command's number and first words behind
+/// it.
 fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
     let script = &scripts[script];
     match script.statements().count() {
         1 => script.name.clone(),
-        _ => format!("{} {} {}", script.name, command + 1, first_words(&script.commands[command].line)),
+        _ => format!(
+            "{} {} {}",
+            script.name,
+            command + 1,
+            first_words(&script.commands[command].line)
+        ),
     }
 }
 
@@ -300,7 +336,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// The failure of a script that cannot go on, with the script's name and its own words where there are any.
+    /// The failure of a script that cannot go on, with the script's name and its own words where
+    /// there are any.
     fn trouble(&self, script: usize, failure: OperationFailure) -> OperationFailure {
         let said = lock(&self.said.0).take();
         if failure.is_answered() || failure.kind != FailureKind::Other {
@@ -336,7 +373,10 @@ impl Workload for Transactions {
 
     fn commits(&self) -> Vec<usize> {
         let Program { scripts, kind_of, .. } = &*self.program;
-        let all = scripts.iter().zip(kind_of).flat_map(|(script, kinds)| script.commands.iter().zip(kinds));
+        let all = scripts
+            .iter()
+            .zip(kind_of)
+            .flat_map(|(script, kinds)| script.commands.iter().zip(kinds));
         let commits = all.filter(|(command, _)| {
             matches!(command.action, Action::Sql(_)) && begins_with(&command.line, &["commit"])
         });
@@ -365,7 +405,8 @@ impl Workload for Transactions {
         beginning.set(client_id, Value::Integer(id.0.into()));
         let said = Arc::new(Said::default());
         let teller: Arc<dyn Terminal> = Arc::clone(&said) as Arc<dyn Terminal>;
-        let performer = Performer::new(&self.program, id.0, beginning.clone(), Generator::new(0), teller);
+        let performer =
+            Performer::new(&self.program, id.0, beginning.clone(), Generator::new(0), teller);
         Client { performer, said, beginning }
     }
 
@@ -434,14 +475,14 @@ impl Transactions {
         performer.has_waited = false;
         let outcome = attempt(performer, session, script).await;
         if !performer.has_waited {
-            // A script whose branches send nothing would keep the others of its thread from ever having a turn.
+            // A script whose branches send nothing would keep the others of its thread from ever
+            // having a turn.
             session.give_way().await;
         }
         let failure = match outcome {
             Ok(()) if !session.connection().is_in_transaction() => return Ok(()),
-            Ok(()) => {
-                FailureKind::Other.failure("it ends inside of a transaction; end it with COMMIT or ROLLBACK")
-            }
+            Ok(()) => FailureKind::Other
+                .failure("it ends inside of a transaction; end it with COMMIT or ROLLBACK"),
             Err(Stop::Conflict { failure, .. } | Stop::Abort(failure)) => failure,
         };
         let failure = client.trouble(script, failure);
@@ -477,10 +518,17 @@ mod tests {
     #[test]
     fn each_statement_is_a_kind_of_its_own_and_a_script_of_one_gives_it_its_name() {
         let order = "\\set id 1 + 1\nBEGIN;\nINSERT INTO orders VALUES (:id);\nEND;";
-        let workload =
-            built(&[("read", 8, "SELECT 1;"), ("order", 1, order)]).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(workload.kinds(), ["read", "order 2 BEGIN", "order 3 INSERT INTO orders", "order 4 END"]);
-        assert_eq!(workload.commits(), [] as [usize; 0], "END is no word that a server counts as COMMIT");
+        let workload = built(&[("read", 8, "SELECT 1;"), ("order", 1, order)])
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            workload.kinds(),
+            ["read", "order 2 BEGIN", "order 3 INSERT INTO orders", "order 4 END"]
+        );
+        assert_eq!(
+            workload.commits(),
+            [] as [usize; 0],
+            "END is no word that a server counts as COMMIT"
+        );
         assert_eq!(workload.program.weights, 9);
         let chosen: Vec<usize> = (0..9).map(|drawn| workload.program.chosen(drawn)).collect();
         assert_eq!(chosen, [0, 0, 0, 0, 0, 0, 0, 0, 1]);
@@ -491,7 +539,8 @@ mod tests {
     fn a_script_with_a_mistake_is_named_before_anything_runs() {
         let refusal = |text: &str| built(&[("q", 1, text)]).err().unwrap_or_default();
         assert!(
-            refusal("SELECT :idd;").starts_with("the script q: nothing sets `:idd`\nhint: say -D idd=VALUE")
+            refusal("SELECT :idd;")
+                .starts_with("the script q: nothing sets `:idd`\nhint: say -D idd=VALUE")
         );
         for text in [
             "SELECT :scale;",
@@ -500,7 +549,8 @@ mod tests {
             "\\sleep :scale s\nSELECT 1;",
         ] {
             assert!(
-                refusal(text).starts_with("the script q: nothing sets `:scale`; dyno does not count"),
+                refusal(text)
+                    .starts_with("the script q: nothing sets `:scale`; dyno does not count"),
                 "{text}"
             );
         }
@@ -554,7 +604,8 @@ mod tests {
             ("INSERT INTO a VALUES (1); SELECT 1;", Some("a into")),
         ] {
             let workload = built(&[("q", 1, text)]).unwrap_or_else(|error| panic!("{error}"));
-            let changes = workload.changes().map(|words| words.into_iter().collect::<Vec<_>>().join(" "));
+            let changes =
+                workload.changes().map(|words| words.into_iter().collect::<Vec<_>>().join(" "));
             assert_eq!(changes.as_deref(), expected, "{text}");
         }
     }

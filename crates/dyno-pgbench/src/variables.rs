@@ -1,4 +1,5 @@
-//! Variables of scripts. Names are resolved to places when scripts are parsed, so that a client only indexes.
+//! Variables of scripts. Names are resolved to places when scripts are parsed, so that a client
+//! only indexes.
 
 use crate::expression::Value;
 use std::collections::HashMap;
@@ -107,7 +108,8 @@ impl Variables {
     /// The value of a variable.
     ///
     /// # Errors
-    /// When it is not set, or its text is no value, in pgbench's words; an empty text fails without words, as there.
+    /// When it is not set, or its text is no value, in pgbench's words; an empty text fails without
+    /// words, as there.
     pub(crate) fn value(&self, slot: Slot, names: &Names) -> Result<Value, String> {
         match self.0.get(slot.0 as usize) {
             Some(Some(Content::Value(value))) => Ok(*value),

@@ -1,8 +1,8 @@
-//! Where a line of text may be broken: at blanks but for those inside a figure, and in Japanese, which has none, between most characters.
+//! Where a line of text may be broken: at blanks but for those inside a figure, and in Japanese,
+//! which has none, between most characters.
 
 /// Signs that do not begin a line.
-const NEVER_FIRST: &str =
-    "、。，．：；？！）」』】〉》］｝ー々ゝゞ～〜ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ)]},.:;!?%";
+const NEVER_FIRST: &str = "、。，．：；？！）」』】〉》］｝ー々ゝゞ～〜ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ)]},.:;!?%";
 /// Signs that do not end a line.
 const NEVER_LAST: &str = "（「『【〈《［｛([{～";
 
@@ -14,8 +14,8 @@ const BEFORE_FIGURES: [&str; 3] = ["클라이언트", "クライアント", "ク
 pub(crate) fn is_bound(before: &str, after: &str) -> bool {
     // `5.88`, but not `p95`.
     let head = before.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
-    let is_figure =
-        before.ends_with(|c: char| c.is_ascii_digit()) && !head.ends_with(|c: char| c.is_ascii_alphabetic());
+    let is_figure = before.ends_with(|c: char| c.is_ascii_digit())
+        && !head.ends_with(|c: char| c.is_ascii_alphabetic());
     let is_unit = |unit: &&str| {
         let rest = after.strip_prefix(*unit);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
@@ -26,7 +26,8 @@ pub(crate) fn is_bound(before: &str, after: &str) -> bool {
             && BEFORE_FIGURES.iter().any(|it| before.ends_with(it))
 }
 
-/// True when a Korean particle follows a sign, from which browsers part it: what is left of it would begin a line.
+/// True when a Korean particle follows a sign, from which browsers part it: what is left of it
+/// would begin a line.
 pub(crate) fn is_particle(before: char, after: &str) -> bool {
     matches!(before, '%' | ')') && after.starts_with(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))
 }
@@ -72,9 +73,14 @@ mod tests {
         ] {
             assert!(is_bound(before, after), "{before} {after}");
         }
-        for (before, after) in
-            [("p95", "ms"), ("5", "systems"), ("5", "he"), ("of", "s"), ("12", "개"), ("clients", "12")]
-        {
+        for (before, after) in [
+            ("p95", "ms"),
+            ("5", "systems"),
+            ("5", "he"),
+            ("of", "s"),
+            ("12", "개"),
+            ("clients", "12"),
+        ] {
             assert!(!is_bound(before, after), "{before} {after}");
         }
     }
@@ -82,13 +88,15 @@ mod tests {
     #[test]
     fn no_korean_particle_begins_a_line() {
         assert!(is_particle('%', "입니다") && is_particle(')', "에서"));
-        for (before, after) in [('%', " 많은"), ('%', "以内"), ('%', ")"), ('s', "로"), ('%', "")] {
+        for (before, after) in [('%', " 많은"), ('%', "以内"), ('%', ")"), ('s', "로"), ('%', "")]
+        {
             assert!(!is_particle(before, after), "{before}{after}");
         }
     }
 
     #[test]
-    fn lines_break_at_blanks_and_between_japanese_characters_but_not_before_or_after_certain_signs() {
+    fn lines_break_at_blanks_and_between_japanese_characters_but_not_before_or_after_certain_signs()
+    {
         let whole = |text| parts(text).map(|(_, part)| part).collect::<Vec<_>>();
         assert_eq!(whole("95 % of it, wait"), ["95", "%", "of", "it,", "wait"]);
         assert_eq!(whole("처리량이 높다"), ["처리량이", "높다"]);

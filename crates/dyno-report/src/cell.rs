@@ -1,4 +1,5 @@
-//! What stands in a table's cell: a value that knows what it is. Renderers decide how it looks in their form.
+//! What stands in a table's cell: a value that knows what it is. Renderers decide how it looks in
+//! their form.
 
 use crate::figures;
 use crate::messages::{Lang, compare, fill, headings};
@@ -36,9 +37,9 @@ pub(crate) enum Value {
     },
     /// The least and the most that something can be, and the sign that plain text has between them.
     Span(String, String, &'static str),
-    /// A treatment, by its number of clients.
-    Treatment {
-        /// Index into the model's treatments.
+    /// A configuration, by its number of clients.
+    Configuration {
+        /// Index into the model's configurations.
         index: usize,
         clients: u32,
     },
@@ -121,7 +122,7 @@ impl Cell {
             Value::Word(word) => word.text(lang).to_owned(),
             Value::Marked(word) => fill!(compare::PERHAPS_SMALL, lang, verdict = word.text(lang)),
             Value::Span(low, high, between) => figures::range(low.clone(), high, between),
-            Value::Treatment { clients, .. } => clients.to_string(),
+            Value::Configuration { clients, .. } => clients.to_string(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was seen of a machine, in words: `dyno doctor`, and preflight's warnings.
 
-use crate::messages::{Lang, Message, checkup as words, fill, finding, names};
+use crate::messages::{Lang, Message, checkup as words, fill, names, warning};
 use dyno_model::observation::Observation;
 use serde::Serialize;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ pub struct Check {
     /// What was found, with the values.
     pub message: String,
     /// True when it may spoil a measurement.
-    pub is_doubt: bool,
+    pub is_warning: bool,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
@@ -67,24 +67,27 @@ impl Checkup {
             (words::GENERATOR, &checks.generator),
         ];
         let all = || parts.iter().flat_map(|(_, checks)| checks.iter());
-        let (doubt, width) = (words::DOUBT.text(lang), all().map(|it| it.place.width()).max().unwrap_or(0));
-        let mark = doubt.width();
+        let (warning, width) =
+            (words::WARNING.text(lang), all().map(|it| it.place.width()).max().unwrap_or(0));
+        let mark = warning.width();
         let mut text = String::new();
         for (title, checks) in &parts {
             let _ = writeln!(text, "{}", title.text(lang));
-            for Check { place, message, is_doubt, remedy } in *checks {
-                let word = if *is_doubt { doubt } else { "" };
-                let _ = writeln!(text, "  {}  {}  {message}", filled(word, mark), filled(place, width));
+            for Check { place, message, is_warning, remedy } in *checks {
+                let word = if *is_warning { warning } else { "" };
+                let _ =
+                    writeln!(text, "  {}  {}  {message}", filled(word, mark), filled(place, width));
                 if let Some(remedy) = remedy {
                     let remedy = fill!(words::REMEDY, lang, remedy);
-                    let _ = writeln!(text, "  {}  {}  {remedy}", filled("", mark), filled("", width));
+                    let _ =
+                        writeln!(text, "  {}  {}  {remedy}", filled("", mark), filled("", width));
                 }
             }
             text.push('\n');
         }
-        let doubts = all().filter(|it| it.is_doubt).count();
-        let message = if doubts == 0 { words::NOTHING_SPOILS } else { words::SPOILS };
-        text.push_str(&fill!(message, lang, doubts));
+        let warnings = all().filter(|it| it.is_warning).count();
+        let message = if warnings == 0 { words::NOTHING_SPOILS } else { words::SPOILS };
+        text.push_str(&fill!(message, lang, warnings));
         text
     }
 }
@@ -104,8 +107,8 @@ pub fn looking(lang: Lang) -> &'static str {
 #[must_use]
 pub fn check(seen: &Observation, lang: Lang) -> Check {
     let (place, message) = (place(seen, lang), message(seen, lang));
-    let is_doubt = seen.is_doubt();
-    Check { place, message, is_doubt, remedy: if is_doubt { remedy(seen, lang) } else { None } }
+    let is_warning = seen.is_warning();
+    Check { place, message, is_warning, remedy: if is_warning { remedy(seen, lang) } else { None } }
 }
 
 fn place(seen: &Observation, lang: Lang) -> String {
@@ -127,8 +130,8 @@ fn place(seen: &Observation, lang: Lang) -> String {
 }
 
 fn message(seen: &Observation, lang: Lang) -> String {
-    let is_doubt = seen.is_doubt();
-    let either = |doubt: Message, fine: Message| if is_doubt { doubt } else { fine };
+    let is_warning = seen.is_warning();
+    let either = |warning: Message, fine: Message| if is_warning { warning } else { fine };
     match seen {
         Observation::Processors { usable, model } => {
             let message = if model.is_empty() { words::USABLE } else { words::USABLE_NAMED };
@@ -153,16 +156,21 @@ fn message(seen: &Observation, lang: Lang) -> String {
             fill!(either(words::DISK_SCATTERS, words::DISK_TAKES), lang, p50, p95)
         }
         Observation::DiskUntimed { reason, .. } => fill!(words::DISK_UNTIMED, lang, reason),
-        Observation::Neighbours { findings } if findings.is_empty() => words::NOBODY.text(lang).to_owned(),
-        Observation::Neighbours { findings } => {
-            let sentences: Vec<String> = findings.iter().map(|it| finding::sentence(it, lang)).collect();
+        Observation::Neighbours { warnings } if warnings.is_empty() => {
+            words::NOBODY.text(lang).to_owned()
+        }
+        Observation::Neighbours { warnings } => {
+            let sentences: Vec<String> =
+                warnings.iter().map(|it| warning::sentence(it, lang)).collect();
             sentences.join(lang.space)
         }
         Observation::Server { found: None, .. } => words::SERVER_MISSING.text(lang).to_owned(),
         Observation::Server { found: Some((version, program)), .. } => {
             fill!(words::SERVER_IS, lang, version, program)
         }
-        Observation::Generator { cpu_us: None, .. } => words::GENERATOR_SILENT.text(lang).to_owned(),
+        Observation::Generator { cpu_us: None, .. } => {
+            words::GENERATOR_SILENT.text(lang).to_owned()
+        }
         Observation::Generator { per_second, cpu_us: Some(cpu), .. } => {
             let cpu = format!("{cpu:.1}");
             fill!(words::GENERATOR_DOES, lang, rate = format!("{per_second:.0}"), cpu)
@@ -219,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_are_marked_counted_and_have_their_remedy_below() {
+    fn warnings_are_marked_counted_and_have_their_remedy_below() {
         insta::assert_snapshot!(checkup().to_text(EN), @r"
         This machine
                  processors    2 usable

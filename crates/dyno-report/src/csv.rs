@@ -1,43 +1,57 @@
-//! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment, then of every
-//! step of a table that grows (scope `step`; behind its name and `@` the metric has the number of rows at the step's end), and of every stage of
-//! a load (scope `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope `transaction`, where a workload has several), and
-//! of each workload beside (scope `beside`; the state is what its audits came to).
+//! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of
+//! every configuration, then of every step of a table that grows (scope `step`; behind its name and
+//! `@` the metric has the number of rows at the step's end), and of every stage of a load (scope
+//! `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope
+//! `transaction`, where a workload has several), and of each workload beside (scope `beside`; the
+//! state is what its audits came to).
 //!
-//! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
-//! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
-//! `metric`, `unit`, `value`, `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials). A figure that is
-//! only a lower bound has no `value` and no `high`: the bound is in `low`. `error:MESSAGE@STATEMENT` counts the errors of a sort, of which this
-//! was the first message.
+//! Column names, scopes and metrics are part of the format and the same in every language. Columns:
+//! `scope` (`trial` or `configuration`), `system`, one column per factor, `clients`, `block` and
+//! `trial` (empty for configurations), `state`, `metric`, `unit`, `value`, `low` and `high` (95 %
+//! interval, empty for trials), `n` (valid trials, empty for trials). A figure that is only a lower
+//! bound has no `value` and no `high`: the bound is in `low`. `error:MESSAGE@STATEMENT` counts the
+//! errors of a sort, of which this was the first message.
 
 use crate::measures::{
-    FAULT, FAULT_ERRORS, FOUND, Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
-    TREATMENT_LOST, TREATMENT_RATES, TRIAL,
+    CONFIGURATION_COUNTERS, CONFIGURATION_LOST, CONFIGURATION_RATES, FAULT, FAULT_ERRORS, FOUND,
+    Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TRIAL,
 };
 use crate::messages::Lang;
-use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
+use dyno_analysis::model::{ConfigurationRow, KindCount, Range, ReportModel, TrialRow, Unit};
 use dyno_model::printable;
 use serde::Serialize;
 
 pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     let mut sheet = Sheet::default();
     let factors = model.factors.iter().map(String::as_str);
-    let columns = ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];
+    let columns =
+        ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];
     sheet.line(["scope", "system"].into_iter().chain(factors).chain(columns));
     for trial in &model.trials {
         trial_lines(&mut sheet, model, trial);
     }
-    for treatment in 0..model.treatments.len() {
-        treatment_lines(&mut sheet, model, treatment);
+    for configuration in 0..model.configurations.len() {
+        configuration_lines(&mut sheet, model, configuration);
     }
     step_lines(&mut sheet, model);
     for stage in &model.stages {
-        sheet.figures(model, &Owner::part(model, "stage", stage.treatment, &stage.name), STAGE, stage);
+        sheet.figures(
+            model,
+            &Owner::part(model, "stage", stage.configuration, &stage.name),
+            STAGE,
+            stage,
+        );
     }
     for named in &model.transactions {
-        sheet.figures(model, &Owner::part(model, "transaction", named.treatment, &named.name), NAMED, named);
+        sheet.figures(
+            model,
+            &Owner::part(model, "transaction", named.configuration, &named.name),
+            NAMED,
+            named,
+        );
     }
     for beside in &model.beside {
-        let part = Owner::part(model, "beside", beside.figures.treatment, &beside.figures.name);
+        let part = Owner::part(model, "beside", beside.figures.configuration, &beside.figures.name);
         sheet.figures(model, &Owner { state: word(&beside.audit), ..part }, NAMED, &beside.figures);
     }
     sheet.text()
@@ -46,7 +60,7 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
 /// What a figure belongs to.
 struct Owner<'a> {
     scope: &'a str,
-    treatment: &'a TreatmentRow,
+    configuration: &'a ConfigurationRow,
     block: String,
     trial: &'a str,
     state: String,
@@ -55,14 +69,15 @@ struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    fn of(model: &'a ReportModel, scope: &'a str, treatment: usize) -> Self {
-        let (treatment, [block, state, suffix]) = (&model.treatments[treatment], Default::default());
-        Self { scope, treatment, block, trial: "", state, suffix }
+    fn of(model: &'a ReportModel, scope: &'a str, configuration: usize) -> Self {
+        let (configuration, [block, state, suffix]) =
+            (&model.configurations[configuration], Default::default());
+        Self { scope, configuration, block, trial: "", state, suffix }
     }
 
-    /// A part of a treatment.
-    fn part(model: &'a ReportModel, scope: &'a str, treatment: usize, part: &str) -> Self {
-        Self { suffix: format!("@{part}"), ..Self::of(model, scope, treatment) }
+    /// A part of a configuration.
+    fn part(model: &'a ReportModel, scope: &'a str, configuration: usize, part: &str) -> Self {
+        Self { suffix: format!("@{part}"), ..Self::of(model, scope, configuration) }
     }
 }
 
@@ -86,7 +101,13 @@ impl Sheet {
     }
 
     /// A line per measure that the row has.
-    fn figures<R>(&mut self, model: &ReportModel, owner: &Owner<'_>, measures: &[Measure<R>], row: &R) {
+    fn figures<R>(
+        &mut self,
+        model: &ReportModel,
+        owner: &Owner<'_>,
+        measures: &[Measure<R>],
+        row: &R,
+    ) {
         for measure in measures.iter().filter(|measure| !measure.id.is_empty()) {
             if let Some(figure) = (measure.of)(row) {
                 self.figure(model, owner, (measure.id, measure.unit), figure);
@@ -95,14 +116,15 @@ impl Sheet {
     }
 
     fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, of: (&str, Unit), figure: Figure) {
-        let line = &model.lines[owner.treatment.line];
-        let clients = owner.treatment.clients.to_string();
+        let line = &model.lines[owner.configuration.line];
+        let clients = owner.configuration.clients.to_string();
         let (value, is_bound, interval, repeats) = match figure {
             Figure::Value { value, is_bound } => (value, is_bound, None, None),
             Figure::Mean(mean) => (mean.mean, mean.is_bound, mean.interval, Some(mean.repeats)),
         };
         let value = value.to_string();
-        let end = |of: fn(Range) -> f64| interval.map(|range| of(range).to_string()).unwrap_or_default();
+        let end =
+            |of: fn(Range) -> f64| interval.map(|range| of(range).to_string()).unwrap_or_default();
         let [value, low, high] = match is_bound {
             true => [String::new(), value, String::new()],
             false => [value, end(|range| range.low), end(|range| range.high)],
@@ -131,7 +153,7 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         block: trial.block.to_string(),
         trial: &trial.id,
         state: word(&trial.state),
-        ..Owner::of(model, "trial", trial.treatment)
+        ..Owner::of(model, "trial", trial.configuration)
     };
     match &trial.figures {
         Some(figures) => sheet.figures(model, &owner, TRIAL, figures),
@@ -145,42 +167,44 @@ fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
     let Some(growth) = &model.growth else { return };
     for line in &growth.lines {
         for (step, rows) in line.steps.iter().zip(&growth.milestones) {
-            let owner = Owner::part(model, "step", line.treatment, &rows.to_string());
+            let owner = Owner::part(model, "step", line.configuration, &rows.to_string());
             sheet.figures(model, &owner, STEP, step);
         }
     }
 }
 
-fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
-    let row = &model.treatments[treatment];
-    let of_treatment = || Owner { state: word(&row.validity), ..Owner::of(model, "treatment", treatment) };
-    let owner = of_treatment();
-    sheet.figures(model, &owner, TREATMENT_RATES, row);
-    for search in model.searches.iter().filter(|search| search.treatment == treatment) {
+fn configuration_lines(sheet: &mut Sheet, model: &ReportModel, configuration: usize) {
+    let row = &model.configurations[configuration];
+    let of_configuration =
+        || Owner { state: word(&row.validity), ..Owner::of(model, "configuration", configuration) };
+    let owner = of_configuration();
+    sheet.figures(model, &owner, CONFIGURATION_RATES, row);
+    for search in model.searches.iter().filter(|search| search.configuration == configuration) {
         sheet.figures(model, &owner, FOUND, search);
     }
     if let Some(merged) = &row.merged {
         sheet.figures(model, &owner, LATENCY, merged);
     }
-    sheet.figures(model, &owner, TREATMENT_BOOKS, row);
+    sheet.figures(model, &owner, CONFIGURATION_COUNTERS, row);
     for (what, kinds) in [("failed", &row.failed_by_kind), ("retries", &row.retries_by_kind)] {
         for KindCount { kind, count } in kinds {
             sheet.figure(model, &owner, (&format!("{what}:{kind}"), Unit::Count), (*count).into());
         }
     }
     for error in &row.errors.0 {
-        let metric = printable::line(&format!("error:{}@{}", error.failure, error.statement)).into_owned();
+        let metric =
+            printable::line(&format!("error:{}@{}", error.failure, error.statement)).into_owned();
         sheet.figure(model, &owner, (&metric, Unit::Count), error.count.into());
     }
-    sheet.figures(model, &owner, &[TREATMENT_LOST], row);
-    if let Some(faults) = model.faults.iter().find(|row| row.treatment == treatment) {
+    sheet.figures(model, &owner, &[CONFIGURATION_LOST], row);
+    if let Some(faults) = model.faults.iter().find(|row| row.configuration == configuration) {
         sheet.figures(model, &owner, FAULT, faults);
         for errors in &faults.errors {
-            let of_kind = Owner { suffix: format!(":{}", errors.kind), ..of_treatment() };
+            let of_kind = Owner { suffix: format!(":{}", errors.kind), ..of_configuration() };
             sheet.figures(model, &of_kind, FAULT_ERRORS, errors);
         }
     }
-    if let Some(monitored) = model.resources.iter().find(|row| row.treatment == treatment) {
+    if let Some(monitored) = model.resources.iter().find(|row| row.configuration == configuration) {
         sheet.figures(model, &owner, RESOURCES, monitored);
         for (name, value) in &monitored.server_counters_per_transaction {
             let metric = format!("per-transaction:{name}");

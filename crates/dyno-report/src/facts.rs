@@ -11,7 +11,8 @@ pub(crate) type Fact = (&'static Message, String);
 /// When, how often and with what it was measured.
 pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let (provenance, completeness) = (&model.provenance, &model.completeness);
-    let (planned, measured, valid) = (completeness.planned, completeness.measured, completeness.valid);
+    let (planned, measured, valid) =
+        (completeness.planned, completeness.measured, completeness.valid);
     let trials = fill!(page::PAGE_TRIALS_OF, lang, planned, measured, valid);
     vec![
         (&page::PAGE_RUN, format!("{} / {}", provenance.experiment, provenance.run)),
@@ -29,10 +30,15 @@ pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
 pub(crate) fn machine(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let environment = &model.provenance.environment;
     let (logical, cores) = (environment.cpu_logical, environment.cpu_cores);
-    let processors = fill!(page::PAGE_PROCESSORS_OF, lang, logical, cores, usable = environment.cpu_usable);
+    let processors =
+        fill!(page::PAGE_PROCESSORS_OF, lang, logical, cores, usable = environment.cpu_usable);
     let cpu = format!("{} {}", environment.cpu_model, environment.architecture);
     let listed = |values: &BTreeMap<String, String>| {
-        values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(lang.comma)
+        values
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect::<Vec<_>>()
+            .join(lang.comma)
     };
     vec![
         (&page::PAGE_CPU, cpu.trim().to_owned()),

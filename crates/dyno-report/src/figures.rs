@@ -1,4 +1,5 @@
-//! How figures look: same digits and separators in all languages. The only place where renderers get text for numbers.
+//! How figures look: same digits and separators in all languages. The only place where renderers
+//! get text for numbers.
 
 pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
@@ -14,8 +15,8 @@ pub(crate) fn integer(value: i64) -> String {
     format!("{sign}{}", count(value.unsigned_abs()))
 }
 
-/// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are shown as `< 0.01 %`,
-/// because `0 %` would say that there was nothing.
+/// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are
+/// shown as `< 0.01 %`, because `0 %` would say that there was nothing.
 pub(crate) fn percent(hundredths: f64) -> String {
     match hundredths {
         0.0 => "0 %".to_owned(),
@@ -41,18 +42,20 @@ pub(crate) fn difference(hundredths: f64) -> String {
     format!("{sign}{} %", share(hundredths.abs()))
 }
 
-/// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact, so it has no more
-/// decimals than it needs.
+/// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact,
+/// so it has no more decimals than it needs.
 pub(crate) fn limit(hundredths: f64) -> String {
     format!("{} %", (hundredths * 1000.0).round() / 1000.0)
 }
 
-/// Confidence of an interval, 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the risk keeps two significant digits.
+/// Confidence of an interval, 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the risk keeps two significant
+/// digits.
 pub(crate) fn level(confidence: f64) -> String {
     let risk = 100.0 * (1.0 - confidence).max(1e-9);
     let decimals = (1.0 - risk.log10().floor()).max(0.0) as usize;
     let text = format!("{:.decimals$}", 100.0 * confidence);
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} %")
 }
 
@@ -72,8 +75,8 @@ pub(crate) fn about(value: u64) -> String {
     count((value + step / 2) / step * step)
 }
 
-/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`. Below 0.001 it is shown as `< 0.001`, because `0.000` would
-/// say that nothing was left.
+/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`. Below 0.001 it is shown as
+/// `< 0.001`, because `0.000` would say that nothing was left.
 pub(crate) fn ratio(value: f64) -> String {
     if value > 0.0 && value < 0.000_5 {
         "< 0.001".to_owned()
@@ -88,7 +91,8 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
-/// The ends of an interval of a ratio. One that spans more than a thousandfold says no more than that much of an end: `< 0.01`, `> 100`.
+/// The ends of an interval of a ratio. One that spans more than a thousandfold says no more than
+/// that much of an end: `< 0.01`, `> 100`.
 pub(crate) fn ends(Range { low, high }: Range) -> [String; 2] {
     let says_little = high > 1_000.0 * low;
     [
@@ -97,8 +101,8 @@ pub(crate) fn ends(Range { low, high }: Range) -> [String; 2] {
     ]
 }
 
-/// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, from a doubling on `4.9×`, and `> 100×`
-/// where no difference that anybody meets would have been.
+/// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, from a
+/// doubling on `4.9×`, and `> 100×` where no difference that anybody meets would have been.
 pub(crate) fn detectable(effect: f64) -> String {
     match effect {
         ..2.0 => percent((effect - 1.0) * 100.0),
@@ -107,7 +111,8 @@ pub(crate) fn detectable(effect: f64) -> String {
     }
 }
 
-/// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show figures that may be one.
+/// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show
+/// figures that may be one.
 pub(crate) fn bounded(value: String, is_bound: bool) -> String {
     if is_bound { format!("≥ {value}") } else { value }
 }
@@ -169,7 +174,8 @@ pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
 
 /// Where a limit lies, with its unit: `20 ms`.
 pub(crate) fn limit_value(measure: LimitMeasure, value: f64) -> String {
-    let number = if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
+    let number =
+        if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
     match measure {
         LimitMeasure::Lost => number,
         LimitMeasure::Failed => format!("{number} %"),
@@ -199,8 +205,9 @@ pub(crate) fn of_limit(measure: LimitMeasure, figure: f64) -> String {
     }
 }
 
-/// Half the width of an estimate's interval, with as many decimals as its mean is shown with; `None` without interval.
-/// Intervals of Student's t are symmetric, but end at 0, so the upper half is the one that counts.
+/// Half the width of an estimate's interval, with as many decimals as its mean is shown with;
+/// `None` without interval. Intervals of Student's t are symmetric, but end at 0, so the upper half
+/// is the one that counts.
 pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
     let interval = estimate.interval?;
     let decimals = decimals(estimate.mean);
@@ -265,9 +272,13 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_difference_has_two_digits_and_a_direction() {
-        for (hundredths, text) in
-            [(-45.3, "-45 %"), (5.91, "+5.9 %"), (-0.12, "-0.12 %"), (0.0, "+0.00 %"), (120.4, "+120 %")]
-        {
+        for (hundredths, text) in [
+            (-45.3, "-45 %"),
+            (5.91, "+5.9 %"),
+            (-0.12, "-0.12 %"),
+            (0.0, "+0.00 %"),
+            (120.4, "+120 %"),
+        ] {
             assert_eq!(difference(hundredths), text);
         }
     }
@@ -300,8 +311,13 @@ mod tests {
 
     #[test]
     fn a_lower_bound_is_never_shown_as_a_value() {
-        let estimate =
-            Estimate { unit: Unit::Milliseconds, mean: 95.04, interval: None, repeats: 3, is_bound: true };
+        let estimate = Estimate {
+            unit: Unit::Milliseconds,
+            mean: 95.04,
+            interval: None,
+            repeats: 3,
+            is_bound: true,
+        };
         assert_eq!(mean(&estimate), "≥ 95.0");
         assert_eq!(mean(&Estimate { is_bound: false, ..estimate }), "95.0");
         assert_eq!(bounded_ratio(1.318, Some(RatioBound::AtLeast)), "≥ 1.32");
@@ -311,7 +327,10 @@ mod tests {
 
     #[test]
     fn a_visible_difference_is_a_factor_from_a_doubling_on() {
-        assert_eq!([1.058, 1.99, 4.89, 39_631.0].map(detectable), ["5.8 %", "99.0 %", "4.89×", "> 100×"]);
+        assert_eq!(
+            [1.058, 1.99, 4.89, 39_631.0].map(detectable),
+            ["5.8 %", "99.0 %", "4.89×", "> 100×"]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Plain text that was written without a width in mind, laid out for a terminal: lines break between words and go on below their text.
+//! Plain text that was written without a width in mind, laid out for a terminal: lines break
+//! between words and go on below their text.
 
 use crate::table::wrapped;
 use unicode_width::UnicodeWidthStr;
@@ -8,7 +9,8 @@ const WIDTH: usize = 80;
 /// Where the text of a line begins at most, for what follows to be put below it.
 const INDENT_MAX: usize = 40;
 
-/// The text with no line wider than 80 columns, where words allow it. What points into source code stays as it is.
+/// The text with no line wider than 80 columns, where words allow it. What points into source code
+/// stays as it is.
 #[must_use]
 pub fn fitted(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(line).collect();
@@ -47,7 +49,8 @@ fn without_colours(text: &str) -> (String, Vec<usize>) {
     (bare, places)
 }
 
-/// Where what follows a line is put below: behind its blanks, its label or its first columns. `None` for lines that point into a text.
+/// Where what follows a line is put below: behind its blanks, its label or its first columns.
+/// `None` for lines that point into a text.
 fn text_begins(line: &str) -> Option<usize> {
     let blanks = line.len() - line.trim_start().len();
     let rest = &line[blanks..];
@@ -61,9 +64,18 @@ fn text_begins(line: &str) -> Option<usize> {
             .then_some(blanks + 2);
     }
     let label = rest.find(": ").filter(|end| !rest[..*end].trim_start_matches("= ").contains(' '));
-    let gap = line.match_indices("  ").map(|(at, _)| at).filter(|at| *at < INDENT_MAX && *at > blanks).last();
+    let gap = line
+        .match_indices("  ")
+        .map(|(at, _)| at)
+        .filter(|at| *at < INDENT_MAX && *at > blanks)
+        .last();
     let behind_gap = gap.map(|at| at + line[at..].len() - line[at..].trim_start().len());
-    Some(behind_gap.filter(|at| *at <= INDENT_MAX).or(label.map(|end| blanks + end + 2)).unwrap_or(blanks))
+    Some(
+        behind_gap
+            .filter(|at| *at <= INDENT_MAX)
+            .or(label.map(|end| blanks + end + 2))
+            .unwrap_or(blanks),
+    )
 }
 
 #[cfg(test)]
@@ -72,8 +84,7 @@ mod tests {
 
     #[test]
     fn lines_break_between_words_and_go_on_below_their_text() {
-        let long =
-            "every word of this sentence is whole, however narrow the terminal may be that shows it here";
+        let long = "every word of this sentence is whole, however narrow the terminal may be that shows it here";
         for (first, indent) in [
             ("error: ", 7),
             ("  help: ", 8),
@@ -86,7 +97,10 @@ mod tests {
             let text = fitted(&format!("short\n{first}{long}"));
             let lines: Vec<&str> = text.lines().skip(1).collect();
             assert!(lines.len() > 1 && lines.iter().all(|line| line.width() <= WIDTH), "{text}");
-            assert!(lines[0].starts_with(first) && lines[1].starts_with(&" ".repeat(indent)), "{text}");
+            assert!(
+                lines[0].starts_with(first) && lines[1].starts_with(&" ".repeat(indent)),
+                "{text}"
+            );
             assert!(!lines[1][indent..].starts_with(' '), "{text}");
             let words: Vec<&str> = text.split_whitespace().skip(1).collect();
             assert_eq!(words, format!("{first}{long}").split_whitespace().collect::<Vec<_>>());
@@ -98,7 +112,8 @@ mod tests {
         let coloured = format!("\u{1b}[1;31merror:\u{1b}[0m {}", "word ".repeat(20));
         let lines: Vec<String> = fitted(&coloured).lines().map(str::to_owned).collect();
         assert!(
-            lines[0].starts_with("\u{1b}[1;31merror:\u{1b}[0m word") && lines[1].starts_with("       word")
+            lines[0].starts_with("\u{1b}[1;31merror:\u{1b}[0m word")
+                && lines[1].starts_with("       word")
         );
         for kept in [
             format!("12 | url = \"{}\"", "x ".repeat(50)),

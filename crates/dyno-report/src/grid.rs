@@ -1,4 +1,5 @@
-//! Tables in the page: of the report and of a comparison. What plain text has in a column of its own stands beside its figure.
+//! Tables in the page: of the report and of a comparison. What plain text has in a column of its
+//! own stands beside its figure.
 
 use crate::breaks::{is_bound, is_particle};
 use crate::cell::{Cell, Value};
@@ -15,7 +16,8 @@ pub(crate) fn chip(word: Word, lang: Lang) -> Markup {
 
 /// Longest word that is kept on one line, in bytes; a telephone has room for it.
 const LONGEST_WORD: usize = 28;
-/// Widest text of a cell that is kept on one line, in columns of a terminal: names of variants, metrics and trials.
+/// Widest text of a cell that is kept on one line, in columns of a terminal: names of variants,
+/// metrics and trials.
 const KEPT_WIDTH: usize = 18;
 /// A text of a cell from this width on is a sentence, which needs room.
 const SENTENCE_WIDTH: usize = 40;
@@ -28,14 +30,16 @@ const GAP: usize = 2;
 /// Columns of a terminal that the frame and sign of a chip take.
 const FRAME: usize = 5;
 
-/// The text, with words that have hyphens in them kept on one line: `read-modify-write`, `--release`.
+/// The text, with words that have hyphens in them kept on one line: `read-modify-write`,
+/// `--release`.
 pub(crate) fn unbroken(text: &str) -> Markup {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut rest = text;
     let mut parts = Vec::new();
     while !rest.is_empty() {
         let is_word = rest.starts_with(is_inside);
-        let (part, after) = rest.split_at(rest.find(|c| is_inside(c) != is_word).unwrap_or(rest.len()));
+        let (part, after) =
+            rest.split_at(rest.find(|c| is_inside(c) != is_word).unwrap_or(rest.len()));
         let has_hyphen = part.contains('-') && part.contains(|c: char| c.is_ascii_alphanumeric());
         parts.push((part, is_word && has_hyphen && part.len() <= LONGEST_WORD));
         rest = after;
@@ -46,14 +50,20 @@ pub(crate) fn unbroken(text: &str) -> Markup {
 /// The table, with a caption unless it is empty. A reader may sort its rows; groups stay together.
 pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     let table = table.for_form(Form::Text).without_absent_columns();
-    let of_treatments = table.columns.first().is_some_and(|column| column.heading == &headings::CLIENTS);
-    // With one number of clients per line there is nothing to group, and the first column names the treatment.
-    let is_flat = of_treatments && table.groups.iter().all(|group| group.rows.len() < 2);
+    let of_configurations =
+        table.columns.first().is_some_and(|column| column.heading == &headings::CLIENTS);
+    // With one number of clients per line there is nothing to group, and the first column names the
+    // configuration.
+    let is_flat = of_configurations && table.groups.iter().all(|group| group.rows.len() < 2);
     // Names of pairs stand over their rows, or before them where each pair has one.
-    let names = if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
+    let names =
+        if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
     let has_titles = names.is_empty() && !is_flat;
-    let named =
-        if has_titles { table.groups.iter().filter(|group| !group.names.is_empty()).count() } else { 0 };
+    let named = if has_titles {
+        table.groups.iter().filter(|group| !group.names.is_empty()).count()
+    } else {
+        0
+    };
     let first = if is_flat { Some(&headings::SYSTEM) } else { None };
     let headings = names.iter().copied().chain(table.columns.iter().map(|column| column.heading));
     let cell_titles = is_wide(widths(&table, names, is_flat, lang))
@@ -65,7 +75,7 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
                 @for name in names { th.l { (name.text(lang)) } }
                 @for (i, column) in table.columns.iter().enumerate() {
                     @let heading = first.filter(|_| i == 0).unwrap_or(column.heading);
-                    @let is_left = column.align == Align::Left || of_treatments && i == 0;
+                    @let is_left = column.align == Align::Left || of_configurations && i == 0;
                     th class=[is_left.then_some("l")] { (heading.text(lang)) }
                 }
             } }
@@ -93,12 +103,14 @@ fn titles(group: &Group, lang: Lang) -> Vec<String> {
     }
 }
 
-/// True when columns that take so much do not fit beside each other on a telephone. Their rows are then stacked there.
+/// True when columns that take so much do not fit beside each other on a telephone. Their rows are
+/// then stacked there.
 pub(crate) fn is_wide(widths: impl IntoIterator<Item = usize>) -> bool {
     widths.into_iter().map(|width| width + GAP).sum::<usize>() > TELEPHONE
 }
 
-/// Titles of columns for the style sheet: stacked rows have no heads of columns, and each cell has its title.
+/// Titles of columns for the style sheet: stacked rows have no heads of columns, and each cell has
+/// its title.
 pub(crate) fn titles_of_cells<'a>(titles: impl IntoIterator<Item = &'a str>) -> String {
     let quoted = titles.into_iter().map(|title| title.replace('\'', "\\27 "));
     quoted.enumerate().map(|(at, title)| format!("--t{at}:'{title}';")).collect()
@@ -129,7 +141,7 @@ fn least_width(text: &str) -> usize {
 fn cell_width(cell: &Cell, lang: Lang) -> usize {
     let text = cell.plain(lang);
     match &cell.value {
-        Value::Treatment { clients, .. } => names::clients(&[*clients], lang).width(),
+        Value::Configuration { clients, .. } => names::clients(&[*clients], lang).width(),
         Value::Word(_) | Value::Marked(_) => text.width() + FRAME,
         Value::Figure { half: Some(half), .. } => text.width() + " ± ".width() + half.width(),
         Value::Text(_) => least_width(&text),
@@ -138,7 +150,13 @@ fn cell_width(cell: &Cell, lang: Lang) -> usize {
 }
 
 /// `named` are titles of the columns that the names of the group are, if any.
-fn rows(group: &Group, named: &[&Message], columns: &[Column], is_flat: bool, lang: Lang) -> Markup {
+fn rows(
+    group: &Group,
+    named: &[&Message],
+    columns: &[Column],
+    is_flat: bool,
+    lang: Lang,
+) -> Markup {
     let names = if named.is_empty() { &[] } else { &group.names[..] };
     let label = if is_flat { group.names.first().map(String::as_str) } else { None };
     html! {
@@ -166,8 +184,8 @@ fn whole(text: &str) -> Markup {
     }
 }
 
-/// The page, in which no line ends between a figure and its unit, between the ends of a range, or between a sign and its particle. Specs stand
-/// there as they were written.
+/// The page, in which no line ends between a figure and its unit, between the ends of a range, or
+/// between a sign and its particle. Specs stand there as they were written.
 pub(crate) fn with_whole_figures(page: &str) -> String {
     let mut whole = String::with_capacity(page.len());
     for part in page.split_inclusive("</pre>") {
@@ -178,8 +196,12 @@ pub(crate) fn with_whole_figures(page: &str) -> String {
             // No-break space, and word joiner.
             let (to, bond) = match sign {
                 " " if is_bound(before, after) => (at, "\u{a0}"),
-                "～" if after.starts_with(|sign: char| sign.is_ascii_digit()) => (at, "\u{2060}～\u{2060}"),
-                _ if sign.starts_with(|sign| is_particle(sign, after)) => (at + sign.len(), "\u{2060}"),
+                "～" if after.starts_with(|sign: char| sign.is_ascii_digit()) => {
+                    (at, "\u{2060}～\u{2060}")
+                }
+                _ if sign.starts_with(|sign| is_particle(sign, after)) => {
+                    (at + sign.len(), "\u{2060}")
+                }
                 _ => continue,
             };
             whole.extend([&text[from..to], bond]);
@@ -190,15 +212,17 @@ pub(crate) fn with_whole_figures(page: &str) -> String {
     whole
 }
 
-/// The page without ends of cells and rows, which go without saying in HTML: tables of many treatments are a third of a page.
+/// The page without ends of cells and rows, which go without saying in HTML: tables of many
+/// configurations are a third of a page.
 pub(crate) fn without_optional_ends(page: &str) -> String {
     let mut short = String::with_capacity(page.len());
     let mut rest = page;
     while let Some(at) = rest.find("</t") {
         let (before, from) = rest.split_at(at);
         short.push_str(before);
-        let end =
-            ["</td>", "</th>", "</tr>", "</thead>", "</tbody>"].into_iter().find(|end| from.starts_with(end));
+        let end = ["</td>", "</th>", "</tr>", "</thead>", "</tbody>"]
+            .into_iter()
+            .find(|end| from.starts_with(end));
         let kept = if end.is_some() { "" } else { "</t" };
         short.push_str(kept);
         rest = &from[end.map_or(kept.len(), str::len)..];
@@ -212,10 +236,15 @@ fn kept(text: &str) -> Option<&'static str> {
 }
 
 /// Class of the cell that names a row.
-fn head_class(cell: &Cell, column: &Column, line: Option<&str>, lang: Lang) -> Option<&'static str> {
+fn head_class(
+    cell: &Cell,
+    column: &Column,
+    line: Option<&str>,
+    lang: Lang,
+) -> Option<&'static str> {
     match (&cell.value, column.align) {
-        (Value::Treatment { .. }, _) if line.is_some() => None,
-        (Value::Treatment { .. }, _) => Some("k"),
+        (Value::Configuration { .. }, _) if line.is_some() => None,
+        (Value::Configuration { .. }, _) => Some("k"),
         (_, Align::Right) => Some("r"),
         (_, Align::Left) => kept(&cell.plain(lang)),
     }
@@ -240,7 +269,7 @@ fn class(cell: &Cell, column: &Column, lang: Lang) -> Option<&'static str> {
     }
 }
 
-/// What a cell shows; a treatment without a line over it is named with its line.
+/// What a cell shows; a configuration without a line over it is named with its line.
 pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
     match &cell.value {
         Value::Word(word) => chip(*word, lang),
@@ -251,7 +280,7 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
             @if let Some(repeats) = repeats { span.pm { " (n = " (repeats) ")" } }
         },
         Value::Span(low, high, _) if low != high => html! { (low) " – " (high) },
-        Value::Treatment { index, clients } => {
+        Value::Configuration { index, clients } => {
             let text = match line {
                 Some(line) => names::line_at(line, *clients, lang),
                 None => names::clients(&[*clients], lang),
@@ -269,8 +298,7 @@ mod tests {
 
     #[test]
     fn lines_end_neither_inside_of_a_figure_nor_before_its_particle_and_specs_are_left_alone() {
-        let page =
-            "<p>RAID1(2개)은 12 %입니다, 3 ms, 16～20、A～B.<pre>a = 12 %입니다, 16～20</pre>12 %입니다";
+        let page = "<p>RAID1(2개)은 12 %입니다, 3 ms, 16～20、A～B.<pre>a = 12 %입니다, 16～20</pre>12 %입니다";
         let joined = "12\u{a0}%\u{2060}입니다";
         let range = "16\u{2060}～\u{2060}20";
         let whole = format!(

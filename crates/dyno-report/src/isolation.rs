@@ -12,10 +12,12 @@ use dyno_model::isolation::IsolationLevel;
 
 /// What transactions did to one another; what the level in force forbids alarms.
 pub(crate) fn table(model: &ReportModel) -> Table {
-    let audits = by_line(model, &model.audits, |audit| audit.treatment).into_iter();
+    let audits = by_line(model, &model.audits, |audit| audit.configuration).into_iter();
     let rows = audits.filter_map(|(index, audit)| Some((index, audit.anomalies.as_ref()?)));
-    let sheet = Sheet::of_treatments(model, rows)
-        .left(&headings::ISOLATION_LEVEL, |audit| Cell::figure(audit.level.map(IsolationLevel::sql)))
+    let sheet = Sheet::of_configurations(model, rows)
+        .left(&headings::ISOLATION_LEVEL, |audit| {
+            Cell::figure(audit.level.map(IsolationLevel::sql))
+        })
         .right(&columns::COMMITTED, |audit| Cell::count(audit.committed));
     let sheet = Anomaly::ALL.into_iter().fold(sheet, |sheet, anomaly| {
         sheet.right(names::anomaly(anomaly), |audit| {
@@ -28,7 +30,8 @@ pub(crate) fn table(model: &ReportModel) -> Table {
     sheet.left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict))).table()
 }
 
-/// Of each treatment's anomalies the first of each kind; then how many transactions are in no history.
+/// Of each configuration's anomalies the first of each kind; then how many transactions are in no
+/// history.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
     let audits = model.audits.iter().filter_map(|audit| audit.anomalies.as_ref());
     let cases = audits.flat_map(|audit| audit.found.iter());
@@ -38,19 +41,24 @@ pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
             let (client, number) = (it.client, it.sequence);
             fill!(notes::NOTE_INVOLVED, lang, client, number, operations = it.operations)
         };
-        let transactions = transactions.iter().map(involved).collect::<Vec<_>>().join(lang.semicolon);
+        let transactions =
+            transactions.iter().map(involved).collect::<Vec<_>>().join(lang.semicolon);
         let anomaly = names::anomaly(found.anomaly).text(lang);
         Some(fill!(notes::NOTE_ANOMALY, lang, trial, anomaly, transactions))
     };
     cases.filter_map(example).chain(outside(model, lang)).collect()
 }
 
-/// How many transactions are in no history, of each treatment of which any are.
+/// How many transactions are in no history, of each configuration of which any are.
 pub(crate) fn outside(model: &ReportModel, lang: Lang) -> impl Iterator<Item = String> {
-    let audits = model.audits.iter().filter_map(|audit| Some((audit.treatment, audit.anomalies.as_ref()?)));
-    audits.filter(|(_, audit)| audit.outside > 0).map(move |(treatment, audit)| {
-        let (outside, all) = (figures::count(audit.outside), figures::count(audit.outside + audit.committed));
-        let treatment = names::treatment(model, treatment, lang);
-        fill!(notes::NOTE_HISTORY_FULL, lang, treatment, outside, committed = all)
+    let audits = model
+        .audits
+        .iter()
+        .filter_map(|audit| Some((audit.configuration, audit.anomalies.as_ref()?)));
+    audits.filter(|(_, audit)| audit.outside > 0).map(move |(configuration, audit)| {
+        let (outside, all) =
+            (figures::count(audit.outside), figures::count(audit.outside + audit.committed));
+        let configuration = names::configuration(model, configuration, lang);
+        fill!(notes::NOTE_HISTORY_FULL, lang, configuration, outside, committed = all)
     })
 }

@@ -1,5 +1,5 @@
-//! The whole model as JSON, for other people's programs. [`super::model`] documents every field; its version is
-//! `report_format`.
+//! The whole model as JSON, for other people's programs. [`super::model`] documents every field;
+//! its version is `report_format`.
 
 use crate::messages::{Lang, conclusion};
 use dyno_analysis::model::ReportModel;
@@ -25,7 +25,10 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
 /// The JSON schema of `report.json`.
 #[must_use]
 pub fn report_schema() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Document<'_>>()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Document<'_>>()
 }
 
 /// A document as JSON.
@@ -47,7 +50,7 @@ mod tests {
     fn what_was_written_is_read_as_the_same_model() {
         let model = dyno_analysis::analyse(&Shape::small().read());
         let read: ReportModel = serde_json::from_str(&render(&model, EN)).expect("readable");
-        assert_eq!(read.treatments.len(), model.treatments.len());
+        assert_eq!(read.configurations.len(), model.configurations.len());
         assert_eq!(read.conclusions, model.conclusions);
         assert_eq!(read.provenance, model.provenance);
     }

@@ -1,16 +1,22 @@
-//! Reports of runs and comparisons: words, tables, charts, and the forms in which they are written. Every renderer has the same shape,
-//! `(&ReportModel, Lang) -> String`, and computes nothing: the figures come from `dyno-analysis`.
+//! Reports of runs and comparisons: words, tables, charts, and the forms in which they are written.
+//! Every renderer has the same shape, `(&ReportModel, Lang) -> String`, and computes nothing: the
+//! figures come from `dyno-analysis`.
 //!
 //! # Layout (read in this order)
-//! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
-//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in, `sheet`: a table column by column; `tables`, `isolation`, `notes`, `facts`, `topology`, `sections`: what a report shows;
+//! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states
+//!   look;
+//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in,
+//!   `sheet`: a table column by column; `tables`, `isolation`, `notes`, `facts`, `topology`,
+//!   `sections`: what a report shows;
 //! * `test_report`: what the form of agencies holds;
 //! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
-//! * `breaks`: where lines may be broken; `levels`: what is named once; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
+//! * `breaks`: where lines may be broken; `levels`: what is named once; `text`, `markdown`, `csv`,
+//!   `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
 //! # Invariants
-//! Reports are functions of the model: the same model gives the same bytes. No file of a run is read here.
+//! Reports are functions of the model: the same model gives the same bytes. No file of a run is
+//! read here.
 #![warn(missing_docs)]
 
 mod breaks;
@@ -80,8 +86,8 @@ pub fn render(model: &ReportModel, format: Format, lang: Lang) -> String {
     }
 }
 
-/// Renders the test report, the form in which agencies report; `None` for formats that have no such form, which are all but [`Format::Html`] and
-/// [`Format::Markdown`].
+/// Renders the test report, the form in which agencies report; `None` for formats that have no such
+/// form, which are all but [`Format::Html`] and [`Format::Markdown`].
 #[must_use]
 pub fn test_report(model: &ReportModel, format: Format, lang: Lang) -> Option<String> {
     match format {
@@ -91,16 +97,21 @@ pub fn test_report(model: &ReportModel, format: Format, lang: Lang) -> Option<St
     }
 }
 
-/// Writes the test report into a folder, as `test-report.html` and so on, and returns the path. An older one is replaced.
+/// Writes the test report into a folder, as `test-report.html` and so on, and returns the path. An
+/// older one is replaced.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_test_report(report: &str, format: Format, folder: &Path) -> Result<PathBuf, StoreError> {
+pub fn write_test_report(
+    report: &str,
+    format: Format,
+    folder: &Path,
+) -> Result<PathBuf, StoreError> {
     put(folder, &format!("test-{}", format.file_name()), report)
 }
 
-/// Renders reports into a folder, usually the run's own, and returns the paths in the order of `formats`. Reports are
-/// derived, so an older one is replaced.
+/// Renders reports into a folder, usually the run's own, and returns the paths in the order of
+/// `formats`. Reports are derived, so an older one is replaced.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -113,12 +124,16 @@ pub fn write(
     formats.iter().map(|it| put(folder, &it.file_name(), &render(model, *it, lang))).collect()
 }
 
-/// Writes the charts of the report's main part into a folder, each as `chart-<name>.svg`, and returns the paths. An older one of
-/// the same name is replaced.
+/// Writes the charts of the report's main part into a folder, each as `chart-<name>.svg`, and
+/// returns the paths. An older one of the same name is replaced.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_charts(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<PathBuf>, StoreError> {
+pub fn write_charts(
+    model: &ReportModel,
+    folder: &Path,
+    lang: Lang,
+) -> Result<Vec<PathBuf>, StoreError> {
     let charts = html::stand_alone_charts(model, lang).into_iter();
     charts.map(|(name, svg)| put(folder, &format!("chart-{name}.svg"), &svg)).collect()
 }

@@ -5,7 +5,8 @@ use super::table::{Table, escaped};
 use super::test_report::{self, Part, cover};
 use super::{isolation, notes, tables, topology};
 use crate::messages::{
-    Lang, Message, conclusion, fill, growth as growth_texts, headings, notes as texts, page as words,
+    Lang, Message, conclusion, fill, growth as growth_texts, headings, notes as texts,
+    page as words,
 };
 use crate::sections::{self, Section};
 use dyno_analysis::model::ReportModel;
@@ -16,7 +17,9 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     if !model.description.is_empty() {
         page.paragraph(&escaped(&model.description));
     }
-    page.paragraph(&escaped(&notes::origin(model, &model.provenance.started_at, lang).join(lang.space)));
+    page.paragraph(&escaped(
+        &notes::origin(model, &model.provenance.started_at, lang).join(lang.space),
+    ));
     page.paragraph(&escaped(texts::NOTE_WORDS.text(lang)));
     page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
     page.section(
@@ -40,7 +43,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     }
     page.titled(sections::faults(model, lang));
     page.audits(model);
-    page.doubts(model);
+    page.warnings(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
     page.titled(sections::errors(model, lang));
     page.section(
@@ -192,10 +195,10 @@ impl Page {
         }
     }
 
-    fn doubts(&mut self, model: &ReportModel) {
+    fn warnings(&mut self, model: &ReportModel) {
         let lang = self.lang;
-        let doubts = model.findings.iter().map(|row| notes::doubt(model, row, lang));
-        let items: Vec<_> = doubts
+        let warnings = model.warnings.iter().map(|row| notes::warning(model, row, lang));
+        let items: Vec<_> = warnings
             .chain(notes::incompleteness(model, usize::MAX, lang))
             .chain(notes::steadiness(model, lang))
             .collect();

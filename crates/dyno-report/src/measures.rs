@@ -1,12 +1,14 @@
-//! The one table of measures: what each is called in CSV, its unit, its heading and how it is taken from the model. Tables and CSV iterate
-//! over these lists, in their order, so a measure that is added here is in every form of the report.
+//! The one table of measures: what each is called in CSV, its unit, its heading and how it is taken
+//! from the model. Tables and CSV iterate over these lists, in their order, so a measure that is
+//! added here is in every form of the report.
 
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, columns};
 use dyno_analysis::model::{
-    CommitAudit, Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency,
-    NamedRow, ResourceRow, SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
+    CommitAudit, ConfigurationRow, Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep,
+    LedgerAudit, MergedLatency, NamedRow, ResourceRow, SearchRow, StageRow, TrialFigures, Unit,
+    UpdateAudit,
 };
 use dyno_model::plan::{LoadBy, Metric};
 
@@ -105,7 +107,8 @@ impl<R> Measure<R> {
         Cell::figure(Some(figures::bounded(text, is_bound))).alarming(self.is_alarm && value > 0.0)
     }
 
-    /// Its cell in a row, with its interval and, where it rests on other trials than so many, their number.
+    /// Its cell in a row, with its interval and, where it rests on other trials than so many, their
+    /// number.
     pub(crate) fn estimate_cell(&self, row: &R, valid: Option<u32>) -> Cell {
         match (self.of)(row) {
             Some(Figure::Mean(estimate)) => Cell::estimate(Some(&estimate), valid),
@@ -127,7 +130,8 @@ fn kilobytes(bytes: f64) -> String {
 }
 
 use Unit::{
-    Bytes, Count, Microseconds, Milliseconds, Percent, RowsPerSecond, Seconds, TransactionsPerSecond,
+    Bytes, Count, Microseconds, Milliseconds, Percent, RowsPerSecond, Seconds,
+    TransactionsPerSecond,
 };
 
 /// What a metric is called in CSV, and its heading with the unit.
@@ -146,9 +150,11 @@ pub(crate) fn metric(metric: Metric) -> (&'static str, &'static Message) {
     }
 }
 
-/// Rates and times of a treatment.
-pub(crate) const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(it.throughput)),
+/// Rates and times of a configuration.
+pub(crate) const CONFIGURATION_RATES: &[Measure<ConfigurationRow>] = &[
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
+        figure(it.throughput)
+    }),
     Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
     Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
     Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
@@ -167,14 +173,18 @@ pub(crate) const FOUND: &[Measure<SearchRow>] = &[
 
 /// What a stage of a load brought.
 pub(crate) const STAGE: &[Measure<StageRow>] = &[
-    Measure::shown(figures::digits, "length", Seconds, &columns::LENGTH_S, |it| figure(Some(it.length_s))),
+    Measure::shown(figures::digits, "length", Seconds, &columns::LENGTH_S, |it| {
+        figure(Some(it.length_s))
+    }),
     Measure::new("offered", TransactionsPerSecond, &columns::OFFERED, |it| {
         figure((it.by == LoadBy::Rate).then_some(it.load))
     }),
     Measure::shown(figures::digits, "at-work", Count, &columns::AT_WORK, |it| {
         figure((it.by == LoadBy::Clients).then_some(it.load))
     }),
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(it.throughput)),
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
+        figure(it.throughput)
+    }),
     Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
     Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
     Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
@@ -187,7 +197,9 @@ pub(crate) const STAGE: &[Measure<StageRow>] = &[
 
 /// What the transactions of one name brought.
 pub(crate) const NAMED: &[Measure<NamedRow>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(it.throughput)),
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
+        figure(it.throughput)
+    }),
     Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
     Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
     Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
@@ -198,8 +210,8 @@ pub(crate) const NAMED: &[Measure<NamedRow>] = &[
     Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
 ];
 
-/// What became of a treatment's transactions.
-pub(crate) const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
+/// What became of a configuration's transactions.
+pub(crate) const CONFIGURATION_COUNTERS: &[Measure<ConfigurationRow>] = &[
     Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
     Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
     Measure::untold("committed", Count, |it| figure(Some(it.committed))),
@@ -209,21 +221,31 @@ pub(crate) const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
     Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
 ];
 
-/// What of a treatment's work is not in the data.
-pub(crate) const TREATMENT_LOST: Measure<TreatmentRow> =
+/// What of a configuration's work is not in the data.
+pub(crate) const CONFIGURATION_LOST: Measure<ConfigurationRow> =
     Measure::alarm("lost", Percent, &columns::LOST_PERCENT, |it| figure(it.lost_percent));
 
 /// Figures of a trial.
 pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(Some(it.throughput))),
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
+        figure(Some(it.throughput))
+    }),
     Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| {
         bounded(it.mean_ms, it.is_bound(Metric::MeanMs))
     }),
-    Measure::new("p50", Milliseconds, &columns::P50_MS, |it| bounded(it.p50_ms, it.is_bound(Metric::P50Ms))),
-    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| bounded(it.p95_ms, it.is_bound(Metric::P95Ms))),
-    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| bounded(it.p99_ms, it.is_bound(Metric::P99Ms))),
+    Measure::new("p50", Milliseconds, &columns::P50_MS, |it| {
+        bounded(it.p50_ms, it.is_bound(Metric::P50Ms))
+    }),
+    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| {
+        bounded(it.p95_ms, it.is_bound(Metric::P95Ms))
+    }),
+    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| {
+        bounded(it.p99_ms, it.is_bound(Metric::P99Ms))
+    }),
     // The largest is a bound where the mean is.
-    Measure::new("max", Milliseconds, &columns::MAX_MS, |it| bounded(it.max_ms, it.is_bound(Metric::MeanMs))),
+    Measure::new("max", Milliseconds, &columns::MAX_MS, |it| {
+        bounded(it.max_ms, it.is_bound(Metric::MeanMs))
+    }),
     Measure::new("longest_gap", Milliseconds, &columns::GAP_MS, |it| figure(it.longest_gap_ms)),
     Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
     Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
@@ -239,19 +261,38 @@ pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
 /// A distribution of response times. Its column titles name no unit: it is the table's.
 pub(crate) const LATENCY: &[Measure<MergedLatency>] = &[
     Measure::new("", Milliseconds, &columns::MEAN, |it| bounded(Some(it.mean), it.censored > 0)),
-    Measure::new("", Milliseconds, &columns::STANDARD_DEVIATION, |it| figure(Some(it.standard_deviation))),
+    Measure::new("", Milliseconds, &columns::STANDARD_DEVIATION, |it| {
+        figure(Some(it.standard_deviation))
+    }),
     Measure::new("", Milliseconds, &columns::MIN, |it| figure(Some(it.min))),
-    Measure::new("merged-p50", Milliseconds, &columns::P50, |it| bounded(it.p50, it.is_bound(50.0))),
-    Measure::new("merged-p70", Milliseconds, &columns::P70, |it| bounded(it.p70, it.is_bound(70.0))),
-    Measure::new("merged-p80", Milliseconds, &columns::P80, |it| bounded(it.p80, it.is_bound(80.0))),
-    Measure::new("merged-p90", Milliseconds, &columns::P90, |it| bounded(it.p90, it.is_bound(90.0))),
-    Measure::new("merged-p95", Milliseconds, &columns::P95, |it| bounded(it.p95, it.is_bound(95.0))),
-    Measure::new("merged-p99", Milliseconds, &columns::P99, |it| bounded(it.p99, it.is_bound(99.0))),
-    Measure::new("merged-p99.9", Milliseconds, &columns::P999, |it| bounded(it.p999, it.is_bound(99.9))),
-    Measure::new("merged-max", Milliseconds, &columns::MAX, |it| bounded(Some(it.max), it.is_bound(100.0))),
+    Measure::new("merged-p50", Milliseconds, &columns::P50, |it| {
+        bounded(it.p50, it.is_bound(50.0))
+    }),
+    Measure::new("merged-p70", Milliseconds, &columns::P70, |it| {
+        bounded(it.p70, it.is_bound(70.0))
+    }),
+    Measure::new("merged-p80", Milliseconds, &columns::P80, |it| {
+        bounded(it.p80, it.is_bound(80.0))
+    }),
+    Measure::new("merged-p90", Milliseconds, &columns::P90, |it| {
+        bounded(it.p90, it.is_bound(90.0))
+    }),
+    Measure::new("merged-p95", Milliseconds, &columns::P95, |it| {
+        bounded(it.p95, it.is_bound(95.0))
+    }),
+    Measure::new("merged-p99", Milliseconds, &columns::P99, |it| {
+        bounded(it.p99, it.is_bound(99.0))
+    }),
+    Measure::new("merged-p99.9", Milliseconds, &columns::P999, |it| {
+        bounded(it.p999, it.is_bound(99.9))
+    }),
+    Measure::new("merged-max", Milliseconds, &columns::MAX, |it| {
+        bounded(Some(it.max), it.is_bound(100.0))
+    }),
 ];
 
-/// Updates acknowledged against updates in the data. What was lost is a span and stands in its table.
+/// Updates acknowledged against updates in the data. What was lost is a span and stands in its
+/// table.
 pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::new("", Count, &columns::WITNESSED, |it| figure(Some(it.witnessed))),
     Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantom))),
@@ -263,7 +304,9 @@ pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
 pub(crate) const COMMITS: &[Measure<CommitAudit>] = &[
     Measure::new("", Count, &columns::ACKNOWLEDGED, |it| figure(Some(it.committed))),
     Measure::alarm("", Count, &columns::LOST, |it| figure(Some(it.lost))),
-    Measure::alarm("", Count, &columns::LOSING_TRIALS, |it| figure(Some(u64::from(it.trials_with_losses)))),
+    Measure::alarm("", Count, &columns::LOSING_TRIALS, |it| {
+        figure(Some(u64::from(it.trials_with_losses)))
+    }),
 ];
 
 /// Rows of the commit ledger beside these.
@@ -286,7 +329,9 @@ pub(crate) const FAULT: &[Measure<FaultRow>] = &[
     Measure::alarm("not-recovered", Count, &columns::NOT_RECOVERED, |it| {
         figure(Some(u64::from(it.not_recovered)))
     }),
-    Measure::new("missed", Seconds, &columns::MISSED, |it| figure(it.missed.map(|spread| spread.median))),
+    Measure::new("missed", Seconds, &columns::MISSED, |it| {
+        figure(it.missed.map(|spread| spread.median))
+    }),
     Measure::new("slowest", Seconds, &columns::SLOWEST, |it| figure(Some(it.slowest.median))),
     Measure::new("slowest-max", Seconds, &columns::AT_MOST, |it| figure(Some(it.slowest.max))),
     Measure::new("failed-after-fault", Count, &columns::FAILED, |it| figure(Some(it.failed))),
@@ -308,9 +353,15 @@ pub(crate) const GENERATOR: &[Measure<GeneratorRow>] = &[
     Measure::shown(figures::digits, "", Percent, &columns::WORKER_CPU, |it| {
         figure(Some(it.worker_cpu_percent_max))
     }),
-    Measure::shown(figures::digits, "", Percent, &columns::HELD_UP, |it| figure(it.held_up_percent_max)),
-    Measure::new("", Microseconds, &columns::CPU_USER, |it| figure(Some(it.cpu_user_per_statement_us))),
-    Measure::new("", Microseconds, &columns::CPU_SYSTEM, |it| figure(Some(it.cpu_system_per_statement_us))),
+    Measure::shown(figures::digits, "", Percent, &columns::HELD_UP, |it| {
+        figure(it.held_up_percent_max)
+    }),
+    Measure::new("", Microseconds, &columns::CPU_USER, |it| {
+        figure(Some(it.cpu_user_per_statement_us))
+    }),
+    Measure::new("", Microseconds, &columns::CPU_SYSTEM, |it| {
+        figure(Some(it.cpu_system_per_statement_us))
+    }),
     Measure::new("", Milliseconds, &columns::WAKEUP_LAG, |it| figure(it.wakeup_lag_p99_ms)),
     Measure::new("", Bytes, &columns::MEMORY, |it| figure(Some(it.memory_peak_bytes))),
     Measure::new("", Milliseconds, &columns::LAG, |it| figure(it.lag_p99_ms)),
@@ -329,9 +380,12 @@ pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
     Measure::shown(figures::digits, "generator-processors", Count, &columns::GENERATOR_CPU, |it| {
         figure(it.generator_processors)
     }),
-    Measure::new("server-cpu-per-transaction", Microseconds, &columns::SERVER_CPU_PER_TRANSACTION, |it| {
-        figure(it.server_cpu_per_transaction_us)
-    }),
+    Measure::new(
+        "server-cpu-per-transaction",
+        Microseconds,
+        &columns::SERVER_CPU_PER_TRANSACTION,
+        |it| figure(it.server_cpu_per_transaction_us),
+    ),
     Measure::new(
         "generator-cpu-per-transaction",
         Microseconds,
@@ -345,9 +399,13 @@ pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
         &columns::SWITCHES_PER_TRANSACTION,
         |it| figure(it.server_switches_per_transaction),
     ),
-    Measure::shown(kilobytes, "server-read-per-transaction", Bytes, &columns::READ_PER_TRANSACTION, |it| {
-        figure(it.server_read_bytes_per_transaction)
-    }),
+    Measure::shown(
+        kilobytes,
+        "server-read-per-transaction",
+        Bytes,
+        &columns::READ_PER_TRANSACTION,
+        |it| figure(it.server_read_bytes_per_transaction),
+    ),
     Measure::shown(
         kilobytes,
         "server-written-per-transaction",
@@ -355,12 +413,16 @@ pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
         &columns::WRITTEN_PER_TRANSACTION,
         |it| figure(it.server_written_bytes_per_transaction),
     ),
-    Measure::new("server-memory", Bytes, &columns::SERVER_MEMORY, |it| figure(it.server_resident_bytes)),
+    Measure::new("server-memory", Bytes, &columns::SERVER_MEMORY, |it| {
+        figure(it.server_resident_bytes)
+    }),
     Measure::untold("server-threads", Count, |it| figure(it.server_threads)),
     Measure::new("disk-busy", Percent, &columns::DISK_BUSY, |it| figure(it.disk_busy_percent)),
     Measure::untold("disk-queue", Count, |it| figure(it.disk_queue)),
     Measure::untold("disk-read-per-second", Bytes, |it| figure(it.disk_read_bytes_per_second)),
-    Measure::untold("disk-written-per-second", Bytes, |it| figure(it.disk_written_bytes_per_second)),
+    Measure::untold("disk-written-per-second", Bytes, |it| {
+        figure(it.disk_written_bytes_per_second)
+    }),
     Measure::untold("cpu-pressure", Percent, |it| figure(it.cpu_pressure_percent)),
     Measure::untold("io-pressure", Percent, |it| figure(it.io_pressure_percent)),
     Measure::untold("memory-pressure", Percent, |it| figure(it.memory_pressure_percent)),
@@ -369,11 +431,15 @@ pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
 
 /// A step of a table that grows.
 pub(crate) const STEP: &[Measure<GrowthStep>] = &[
-    Measure::new("throughput", RowsPerSecond, &columns::GROWTH_RATE, |it| figure(it.rows_per_second)),
+    Measure::new("throughput", RowsPerSecond, &columns::GROWTH_RATE, |it| {
+        figure(it.rows_per_second)
+    }),
     Measure::new("cpu", Percent, &columns::GROWTH_CPU, |it| figure(it.cpu_percent)),
     Measure::new("server-cpu", Percent, &columns::GROWTH_SERVER, |it| figure(it.server_percent)),
     Measure::new("disk-read-per-second", Bytes, &columns::GROWTH_READ, |it| figure(it.disk_read)),
-    Measure::new("disk-written-per-second", Bytes, &columns::GROWTH_WRITTEN, |it| figure(it.disk_written)),
+    Measure::new("disk-written-per-second", Bytes, &columns::GROWTH_WRITTEN, |it| {
+        figure(it.disk_written)
+    }),
     Measure::new("disk-busy", Percent, &columns::DISK_BUSY, |it| figure(it.disk_busy_percent)),
     Measure::new("data", Bytes, &columns::GROWTH_DATA, |it| figure(it.data_bytes)),
 ];

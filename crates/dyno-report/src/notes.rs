@@ -1,8 +1,12 @@
 //! Sentences about a run that text and Markdown share.
 
 use super::{figures, words};
-use crate::messages::{Lang, Message, conclusion, fill, finding, in_line, list, names, notes, said};
-use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
+use crate::messages::{
+    Lang, Message, conclusion, fill, in_line, list, names, notes, said, warning,
+};
+use dyno_analysis::model::{
+    Comparison, LedgerExample, ReportModel, Verdict, WarningRow, WorkloadRow,
+};
 use dyno_model::failure_log::{FailureDetail, FailureLog};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use dyno_model::printable::{line, shortened};
@@ -18,11 +22,14 @@ pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<Stri
     let provenance = &model.provenance;
     let mut sentences = Vec::new();
     if !started.is_empty() {
-        let (version, seed, blocks) = (&provenance.dyno_version, provenance.seed, provenance.blocks);
+        let (version, seed, blocks) =
+            (&provenance.dyno_version, provenance.seed, provenance.blocks);
         sentences.push(match &provenance.profile {
             _ if provenance.is_imported() => fill!(notes::NOTE_IMPORTED, lang, started, version),
             None => fill!(notes::NOTE_RUN, lang, started, version, seed, blocks),
-            Some(profile) => fill!(notes::NOTE_RUN_PROFILE, lang, started, version, seed, blocks, profile),
+            Some(profile) => {
+                fill!(notes::NOTE_RUN_PROFILE, lang, started, version, seed, blocks, profile)
+            }
         });
     }
     let environment = &provenance.environment;
@@ -40,14 +47,17 @@ pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
     let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
     let steady = judged.iter().filter(|trial| trial.is_steady()).count();
     let measured = model.completeness.measured;
-    (!judged.is_empty()).then(|| fill!(notes::NOTE_STEADY, lang, judged = judged.len(), measured, steady))
+    (!judged.is_empty())
+        .then(|| fill!(notes::NOTE_STEADY, lang, judged = judged.len(), measured, steady))
 }
 
 /// The systems with their versions, as far as they told.
 pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
     let systems = model.provenance.systems.iter();
     let names: Vec<String> = systems
-        .map(|system| format!("{} {}", system.name, said(&system.version, lang)).trim_end().to_owned())
+        .map(|system| {
+            format!("{} {}", system.name, said(&system.version, lang)).trim_end().to_owned()
+        })
         .collect();
     let is_parted = names.iter().any(|name| name.contains([',', '、']));
     let systems = if is_parted { names.join(lang.semicolon) } else { list(lang, &names) };
@@ -70,7 +80,12 @@ pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     let workloads = model.provenance.workloads.iter().map(|workload| {
         let options: Vec<String> =
             told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
-        fill!(notes::NOTE_WORKLOAD, lang, kind = named(workload, lang), options = options.join(lang.comma))
+        fill!(
+            notes::NOTE_WORKLOAD,
+            lang,
+            kind = named(workload, lang),
+            options = options.join(lang.comma)
+        )
     });
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
 }
@@ -102,7 +117,9 @@ impl Loops {
 fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     let (message, limit) = match load.stop {
         StopRule::Transactions(number) => (notes::NOTE_LOAD_TRANSACTIONS, figures::count(number)),
-        StopRule::TransactionsPerClient(number) => (notes::NOTE_LOAD_PER_CLIENT, figures::count(number)),
+        StopRule::TransactionsPerClient(number) => {
+            (notes::NOTE_LOAD_PER_CLIENT, figures::count(number))
+        }
         StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, figures::count(target)),
         StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, time.to_string()),
     };
@@ -111,13 +128,27 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         _ => fill!(notes::NOTE_WARM_UP, lang, duration = load.warmup),
     };
     let attempts = load.attempts_max;
-    let sentence =
-        fill!(message, lang, transactions = limit, rows = limit, duration = limit, warmup, attempts);
-    let how = offered(load, lang).map(|(rate, spacing)| fill!(notes::NOTE_RATE, lang, rate, spacing));
+    let sentence = fill!(
+        message,
+        lang,
+        transactions = limit,
+        rows = limit,
+        duration = limit,
+        warmup,
+        attempts
+    );
+    let how =
+        offered(load, lang).map(|(rate, spacing)| fill!(notes::NOTE_RATE, lang, rate, spacing));
     let think = load.think.map(|mean| fill!(notes::NOTE_THINK, lang, think = mean));
     let databases = (!load.databases.is_one())
         .then(|| fill!(notes::NOTE_DATABASES, lang, databases = load.databases.number()));
-    [sentence].into_iter().chain(databases).chain(how).chain(think).collect::<Vec<_>>().join(lang.space)
+    [sentence]
+        .into_iter()
+        .chain(databases)
+        .chain(how)
+        .chain(think)
+        .collect::<Vec<_>>()
+        .join(lang.space)
 }
 
 /// How many transactions arrive, and how they lie in time; `None` in a closed loop.
@@ -136,7 +167,11 @@ pub(super) fn offered(load: &LoadPlan, lang: Lang) -> Option<(String, String)> {
 }
 
 /// What is missing or could not be read; at most `unreadable_max` sentences about the latter.
-pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: Lang) -> Vec<String> {
+pub(super) fn incompleteness(
+    model: &ReportModel,
+    unreadable_max: usize,
+    lang: Lang,
+) -> Vec<String> {
     let completeness = &model.completeness;
     let mut sentences = Vec::new();
     if completeness.measured == 0 {
@@ -152,9 +187,10 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
         }
     }
     for failed in &completeness.failed {
-        let row = &model.treatments[failed.treatment];
+        let row = &model.configurations[failed.configuration];
         let (trial, line) = (&failed.trial, &model.lines[row.line].label);
-        let (clients, reason) = (names::clients(&[row.clients], lang), in_line(&failed.reason, lang));
+        let (clients, reason) =
+            (names::clients(&[row.clients], lang), in_line(&failed.reason, lang));
         sentences.push(fill!(notes::NOTE_FAILED_TRIAL, lang, trial, line, clients, reason));
     }
     if !completeness.cut.is_empty() {
@@ -174,7 +210,7 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
 }
 
 /// How far a doubt reaches: `34 of 120 trials`, `whole run`.
-pub(super) fn reach(model: &ReportModel, row: &FindingRow, lang: Lang) -> String {
+pub(super) fn reach(model: &ReportModel, row: &WarningRow, lang: Lang) -> String {
     match row.trials.len() {
         0 => notes::WHOLE_RUN.text(lang).to_owned(),
         trials => fill!(notes::TRIALS_OF, lang, trials, measured = model.completeness.measured),
@@ -182,10 +218,10 @@ pub(super) fn reach(model: &ReportModel, row: &FindingRow, lang: Lang) -> String
 }
 
 /// A doubt with its weight and its reach.
-pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> String {
+pub(super) fn warning(model: &ReportModel, row: &WarningRow, lang: Lang) -> String {
     let severity = words::severity(row.severity).text(lang);
-    let (reach, sentence) = (reach(model, row, lang), finding::sentence(&row.finding, lang));
-    fill!(notes::NOTE_DOUBT, lang, severity, reach, sentence)
+    let (reach, sentence) = (reach(model, row, lang), warning::sentence(&row.warning, lang));
+    fill!(notes::NOTE_WARNING, lang, severity, reach, sentence)
 }
 
 /// The engine's own number of an error, and its SQLSTATE.
@@ -201,10 +237,10 @@ pub(super) fn failed_statement(detail: &FailureDetail) -> String {
     shortened(&line(text), STATEMENT_MAX)
 }
 
-/// The first error of each sort, of all treatments together, most frequent first.
+/// The first error of each sort, of all configurations together, most frequent first.
 pub(super) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
     let mut all = FailureLog::default();
-    model.treatments.iter().for_each(|row| all.add(&row.errors));
+    model.configurations.iter().for_each(|row| all.add(&row.errors));
     all.0.sort_by_key(|it| std::cmp::Reverse(it.count));
     let told = all.0.iter().take(ERRORS_MAX).map(|it| {
         let (count, error) = (figures::count(it.count), line(&it.failure.to_string()).into_owned());
@@ -224,17 +260,18 @@ pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     fill!(notes::NOTE_QUESTIONS, lang, alpha, metric, reserve)
 }
 
-/// Why configurations have no 99th percentile, by the one that would have to measure longest; `None` where all have one.
+/// Why configurations have no 99th percentile, by the one that would have to measure longest;
+/// `None` where all have one.
 pub(super) fn too_few(model: &ReportModel, lang: Lang) -> Option<String> {
-    let all = model.treatments.iter().enumerate();
+    let all = model.configurations.iter().enumerate();
     let short: Vec<_> = all.filter_map(|(index, row)| Some((index, row.shortage?))).collect();
     let (index, worst) = short.iter().min_by_key(|(_, shortage)| shortage.transactions)?;
-    let row = &model.treatments[*index];
+    let row = &model.configurations[*index];
     let sentence = fill!(
         notes::NOTE_TOO_FEW,
         lang,
         number = short.len(),
-        treatments = model.treatments.len(),
+        configurations = model.configurations.len(),
         needed = figures::count(worst.needed),
         line = model.line_of(*index).label,
         transactions = figures::count(worst.transactions),
@@ -247,7 +284,12 @@ pub(super) fn too_few(model: &ReportModel, lang: Lang) -> Option<String> {
 /// How limits were judged.
 pub(super) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
     let rules = &model.comparison_rules;
-    fill!(notes::NOTE_LIMITS, lang, alpha = figures::limit(rules.alpha * 100.0), needed = rules.min_repeats)
+    fill!(
+        notes::NOTE_LIMITS,
+        lang,
+        alpha = figures::limit(rules.alpha * 100.0),
+        needed = rules.min_repeats
+    )
 }
 
 /// What the table of scatter says.
@@ -265,7 +307,8 @@ pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
 
 /// Levels of the intervals; those of equivalent comparisons are others.
 fn levels(model: &ReportModel, lang: Lang) -> String {
-    let is_own = |it: &&Comparison| it.effect.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
+    let is_own =
+        |it: &&Comparison| it.effect.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
     let levels = model.comparisons.iter().filter(is_own).filter_map(|it| it.effect.interval_level);
     let ends = levels.fold(None, |ends: Option<(f64, f64)>, it| {
         Some(ends.map_or((it, it), |(low, high)| (low.min(it), high.max(it))))
@@ -275,7 +318,7 @@ fn levels(model: &ReportModel, lang: Lang) -> String {
     if low == high { low } else { fill!(names::FROM_TO, lang, low, high) }
 }
 
-/// A few witnessed lost updates, the first of each treatment that has one.
+/// A few witnessed lost updates, the first of each configuration that has one.
 pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.updates.as_ref()?.examples.first());
     first
@@ -296,7 +339,7 @@ pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
         .collect()
 }
 
-/// Of each treatment's commit ledger one that is gone, or is there and should not be.
+/// Of each configuration's commit ledger one that is gone, or is there and should not be.
 pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.ledger.as_ref()?.examples.first());
     let told = first.map(|LedgerExample { trial, entry }| {
@@ -308,7 +351,8 @@ pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
 
 /// Where published figures are from.
 pub(super) fn sources(model: &ReportModel, lang: Lang) -> Vec<String> {
-    let mut sources: Vec<&str> = model.published.iter().map(|series| series.source.as_str()).collect();
+    let mut sources: Vec<&str> =
+        model.published.iter().map(|series| series.source.as_str()).collect();
     sources.dedup();
     sources.into_iter().map(|source| fill!(notes::NOTE_PUBLISHED, lang, source)).collect()
 }

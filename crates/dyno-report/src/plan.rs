@@ -3,7 +3,7 @@
 use crate::checkup::filled as padded;
 use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, headings, names, plan as words};
-use crate::progress::{duration, exact, treatment as treatment_line};
+use crate::progress::{configuration as configuration_line, duration, exact};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
@@ -11,8 +11,8 @@ use dyno_model::engine::Clustering;
 use dyno_model::fault::FaultPlan;
 use dyno_model::lists::distinct;
 use dyno_model::plan::{
-    ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, Spacing, Stages, StopRule, Storage, SystemSource,
-    Treatment, Trial, Via, WorkloadPlan,
+    Configuration, ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, Spacing, Stages,
+    StopRule, Storage, SystemSource, Trial, Via, WorkloadPlan,
 };
 use dyno_model::search::{Lengths, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -20,7 +20,8 @@ use dyno_model::units::Nanos;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// Systems, load, factors, design, the trials of one block in run order, how many there are besides, and time.
+/// Systems, load, factors, design, the trials of one block in run order, how many there are
+/// besides, and time.
 #[must_use]
 pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String {
     let mut text = format!("{}\n\n", plan.title);
@@ -32,18 +33,23 @@ pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String 
     text.push('\n');
     let head = headings::TRIAL.text(lang);
     let width = plan.trials.first().map_or(0, |trial| trial.id.len()).max(head.width());
-    let _ = writeln!(text, "  {}  {}", padded(head, width), compare::TREATMENT.text(lang));
+    let _ = writeln!(text, "  {}  {}", padded(head, width), compare::CONFIGURATION.text(lang));
     let mut started = None;
     let block = plan.trials.first().map(|trial| trial.block);
     let (shown, others): (Vec<&Trial>, Vec<&Trial>) =
         plan.trials.iter().partition(|trial| Some(trial.block) == block);
     for trial in shown {
-        let treatment = plan.treatment(trial);
-        let of_trial = (trial.block, plan.whole_plot(treatment));
+        let configuration = plan.configuration(trial);
+        let of_trial = (trial.block, plan.restart_group(configuration));
         if plan.is_split() && started.replace(of_trial) != Some(of_trial) {
-            let _ = writeln!(text, "  {:width$}  ({})", "", start(plan, treatment, lang));
+            let _ = writeln!(text, "  {:width$}  ({})", "", start(plan, configuration, lang));
         }
-        let _ = writeln!(text, "  {:width$}  {}", trial.id, treatment_line(plan, treatment, lang));
+        let _ = writeln!(
+            text,
+            "  {:width$}  {}",
+            trial.id,
+            configuration_line(plan, configuration, lang)
+        );
     }
     if !others.is_empty() {
         let blocks = plan.blocks.saturating_sub(1);
@@ -61,12 +67,16 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
     for system in &plan.systems {
         rows.push((headings::SYSTEM, labelled(&system.name, source(&system.source, lang))));
     }
-    if let Some(first) = plan.treatments.first() {
+    if let Some(first) = plan.configurations.first() {
         rows.push((words::WORKLOAD, workload(plan, first, catalog, lang)));
     }
-    let rules = distinct(plan.treatments.iter().map(|treatment| rule(&treatment.load, lang)));
+    let rules =
+        distinct(plan.configurations.iter().map(|configuration| rule(&configuration.load, lang)));
     for beside in plan.beside() {
-        rows.push((headings::BESIDE_NAME, labelled(&beside.name, self::beside(plan, beside, catalog, lang))));
+        rows.push((
+            headings::BESIDE_NAME,
+            labelled(&beside.name, self::beside(plan, beside, catalog, lang)),
+        ));
     }
     rows.push((words::MEASURE, rules.join(lang.semicolon)));
     for (i, factor) in plan.factors.iter().enumerate() {
@@ -76,7 +86,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
         rows.push((words::STORAGE, labelled(&storage.name, place(storage, lang))));
     }
     for endpoint in &plan.endpoints {
-        rows.push((words::ENDPOINT, labelled(&endpoint.name, way(&endpoint.via, lang))));
+        rows.push((words::ENDPOINT, labelled(&endpoint.name, network_path(&endpoint.via, lang))));
     }
     for fault in &plan.faults {
         rows.push((headings::FAULT, labelled(&plan.systems[fault.system].name, harm(fault, lang))));
@@ -102,13 +112,14 @@ fn place(storage: &Storage, lang: Lang) -> String {
 /// What is done to a system, and when.
 fn harm(fault: &FaultPlan, lang: Lang) -> String {
     let message = if fault.within.0 == 0 { words::HARM } else { words::HARM_WITHIN };
-    let (from, to) = (exact(fault.at.into(), lang), exact(Nanos(fault.at.0 + fault.within.0).into(), lang));
+    let (from, to) =
+        (exact(fault.at.into(), lang), exact(Nanos(fault.at.0 + fault.within.0).into(), lang));
     let fault = names::fault(fault.action, fault.object(), lang);
     fill!(message, lang, fault, from, to)
 }
 
 /// What a way to a server leads along.
-fn way(via: &Via, lang: Lang) -> String {
+fn network_path(via: &Via, lang: Lang) -> String {
     match via {
         Via::Tcp => words::WAY_TCP.text(lang).to_owned(),
         Via::Socket => words::WAY_SOCKET.text(lang).to_owned(),
@@ -120,7 +131,7 @@ fn way(via: &Via, lang: Lang) -> String {
     }
 }
 
-/// Treatments, blocks, order and starts in a sentence.
+/// Configurations, blocks, order and starts in a sentence.
 fn design(plan: &Plan, lang: Lang) -> String {
     let message = match (plan.is_split(), plan.budget.is_some()) {
         (false, false) => words::IN_BLOCKS,
@@ -128,11 +139,12 @@ fn design(plan: &Plan, lang: Lang) -> String {
         (true, false) => words::SPLIT_IN_BLOCKS,
         (true, true) => words::SPLIT_IN_BUDGET,
     };
-    let (plots, starts) = if plan.is_split() { (plan.whole_plots().len(), plan.starts()) } else { (0, 0) };
+    let (plots, starts) =
+        if plan.is_split() { (plan.restart_groups().len(), plan.starts()) } else { (0, 0) };
     fill!(
         message,
         lang,
-        treatments = plan.treatments.len(),
+        configurations = plan.configurations.len(),
         blocks = plan.blocks,
         seed = plan.seed,
         trials = plan.trials.len(),
@@ -141,13 +153,21 @@ fn design(plan: &Plan, lang: Lang) -> String {
     )
 }
 
-/// The workloads with those options that are not as they come. What is varied is left to the lines of the factors, but for the kinds.
-fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescription], lang: Lang) -> String {
-    let plan = &treatment.workload;
-    let kinds = experiment.treatments.iter().map(|treatment| treatment.workload.kind.as_str());
+/// The workloads with those options that are not as they come. What is varied is left to the lines
+/// of the factors, but for the kinds.
+fn workload(
+    experiment: &Plan,
+    configuration: &Configuration,
+    catalog: &[WorkloadDescription],
+    lang: Lang,
+) -> String {
+    let plan = &configuration.workload;
+    let kinds =
+        experiment.configurations.iter().map(|configuration| configuration.workload.kind.as_str());
     let kinds = distinct(kinds).join(lang.comma);
     let is_varied = |name: &str, value: &OptionValue| {
-        let others = experiment.treatments.iter().map(|other| other.workload.options.0.get(name));
+        let others =
+            experiment.configurations.iter().map(|other| other.workload.options.0.get(name));
         others.flatten().any(|other| other != value)
     };
     with_options(kinds, plan, &|name, value| !is_varied(name, value), catalog, lang)
@@ -161,10 +181,13 @@ fn with_options(
     catalog: &[WorkloadDescription],
     lang: Lang,
 ) -> String {
-    let defaults =
-        catalog.iter().find(|workload| workload.name == plan.kind).map(WorkloadDescription::defaults);
-    let is_default =
-        |name: &str, value| defaults.as_ref().is_some_and(|defaults| defaults.0.get(name) == Some(value));
+    let defaults = catalog
+        .iter()
+        .find(|workload| workload.name == plan.kind)
+        .map(WorkloadDescription::defaults);
+    let is_default = |name: &str, value| {
+        defaults.as_ref().is_some_and(|defaults| defaults.0.get(name) == Some(value))
+    };
     let chosen: Vec<String> = plan
         .options
         .0
@@ -178,10 +201,12 @@ fn with_options(
     fill!(words::WORKLOAD_WITH, lang, kinds, options = chosen.join(lang.comma))
 }
 
-/// A workload beside, with its clients and what arrives; clients that are varied are left to the line of the factor.
+/// A workload beside, with its clients and what arrives; clients that are varied are left to the
+/// line of the factor.
 fn beside(plan: &Plan, beside: &BesidePlan, catalog: &[WorkloadDescription], lang: Lang) -> String {
-    let workload = with_options(beside.workload.kind.clone(), &beside.workload, &|_, _| true, catalog, lang);
-    let is_varied = plan.treatments.iter().any(|it| !it.beside.contains(beside));
+    let workload =
+        with_options(beside.workload.kind.clone(), &beside.workload, &|_, _| true, catalog, lang);
+    let is_varied = plan.configurations.iter().any(|it| !it.beside.contains(beside));
     let mut told = vec![match is_varied {
         true => workload,
         false => fill!(words::BESIDE_WITH, lang, workload, clients = beside.clients),
@@ -193,9 +218,9 @@ fn beside(plan: &Plan, beside: &BesidePlan, catalog: &[WorkloadDescription], lan
     told.join(lang.comma)
 }
 
-/// Levels of a factor in the order in which treatments have them.
+/// Levels of a factor in the order in which configurations have them.
 fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
-    distinct(plan.treatments.iter().map(|treatment| treatment.levels[factor].as_str()))
+    distinct(plan.configurations.iter().map(|configuration| configuration.levels[factor].as_str()))
 }
 
 /// Where a system comes from, in a line.
@@ -287,19 +312,30 @@ fn find(search: &Search, load: &LoadPlan, rule: &str, lang: Lang) -> String {
     fill!(message, lang, limit = figures::limit_of(search), steps, rule)
 }
 
-/// The start of a whole plot in a line: `MariaDB on raid1: starts with thread_handling = pool-of-threads`.
-fn start(plan: &Plan, treatment: &Treatment, lang: Lang) -> String {
-    let storage = treatment.variation.storage.as_deref();
-    let settings: Vec<String> =
-        treatment.variation.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+/// The start of a restart group in a line:
+/// `MariaDB on raid1: starts with thread_handling = pool-of-threads`.
+fn start(plan: &Plan, configuration: &Configuration, lang: Lang) -> String {
+    let storage = configuration.variation.storage.as_deref();
+    let settings: Vec<String> = configuration
+        .variation
+        .settings
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
     let message = match (storage, settings.is_empty()) {
         (None, true) => words::START,
         (Some(_), true) => words::START_ON,
         (None, false) => words::START_WITH,
         (Some(_), false) => words::START_ON_WITH,
     };
-    let system = &plan.systems[treatment.system].name;
-    fill!(message, lang, system, storage = storage.unwrap_or_default(), settings = settings.join(lang.comma))
+    let system = &plan.systems[configuration.system].name;
+    fill!(
+        message,
+        lang,
+        system,
+        storage = storage.unwrap_or_default(),
+        settings = settings.join(lang.comma)
+    )
 }
 
 /// How long it will take, in a sentence.
@@ -311,7 +347,8 @@ fn time(plan: &Plan, lang: Lang) -> String {
         (true, false) => words::TIME_BUDGET,
         (true, true) => words::TIME_BUDGET_ASSUMED,
     };
-    let [likely, at_most] = [estimate.likely, estimate.at_most].map(|time| duration(time.into(), lang));
+    let [likely, at_most] =
+        [estimate.likely, estimate.at_most].map(|time| duration(time.into(), lang));
     let budget = plan.budget.map_or_else(String::new, |budget| exact(budget.into(), lang));
     fill!(message, lang, likely, at_most, rate = RATE_ASSUMED, budget)
 }
@@ -324,9 +361,11 @@ pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
     let one = estimate::plan(&Plan { blocks: 1, trials, ..plan.clone() });
     let metric = names::metric(pilot.metric, lang);
     let scatter = percent(pilot.scatter());
-    let pilot_scatter = fill!(words::PILOT, lang, metric, percent = scatter, degrees = pilot.degrees);
+    let pilot_scatter =
+        fill!(words::PILOT, lang, metric, percent = scatter, degrees = pilot.degrees);
     let mut text = format!("{pilot_scatter}\n");
-    let [difference, blocks, time] = [words::PILOT_DIFFERENCE, words::PILOT_BLOCKS, words::PILOT_TIME];
+    let [difference, blocks, time] =
+        [words::PILOT_DIFFERENCE, words::PILOT_BLOCKS, words::PILOT_TIME];
     let rows = DIFFERENCES.map(|difference| {
         let blocks = pilot.blocks_for(difference);
         let time = blocks.map_or_else(String::new, |blocks| {
@@ -342,7 +381,8 @@ pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
     });
     for [difference, blocks, time] in [heads].into_iter().chain(rows) {
         let cell = |text: &str, width: usize| format!("{}{text}", " ".repeat(width - text.width()));
-        let line = format!("  {}  {}  {time}", cell(&difference, widths[0]), cell(&blocks, widths[1]));
+        let line =
+            format!("  {}  {}  {time}", cell(&difference, widths[0]), cell(&blocks, widths[1]));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str(&match pilot.visible_from(plan.blocks) {

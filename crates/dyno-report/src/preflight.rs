@@ -1,7 +1,7 @@
 //! What preflight found, in words.
 
 use crate::messages::{Lang, fill, headings, names, preflight as words, said};
-use dyno_model::preflight::{Obstacle, Place, PreflightFinding, Weight};
+use dyno_model::preflight::{Obstacle, Place, PreflightWarning, Weight};
 use serde::Serialize;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -40,22 +40,22 @@ impl PreflightWords {
 
 /// All findings below each other, worst first, each with its remedy.
 #[must_use]
-pub fn preflight_list(findings: &[PreflightWords], lang: Lang) -> String {
-    if findings.is_empty() {
-        return words::NO_FINDINGS.text(lang).to_owned();
+pub fn preflight_list(warnings: &[PreflightWords], lang: Lang) -> String {
+    if warnings.is_empty() {
+        return words::NO_WARNINGS.text(lang).to_owned();
     }
-    let mut findings: Vec<&PreflightWords> = findings.iter().collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
+    let mut warnings: Vec<&PreflightWords> = warnings.iter().collect();
+    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.weight));
     let name = |weight| match weight {
         Weight::Warning => headings::WARNING.text(lang),
         Weight::Fatal => words::FATAL.text(lang),
     };
     let width = name(Weight::Warning).width().max(name(Weight::Fatal).width());
-    let mut text = words::FINDINGS.text(lang).to_owned();
-    for finding in findings {
-        let weight = crate::checkup::filled(name(finding.weight), width);
-        let _ = write!(text, "\n  {weight}  {}", finding.told(lang));
-        if let Some(remedy) = &finding.remedy {
+    let mut text = words::WARNINGS.text(lang).to_owned();
+    for warning in warnings {
+        let weight = crate::checkup::filled(name(warning.weight), width);
+        let _ = write!(text, "\n  {weight}  {}", warning.told(lang));
+        if let Some(remedy) = &warning.remedy {
             let _ = write!(text, "\n  {:width$}  {remedy}", "");
         }
     }
@@ -64,14 +64,14 @@ pub fn preflight_list(findings: &[PreflightWords], lang: Lang) -> String {
 
 /// One finding in words.
 #[must_use]
-pub fn preflight(finding: &PreflightFinding, lang: Lang) -> PreflightWords {
-    let obstacle = &finding.obstacle;
+pub fn preflight(warning: &PreflightWarning, lang: Lang) -> PreflightWords {
+    let obstacle = &warning.obstacle;
     let (place, message, remedy) = match obstacle {
         Obstacle::Doubt(seen) => {
             let check = crate::checkup::check(seen, lang);
             (check.place, check.message, check.remedy)
         }
-        _ => (place(&finding.place, lang), message(obstacle, lang), remedy(obstacle, lang)),
+        _ => (place(&warning.place, lang), message(obstacle, lang), remedy(obstacle, lang)),
     };
     PreflightWords { weight: obstacle.weight(), place, message, remedy }
 }
@@ -140,8 +140,12 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
             fill!(words::NO_PROGRAM_REMEDY, lang, program)
         }
         Obstacle::ClosedFolder { folder, .. } => fill!(words::CLOSED_FOLDER_REMEDY, lang, folder),
-        Obstacle::FewConnectionsSet { needed, .. } => fill!(words::FEW_CONNECTIONS_SET_REMEDY, lang, needed),
-        Obstacle::FewConnections { enough, .. } => fill!(words::FEW_CONNECTIONS_REMEDY, lang, enough),
+        Obstacle::FewConnectionsSet { needed, .. } => {
+            fill!(words::FEW_CONNECTIONS_SET_REMEDY, lang, needed)
+        }
+        Obstacle::FewConnections { enough, .. } => {
+            fill!(words::FEW_CONNECTIONS_REMEDY, lang, enough)
+        }
         Obstacle::ScriptWrites { database, .. } | Obstacle::WritesRefused { database } => {
             fill!(words::SCRIPT_WRITES_REMEDY, lang, database)
         }
@@ -169,9 +173,11 @@ mod tests {
     use super::*;
     use crate::messages::{EN, LANGUAGES};
 
-    fn found() -> [PreflightFinding; 3] {
-        let system =
-            |name: &str, obstacle| PreflightFinding { place: Place::System(name.to_owned()), obstacle };
+    fn found() -> [PreflightWarning; 3] {
+        let system = |name: &str, obstacle| PreflightWarning {
+            place: Place::System(name.to_owned()),
+            obstacle,
+        };
         let hint = "no mysql server found; looked for\n  /x/mysqld\n\
                     hint: name its folder in the spec (server.bin_dir) or in the environment variable DYNO_MYSQL_BIN_DIR; \
                     on Debian, scripts/servers installs it";
@@ -183,8 +189,9 @@ mod tests {
     }
 
     fn list(code: &str) -> String {
-        let lang = LANGUAGES.into_iter().find(|lang| lang.code == code).expect("there is this language");
-        preflight_list(&found().map(|finding| preflight(&finding, lang)), lang)
+        let lang =
+            LANGUAGES.into_iter().find(|lang| lang.code == code).expect("there is this language");
+        preflight_list(&found().map(|warning| preflight(&warning, lang)), lang)
     }
 
     #[test]
@@ -202,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_are_said_in_the_language_and_stand_below_each_other() {
+    fn warnings_are_said_in_the_language_and_stand_below_each_other() {
         insta::assert_snapshot!(list("ko"), @r"
         사전 점검:
           오류  MariaDB: max_connections 설정값은 20이지만, 이 계획에는 연결 60개가 필요합니다
@@ -224,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_a_line_with_its_remedy_in_brackets() {
-        let [replicates, few, _] = found().map(|finding| preflight(&finding, EN));
+    fn a_warning_is_a_line_with_its_remedy_in_brackets() {
+        let [replicates, few, _] = found().map(|warning| preflight(&warning, EN));
         assert_eq!(
             replicates.sentence(EN),
             "MySQL: the server takes part in replication: load on it travels further"

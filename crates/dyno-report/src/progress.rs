@@ -1,19 +1,19 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
-use crate::messages::finding::sentence;
+use crate::messages::warning::sentence;
 use crate::messages::{Lang, Message, conclusion, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
-use dyno_model::event::{Event, Look, Phase, StopReason};
-use dyno_model::finding::{Finding, Severity};
+use dyno_model::event::{Event, InterimAnalysis, Phase, StopReason};
 use dyno_model::latency::is_shown;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::lists::distinct;
-use dyno_model::plan::{LoadBy, Plan, Treatment};
+use dyno_model::plan::{Configuration, LoadBy, Plan};
 use dyno_model::printable;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::search::{LoadStep, Outcome};
+use dyno_model::warning::{Severity, Warning};
 use dyno_model::words::short_factor;
 use std::time::Duration;
 
@@ -153,10 +153,10 @@ fn place(position: &Position<'_>, lang: Lang) -> String {
     };
     let (block, blocks) = (current.block, plan.blocks);
     let (trial, trials) = (trial + 1, plan.trials.len());
-    let treatment = treatment(plan, plan.treatment(current), lang);
+    let configuration = configuration(plan, plan.configuration(current), lang);
     let phase = phase.map_or("", |phase| phase_name(phase).text(lang));
     let percent = format!("{:.0}", share.unwrap_or_default() * 100.0);
-    fill!(message, lang, block, blocks, trial, trials, treatment, phase, percent)
+    fill!(message, lang, block, blocks, trial, trials, configuration, phase, percent)
 }
 
 fn phase_name(phase: Phase) -> Message {
@@ -199,15 +199,15 @@ fn per_second(rate: f64) -> String {
     if rate < 100.0 { format!("{rate:.1}") } else { figures::count(rate.round() as u64) }
 }
 
-/// A treatment in a line: `MariaDB, 20 clients, variant = in-place`.
-pub(crate) fn treatment(plan: &Plan, treatment: &Treatment, lang: Lang) -> String {
-    let system = plan.systems[treatment.system].name.clone();
+/// A configuration in a line: `MariaDB, 20 clients, variant = in-place`.
+pub(crate) fn configuration(plan: &Plan, configuration: &Configuration, lang: Lang) -> String {
+    let system = plan.systems[configuration.system].name.clone();
     let levels = plan
         .factors
         .iter()
-        .zip(&treatment.levels)
+        .zip(&configuration.levels)
         .map(|(factor, level)| format!("{} = {level}", short_factor(factor)));
-    let parts = [system, names::clients(&[treatment.clients], lang)];
+    let parts = [system, names::clients(&[configuration.clients], lang)];
     parts.into_iter().chain(levels).collect::<Vec<_>>().join(lang.comma)
 }
 
@@ -217,10 +217,15 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     if let Some(times) = record.response() {
         told.push(fill!(words::MEAN, lang, time = times.mean));
         let percentiles = [(95.0, times.p95), (99.0, times.p99)];
-        let shown = percentiles.into_iter().filter(|(percentage, _)| is_shown(times.count, *percentage));
-        told.extend(shown.map(|(percentage, time)| fill!(words::PERCENTILE, lang, percentage, time)));
+        let shown =
+            percentiles.into_iter().filter(|(percentage, _)| is_shown(times.count, *percentage));
+        told.extend(
+            shown.map(|(percentage, time)| fill!(words::PERCENTILE, lang, percentage, time)),
+        );
     }
-    if let Some(OpenLoop { unstarted, arrived, .. }) = record.open_loop.filter(|it| it.unstarted > 0) {
+    if let Some(OpenLoop { unstarted, arrived, .. }) =
+        record.open_loop.filter(|it| it.unstarted > 0)
+    {
         told.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
     }
     if record.ledger.failed > 0 {
@@ -243,9 +248,11 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     told.join(lang.comma)
 }
 
-/// What the checks of the trial found wrong, each thing once; of workloads beside only that something is.
+/// What the checks of the trial found wrong, each thing once; of workloads beside only that
+/// something is.
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
-    let checks = record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
+    let checks =
+        record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
     let mut told = distinct(checks.map(|(database, check)| match database {
         Some(database) => names::labelled(database, &wrong(check, lang), lang),
         None => wrong(check, lang),
@@ -273,20 +280,26 @@ fn wrong(check: &AuditCheck, lang: Lang) -> String {
     fill!(message, lang, lost = figures::count(count), anomalies = figures::count(count))
 }
 
-fn looked(look: &Look, lang: Lang) -> String {
-    let message = match look.stop {
+fn looked(interim_analysis: &InterimAnalysis, lang: Lang) -> String {
+    let message = match interim_analysis.stop {
         None => words::LOOKED,
         Some(StopReason::Decided) => words::LOOKED_DECIDED,
         Some(StopReason::Hopeless) => words::LOOKED_HOPELESS,
         Some(StopReason::Budget) => words::LOOKED_BUDGET,
         Some(StopReason::Limit) => words::LOOKED_LIMIT,
     };
-    fill!(message, lang, block = look.block, decided = look.decided, questions = look.questions)
+    fill!(
+        message,
+        lang,
+        block = interim_analysis.block,
+        decided = interim_analysis.decided,
+        questions = interim_analysis.questions
+    )
 }
 
 /// A load step of a search: `b01-002  MySQL, 8 clients: at 1,600/s: p99 4.20 ms, passed`.
 fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String> {
-    let of_plan = plan.treatment(plan.trials.iter().find(|trial| trial.id == id)?);
+    let of_plan = plan.configuration(plan.trials.iter().find(|trial| trial.id == id)?);
     let search = of_plan.load.find.as_ref()?;
     let load = match search.most {
         LoadBy::Rate => fill!(words::LOAD_RATE, lang, rate = per_second(step.load)),
@@ -303,9 +316,18 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
         Outcome::Open => words::STEP_OPEN,
         Outcome::Generator => words::STEP_GENERATOR,
     };
-    let treatment = treatment(plan, of_plan, lang);
+    let configuration = configuration(plan, of_plan, lang);
     let transactions = figures::count(step.transactions);
-    Some(fill!(message, lang, trial = id, treatment, load, measure = search.measure, figure, transactions))
+    Some(fill!(
+        message,
+        lang,
+        trial = id,
+        configuration,
+        load,
+        measure = search.measure,
+        figure,
+        transactions
+    ))
 }
 
 /// The events that deserve a line of their own; `None` for the others.
@@ -313,10 +335,12 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
 pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
     let of_trial = |id: &str| {
         let trial = plan.trials.iter().find(|trial| trial.id == id);
-        trial.map(|trial| treatment(plan, plan.treatment(trial), lang)).unwrap_or_default()
+        trial.map(|trial| configuration(plan, plan.configuration(trial), lang)).unwrap_or_default()
     };
     let text = match event {
-        Event::SystemReady { system, version, .. } => fill!(words::SYSTEM_READY, lang, system, version),
+        Event::SystemReady { system, version, .. } => {
+            fill!(words::SYSTEM_READY, lang, system, version)
+        }
         Event::SettingsRestored { system, settings } => {
             let settings: Vec<String> =
                 settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -327,16 +351,20 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
         }
         Event::TrialFinished(record) => {
             let (trial, figures) = (&record.trial.id, trial_figures(record, lang));
-            fill!(words::TRIAL_MEASURED, lang, trial, treatment = of_trial(trial), figures)
+            fill!(words::TRIAL_MEASURED, lang, trial, configuration = of_trial(trial), figures)
         }
-        Event::Looked(look) => looked(look, lang),
-        Event::RunFinding(left @ Finding::CleanUpIncomplete { .. }) => in_line(&sentence(left, lang), lang),
+        Event::InterimAnalysis(interim_analysis) => looked(interim_analysis, lang),
+        Event::RunWarning(left @ Warning::CleanUpIncomplete { .. }) => {
+            in_line(&sentence(left, lang), lang)
+        }
         Event::Stepped { trial, step, .. } => stepped(plan, trial, step, lang)?,
         Event::TrialFailed { trial, reason, search } => {
-            let told =
-                search.as_ref().map(|it| conclusion::no_load(&it.search, &it.end, it.steps.len(), lang));
-            let (treatment, reason) = (of_trial(trial), told.unwrap_or_else(|| in_line(reason, lang)));
-            fill!(words::TRIAL_FAILED, lang, trial, treatment, reason)
+            let told = search
+                .as_ref()
+                .map(|it| conclusion::no_load(&it.search, &it.end, it.steps.len(), lang));
+            let (configuration, reason) =
+                (of_trial(trial), told.unwrap_or_else(|| in_line(reason, lang)));
+            fill!(words::TRIAL_FAILED, lang, trial, configuration, reason)
         }
         _ => return None,
     };

@@ -19,7 +19,9 @@ type Part<'a> = (&'static str, &'static Message, Table, &'a str);
 /// Those that have rows.
 fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
     let shown = parts.into_iter().filter(|(_, _, table, _)| !table.is_empty());
-    shown.map(|(id, heading, table, note)| Section { id, heading, table, note: note.to_owned() }).collect()
+    shown
+        .map(|(id, heading, table, note)| Section { id, heading, table, note: note.to_owned() })
+        .collect()
 }
 
 /// What only some loads have: searches, stages, names, company.
@@ -37,7 +39,8 @@ pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
 
 /// What faults did that were made on purpose.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    let [faults, errors] = [texts::NOTE_FAULTS, texts::NOTE_FAULT_ERRORS].map(|note| note.text(lang));
+    let [faults, errors] =
+        [texts::NOTE_FAULTS, texts::NOTE_FAULT_ERRORS].map(|note| note.text(lang));
     told([
         ("faults", &headings::FAULTS, tables::faults(model, lang), faults),
         ("fault-errors", &headings::FAULT_ERRORS, tables::fault_errors(model), errors),
@@ -46,12 +49,18 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
 
 /// What the database said of failures.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    told([("errors", &headings::ERRORS, tables::errors(model, lang), texts::NOTE_ERRORS.text(lang))])
+    told([(
+        "errors",
+        &headings::ERRORS,
+        tables::errors(model, lang),
+        texts::NOTE_ERRORS.text(lang),
+    )])
 }
 
 /// Whether what was acknowledged was kept, and kept apart.
 pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    let [ledger, anomalies] = [texts::NOTE_LEDGER, texts::NOTE_ANOMALIES].map(|note| note.text(lang));
+    let [ledger, anomalies] =
+        [texts::NOTE_LEDGER, texts::NOTE_ANOMALIES].map(|note| note.text(lang));
     told([
         ("ledger", &headings::LEDGER, tables::ledgers(model), ledger),
         ("anomalies", &headings::ANOMALIES, isolation::table(model), anomalies),
@@ -60,7 +69,12 @@ pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
 
 /// Whether limits were kept.
 pub(crate) fn limits(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    told([("limits", &headings::LIMITS, tables::limits(model), notes::limit_rules(model, lang).as_str())])
+    told([(
+        "limits",
+        &headings::LIMITS,
+        tables::limits(model),
+        notes::limit_rules(model, lang).as_str(),
+    )])
 }
 
 /// The questions of the experiment, and where the scatter of their answers comes from.

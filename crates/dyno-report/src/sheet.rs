@@ -1,4 +1,5 @@
-//! Tables that are made column by column, so that a column's title stands beside what its cells are.
+//! Tables that are made column by column, so that a column's title stands beside what its cells
+//! are.
 
 use crate::cell::{Cell, Value};
 use crate::figures;
@@ -34,17 +35,26 @@ impl<R> Sheet<R> {
     }
 
     /// Rows under what is judged and what it is judged against.
-    pub(crate) fn of_pairs(rows: impl IntoIterator<Item = R>, names: impl Fn(&R) -> [String; 2]) -> Self {
+    pub(crate) fn of_pairs(
+        rows: impl IntoIterator<Item = R>,
+        names: impl Fn(&R) -> [String; 2],
+    ) -> Self {
         let mut sheet = Self::grouped(rows, names);
         sheet.table.names = &[&headings::SUBJECT, &headings::BASELINE];
         sheet
     }
 
-    /// Rows of treatments, by their numbers, under the names of their lines.
-    pub(crate) fn of_treatments(model: &ReportModel, rows: impl IntoIterator<Item = (usize, R)>) -> Self {
-        let treatment = |index: usize| Value::Treatment { index, clients: model.treatments[index].clients };
+    /// Rows of configurations, by their numbers, under the names of their lines.
+    pub(crate) fn of_configurations(
+        model: &ReportModel,
+        rows: impl IntoIterator<Item = (usize, R)>,
+    ) -> Self {
+        let configuration = |index: usize| Value::Configuration {
+            index,
+            clients: model.configurations[index].clients,
+        };
         let sheet = Sheet::grouped(rows, |(index, _)| [model.line_of(*index).label.clone()])
-            .right(&headings::CLIENTS, |(index, _)| treatment(*index).into());
+            .right(&headings::CLIENTS, |(index, _)| configuration(*index).into());
         Self { rows: sheet.rows.into_iter().map(|(_, row)| row).collect(), table: sheet.table }
     }
 
@@ -76,7 +86,11 @@ impl<R> Sheet<R> {
     }
 
     /// Those measures that tables have; dashes where there is nothing that has them.
-    pub(crate) fn measures<M>(self, measures: &[Measure<M>], of: impl Fn(&R) -> Option<&M>) -> Self {
+    pub(crate) fn measures<M>(
+        self,
+        measures: &[Measure<M>],
+        of: impl Fn(&R) -> Option<&M>,
+    ) -> Self {
         let shown = measures.iter().filter_map(|measure| Some((measure, measure.heading?)));
         shown.fold(self, |sheet, (measure, heading)| {
             sheet.right(heading, |row| of(row).map_or_else(Cell::absent, |it| measure.cell(it)))
@@ -84,7 +98,11 @@ impl<R> Sheet<R> {
     }
 
     /// The same with intervals, and with the number of trials where it is not this one.
-    pub(crate) fn estimates<M>(self, measures: &[Measure<M>], of: impl Fn(&R) -> (&M, Option<u32>)) -> Self {
+    pub(crate) fn estimates<M>(
+        self,
+        measures: &[Measure<M>],
+        of: impl Fn(&R) -> (&M, Option<u32>),
+    ) -> Self {
         let shown = measures.iter().filter_map(|measure| Some((measure, measure.heading?)));
         shown.fold(self, |sheet, (measure, heading)| {
             sheet.right(heading, |row| {
@@ -106,7 +124,9 @@ impl<R> Sheet<R> {
             .right(&headings::RATIO_INTERVAL, |row| {
                 Cell::span(of(row).ratio_interval.map(figures::ends), " .. ")
             })
-            .right(&headings::P_CORRECTED, |row| Cell::figure(of(row).p_corrected.map(figures::p_value)))
+            .right(&headings::P_CORRECTED, |row| {
+                Cell::figure(of(row).p_corrected.map(figures::p_value))
+            })
     }
 
     /// From which size on an effect would have been seen.

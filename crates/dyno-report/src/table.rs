@@ -1,4 +1,5 @@
-//! A table of typed cells, and how it is laid out for a terminal or as Markdown. All that text and Markdown take from outside is made safe to print here.
+//! A table of typed cells, and how it is laid out for a terminal or as Markdown. All that text and
+//! Markdown take from outside is made safe to print here.
 
 use crate::breaks;
 use crate::cell::{Cell, Value};
@@ -8,7 +9,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// Blanks between two columns.
 const GAP: usize = 2;
-/// Columns of the narrowest terminal that tables are laid out for; one that is a little wider has its columns nearer to each other.
+/// Columns of the narrowest terminal that tables are laid out for; one that is a little wider has
+/// its columns nearer to each other.
 const TERMINAL: usize = 80;
 
 /// Columns that say more of the one before, from which they are not parted.
@@ -119,7 +121,8 @@ impl Table {
         self.only(|column| column.form != other)
     }
 
-    /// The table without columns that have no figure in any row: intervals of a single block, a processor that was not looked at.
+    /// The table without columns that have no figure in any row: intervals of a single block, a
+    /// processor that was not looked at.
     pub(crate) fn without_absent_columns(self) -> Self {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let is_told = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
@@ -147,14 +150,15 @@ impl Table {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
-    /// Columns aligned by blanks, as wide as their widest cell; below each other in parts where a terminal is too narrow. Rows under a group
-    /// are indented.
+    /// Columns aligned by blanks, as wide as their widest cell; below each other in parts where a
+    /// terminal is too narrow. Rows under a group are indented.
     pub(crate) fn to_text(&self, lang: Lang) -> String {
         let parts = Plain::of(&self.clone().without_absent_columns(), lang).parts();
         parts.iter().map(Plain::to_text).collect::<Vec<_>>().join("\n")
     }
 
-    /// A Markdown table. A group becomes a first column that is filled in every row, so that each row stands for itself.
+    /// A Markdown table. A group becomes a first column that is filled in every row, so that each
+    /// row stands for itself.
     pub(crate) fn to_markdown(&self, group_title: &str, lang: Lang) -> String {
         let plain = Plain::of(self, lang);
         let line = |group: &str, cells: &[String]| {
@@ -188,11 +192,16 @@ impl Plain {
         let table = table.clone().for_form(Form::Page);
         let safe = |text: &str| line(text).into_owned();
         let row = |row: &Vec<Cell>| row.iter().map(|cell| safe(&cell.plain(lang))).collect();
-        let group = |group: &Group| (safe(&group.names.join(" : ")), group.rows.iter().map(row).collect());
+        let group =
+            |group: &Group| (safe(&group.names.join(" : ")), group.rows.iter().map(row).collect());
         Self {
             titles: table.columns.iter().map(|column| safe(column.heading.text(lang))).collect(),
             aligns: table.columns.iter().map(|column| column.align).collect(),
-            follows: table.columns.iter().map(|column| FOLLOWING.contains(&column.heading)).collect(),
+            follows: table
+                .columns
+                .iter()
+                .map(|column| FOLLOWING.contains(&column.heading))
+                .collect(),
             groups: table.groups.iter().map(group).collect(),
         }
     }
@@ -203,7 +212,9 @@ impl Plain {
 
     fn with(&self, columns: &[usize]) -> Self {
         let of = |cells: &Vec<String>| columns.iter().map(|at| cells[*at].clone()).collect();
-        let group = |(name, rows): &(String, Vec<Vec<String>>)| (name.clone(), rows.iter().map(of).collect());
+        let group = |(name, rows): &(String, Vec<Vec<String>>)| {
+            (name.clone(), rows.iter().map(of).collect())
+        };
         Self {
             titles: of(&self.titles),
             aligns: columns.iter().map(|at| self.aligns[*at]).collect(),
@@ -239,7 +250,8 @@ impl Plain {
         parts
     }
 
-    /// The first layout that is no wider than a terminal: columns nearer to each other, then titles in several lines.
+    /// The first layout that is no wider than a terminal: columns nearer to each other, then titles
+    /// in several lines.
     fn fitting(&self) -> Option<Layout> {
         self.layouts().find(|layout| {
             let gaps = layout.gap * layout.widths.len().saturating_sub(1);
@@ -257,7 +269,9 @@ impl Plain {
     }
 
     fn to_text(&self) -> String {
-        let Some(layout) = self.fitting().or_else(|| self.layouts().next()) else { return String::new() };
+        let Some(layout) = self.fitting().or_else(|| self.layouts().next()) else {
+            return String::new();
+        };
         let titles = self.titles.iter().zip(&layout.widths);
         let titles: Vec<Vec<String>> = titles.map(|(title, width)| folded(title, *width)).collect();
         let most = titles.iter().map(Vec::len).max().unwrap_or(0);
@@ -281,7 +295,9 @@ impl Plain {
 
     fn text_line(&self, cells: &[String], layout: &Layout) -> String {
         let mut line = layout.indent.to_owned();
-        for (i, ((cell, width), align)) in cells.iter().zip(&layout.widths).zip(&self.aligns).enumerate() {
+        for (i, ((cell, width), align)) in
+            cells.iter().zip(&layout.widths).zip(&self.aligns).enumerate()
+        {
             if i > 0 {
                 line.push_str(&" ".repeat(layout.gap));
             }
@@ -346,8 +362,8 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Breaks a text so that no line is wider than `width` columns, where words allow it. The first line begins
-/// with `first`, the others with as many blanks.
+/// Breaks a text so that no line is wider than `width` columns, where words allow it. The first
+/// line begins with `first`, the others with as many blanks.
 pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let indent = " ".repeat(first.width());
     let mut lines = String::new();
@@ -386,7 +402,8 @@ mod tests {
     use insta::assert_snapshot;
 
     fn table() -> Table {
-        let mut table = Table::new([Column::left(&headings::SYSTEM), Column::right(&columns::THROUGHPUT)]);
+        let mut table =
+            Table::new([Column::left(&headings::SYSTEM), Column::right(&columns::THROUGHPUT)]);
         table.row(["데이터베이스", "1,234"].map(Cell::text));
         table.row(["a|b", "5"].map(Cell::text));
         table
@@ -436,7 +453,10 @@ mod tests {
 
     #[test]
     fn japanese_sentences_break_without_blanks() {
-        assert_eq!(wrapped("応答時間は 95 % です。", "* ", 10), "* 応答時間\n  は 95 %\n  です。\n");
+        assert_eq!(
+            wrapped("応答時間は 95 % です。", "* ", 10),
+            "* 応答時間\n  は 95 %\n  です。\n"
+        );
     }
 
     #[test]
@@ -444,7 +464,8 @@ mod tests {
         let wide = |columns: usize| {
             let first = [Column::left(&headings::SYSTEM), Column::left(&headings::FAULT)];
             let others = [Column::right(&columns::NEVER_STARTED), Column::right(&columns::AT_MOST)];
-            let mut table = Table::new(first.into_iter().chain(others.into_iter().cycle().take(columns)));
+            let mut table =
+                Table::new(first.into_iter().chain(others.into_iter().cycle().take(columns)));
             table.row((0..columns + 2).map(|at| Cell::text(format!("c{at}"))));
             table.to_text(EN)
         };
@@ -464,7 +485,10 @@ mod tests {
         for columns in 1..40 {
             let text = wide(columns);
             assert!(text.lines().all(|line| line.width() <= TERMINAL), "{text}");
-            assert!((0..columns + 2).all(|at| text.split_whitespace().any(|cell| cell == format!("c{at}"))));
+            assert!(
+                (0..columns + 2)
+                    .all(|at| text.split_whitespace().any(|cell| cell == format!("c{at}")))
+            );
         }
     }
 }

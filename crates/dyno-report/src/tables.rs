@@ -1,42 +1,48 @@
-//! The tables of a report: which measures stand in which column. Text, Markdown and the page show the same tables; nothing is computed here.
+//! The tables of a report: which measures stand in which column. Text, Markdown and the page show
+//! the same tables; nothing is computed here.
 
 use crate::cell::Cell;
 use crate::figures;
 use crate::measures::{
-    COMMITS, FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
-    TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
+    COMMITS, CONFIGURATION_COUNTERS, CONFIGURATION_LOST, CONFIGURATION_RATES, FAULT, FAULT_ERRORS,
+    GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TRIAL, UPDATES,
 };
-use crate::messages::{Lang, columns, finding, growth, headings, names, page, question, said};
+use crate::messages::{Lang, columns, growth, headings, names, page, question, said, warning};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::{notes, words};
 use dyno_analysis::model::{
-    AuditRow, CommitAudit, Comparison, ComparisonOf, Estimate, KindCount, LimitVerdict, NamedRow, Question,
-    Range, ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow, Verdict,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Estimate, KindCount,
+    LimitVerdict, NamedRow, Question, Range, ReportModel, StatementRow, StatementTable, TrialRow,
+    Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
-use dyno_model::finding::Severity;
 use dyno_model::plan::LoadBy;
 use dyno_model::printable;
+use dyno_model::warning::Severity;
 use dyno_model::words::short_factor;
 use std::cmp::Reverse;
 
-/// Rows with their treatments, by line and rising number of clients.
+/// Rows with their configurations, by line and rising number of clients.
 pub(crate) fn by_line<'a, R>(
     model: &ReportModel,
     rows: impl IntoIterator<Item = &'a R>,
-    treatment: impl Fn(&R) -> usize,
+    configuration: impl Fn(&R) -> usize,
 ) -> Vec<(usize, &'a R)> {
-    let mut rows: Vec<_> = rows.into_iter().map(|row| (treatment(row), row)).collect();
-    rows.sort_by_key(|(index, _)| (model.treatments[*index].line, model.treatments[*index].clients));
+    let mut rows: Vec<_> = rows.into_iter().map(|row| (configuration(row), row)).collect();
+    rows.sort_by_key(|(index, _)| {
+        (model.configurations[*index].line, model.configurations[*index].clients)
+    });
     rows
 }
 
-/// Treatments by line and rising number of clients.
+/// Configurations by line and rising number of clients.
 pub(crate) fn in_order(model: &ReportModel) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..model.treatments.len()).collect();
-    order.sort_by_key(|index| (model.treatments[*index].line, model.treatments[*index].clients));
+    let mut order: Vec<usize> = (0..model.configurations.len()).collect();
+    order.sort_by_key(|index| {
+        (model.configurations[*index].line, model.configurations[*index].clients)
+    });
     order
 }
 
@@ -50,22 +56,22 @@ fn without_arrivals(table: Table, model: &ReportModel) -> Table {
 
 /// Main result: a group per line, a row per number of clients.
 pub(crate) fn results(model: &ReportModel) -> Table {
-    let rows = in_order(model).into_iter().map(|index| (index, &model.treatments[index]));
-    let (throughput, times) = TREATMENT_RATES.split_at(1);
-    let table = Sheet::of_treatments(model, rows)
+    let rows = in_order(model).into_iter().map(|index| (index, &model.configurations[index]));
+    let (throughput, times) = CONFIGURATION_RATES.split_at(1);
+    let table = Sheet::of_configurations(model, rows)
         .right(&headings::TRIALS_VALID, |row| trials_valid(row))
         .estimates(throughput, |row| (*row, None))
         .half_width(|row| row.throughput.as_ref())
         .estimates(times, |row| (*row, Some(row.trials_valid)))
-        .measures(TREATMENT_BOOKS, |row| Some(*row))
-        .measures(&[TREATMENT_LOST], |row| Some(*row))
+        .measures(CONFIGURATION_COUNTERS, |row| Some(*row))
+        .measures(&[CONFIGURATION_LOST], |row| Some(*row))
         .left(&headings::VALIDITY_COLUMN, |row| Cell::word(words::validity(row.validity)))
         .table();
     without_arrivals(table, model)
 }
 
 /// `5`, or `4/5` when a planned trial is not among the valid ones.
-fn trials_valid(row: &TreatmentRow) -> Cell {
+fn trials_valid(row: &ConfigurationRow) -> Cell {
     let (valid, planned) = (row.trials_valid, row.trials_planned);
     Cell::text(if valid == planned { valid.to_string() } else { format!("{valid}/{planned}") })
 }
@@ -75,7 +81,7 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
     let is_rate = model.searches.iter().any(|row| row.search.most == LoadBy::Rate);
     let most = if is_rate { &columns::HIGHEST_RATE } else { &columns::MOST_CLIENTS };
     let repeats = |found: Option<Estimate>| found.map_or(0, |found| found.repeats).to_string();
-    Sheet::of_treatments(model, model.searches.iter().map(|row| (row.treatment, row)))
+    Sheet::of_configurations(model, model.searches.iter().map(|row| (row.configuration, row)))
         .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
         .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row.found)))
         .right(most, |row| Cell::estimate(row.found.as_ref(), None))
@@ -86,10 +92,13 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
 
 /// What each stage of a load brought.
 pub(crate) fn stages(model: &ReportModel) -> Table {
-    let table = Sheet::of_treatments(model, by_line(model, &model.stages, |row| row.treatment))
-        .left(&headings::STAGE, |row| Cell::text(&row.name))
-        .estimates(STAGE, |row| (*row, Some(model.treatments[row.treatment].trials_valid)))
-        .table();
+    let table =
+        Sheet::of_configurations(model, by_line(model, &model.stages, |row| row.configuration))
+            .left(&headings::STAGE, |row| Cell::text(&row.name))
+            .estimates(STAGE, |row| {
+                (*row, Some(model.configurations[row.configuration].trials_valid))
+            })
+            .table();
     match model.stages.first().map(|row| row.by) {
         Some(LoadBy::Clients) => table.without(&[&columns::OFFERED, &columns::NOT_COMMITTED]),
         _ => table.without(&[&columns::AT_WORK]),
@@ -98,25 +107,28 @@ pub(crate) fn stages(model: &ReportModel) -> Table {
 
 /// What the transactions of each name brought.
 pub(crate) fn transactions(model: &ReportModel) -> Table {
-    Sheet::of_treatments(model, by_line(model, &model.transactions, |row| row.treatment))
+    Sheet::of_configurations(model, by_line(model, &model.transactions, |row| row.configuration))
         .left(&headings::TRANSACTION, |row| Cell::text(&row.name))
         .estimates(NAMED, |row| named(model, row))
         .table()
 }
 
-/// Figures of what has a name, and the valid trials of its treatment.
+/// Figures of what has a name, and the valid trials of its configuration.
 fn named<'a>(model: &ReportModel, row: &'a NamedRow) -> (&'a NamedRow, Option<u32>) {
-    (row, Some(model.treatments[row.treatment].trials_valid))
+    (row, Some(model.configurations[row.configuration].trials_valid))
 }
 
-/// What ran beside the workloads of treatments.
+/// What ran beside the workloads of configurations.
 pub(crate) fn beside(model: &ReportModel) -> Table {
-    let rate =
-        |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)));
-    Sheet::of_treatments(model, by_line(model, &model.beside, |row| row.figures.treatment))
+    let rate = |rate: Option<f64>| {
+        rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)))
+    };
+    Sheet::of_configurations(model, by_line(model, &model.beside, |row| row.figures.configuration))
         .left(&headings::BESIDE_NAME, |row| Cell::text(&row.figures.name))
         .left(&headings::KIND, |row| Cell::text(&row.kind))
-        .left(&headings::BESIDE_CLIENTS, |row| Cell::text(format!("{}{}", row.clients, rate(row.rate))))
+        .left(&headings::BESIDE_CLIENTS, |row| {
+            Cell::text(format!("{}{}", row.clients, rate(row.rate)))
+        })
         .estimates(NAMED, |row| named(model, &row.figures))
         .left(&headings::AUDIT_VERDICT, |row| {
             Cell::word(words::audit(row.audit)).alarming(row.audit == AuditVerdict::Violated)
@@ -126,7 +138,7 @@ pub(crate) fn beside(model: &ReportModel) -> Table {
 
 /// What faults did that were made on purpose.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
-    Sheet::of_treatments(model, by_line(model, &model.faults, |row| row.treatment))
+    Sheet::of_configurations(model, by_line(model, &model.faults, |row| row.configuration))
         .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
         .right(&headings::TRIALS_VALID, |row| Cell::count(row.trials.len() as u64))
         .measures(FAULT, |row| Some(*row))
@@ -135,27 +147,29 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
 
 /// Which errors clients met from the first fault on, by kind, in the order in which they came.
 pub(crate) fn fault_errors(model: &ReportModel) -> Table {
-    let rows = by_line(model, &model.faults, |row| row.treatment).into_iter();
+    let rows = by_line(model, &model.faults, |row| row.configuration).into_iter();
     let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
-    Sheet::of_treatments(model, errors)
+    Sheet::of_configurations(model, errors)
         .left(&headings::KIND, |errors| Cell::text(errors.kind.name()))
         .measures(FAULT_ERRORS, |errors| Some(*errors))
         .table()
 }
 
-/// Every limit at every treatment that has to keep it.
+/// Every limit at every configuration that has to keep it.
 pub(crate) fn limits(model: &ReportModel) -> Table {
-    Sheet::of_treatments(model, by_line(model, &model.limits, |row| row.treatment))
+    Sheet::of_configurations(model, by_line(model, &model.limits, |row| row.configuration))
         .left(&headings::LIMIT, |row| {
             Cell::text(figures::limit_in(row.part.as_ref(), row.measure, row.value))
         })
         .right(&headings::TRIALS_VALID, |row| Cell::text(row.repeats.to_string()))
         .right(&headings::FIGURE, |row| {
-            let shown = |value| figures::bounded(figures::of_limit(row.measure, value), row.is_bound);
-            Cell::figure(row.figure.map(shown)).alarming(row.verdict == LimitVerdict::Broken)
+            let shown =
+                |value| figures::bounded(figures::of_limit(row.measure, value), row.is_bound);
+            Cell::figure(row.figure.map(shown)).alarming(row.verdict == LimitVerdict::Failed)
         })
         .right(&headings::LIMIT_INTERVAL, |row| {
-            let ends = |it: Range| [it.low, it.high].map(|value| figures::of_limit(row.measure, value));
+            let ends =
+                |it: Range| [it.low, it.high].map(|value| figures::of_limit(row.measure, value));
             Cell::span(row.interval.map(ends), "..")
         })
         .left(&headings::VERDICT, |row| Cell::word(words::limit(row.verdict)))
@@ -177,10 +191,13 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
     let span = |audit: &AuditRow, of: fn(&CommitAudit) -> [String; 2]| {
         Cell::span(audit.commits.as_ref().map(of), "..").alarming(audit.has_lost_commits())
     };
-    Sheet::of_treatments(model, by_line(model, wanted, |audit| audit.treatment))
+    Sheet::of_configurations(model, by_line(model, wanted, |audit| audit.configuration))
         .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
         .right(&columns::COMMITTED, |audit| {
-            audit.commits.as_ref().map_or_else(Cell::absent, |commits| Cell::count(commits.committed))
+            audit
+                .commits
+                .as_ref()
+                .map_or_else(Cell::absent, |commits| Cell::count(commits.committed))
         })
         .right(&columns::LOST, |audit| span(audit, |it| [it.lost, it.lost_max].map(figures::count)))
         .right(&columns::LOST_PERCENT, |audit| {
@@ -192,10 +209,11 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
 
 /// Rows of acknowledged commits against rows in the data.
 pub(crate) fn ledgers(model: &ReportModel) -> Table {
-    let audits = by_line(model, &model.audits, |audit| audit.treatment).into_iter();
-    let ledgers =
-        audits.filter_map(|(index, audit)| Some((index, (audit.commits.as_ref()?, audit.ledger.as_ref()?))));
-    Sheet::of_treatments(model, ledgers)
+    let audits = by_line(model, &model.audits, |audit| audit.configuration).into_iter();
+    let ledgers = audits.filter_map(|(index, audit)| {
+        Some((index, (audit.commits.as_ref()?, audit.ledger.as_ref()?)))
+    });
+    Sheet::of_configurations(model, ledgers)
         .measures(COMMITS, |it| Some(it.0))
         .measures(LEDGER, |it| Some(it.1))
         .table()
@@ -206,17 +224,19 @@ pub(crate) fn contents(model: &ReportModel) -> Table {
     let mut checks = Vec::new();
     for audit in &model.audits {
         let rows = audit.row_counts.iter().map(|it| {
-            let [low, high, found] = [it.expected_min, it.expected_max, it.found].map(figures::count);
+            let [low, high, found] =
+                [it.expected_min, it.expected_max, it.found].map(figures::count);
             (&it.trial, &it.table, [low, high], found, it.verdict)
         });
         let values = audit.values.iter().map(|it| {
-            let [low, high, found] = [it.expected_min, it.expected_max, it.found].map(figures::integer);
+            let [low, high, found] =
+                [it.expected_min, it.expected_max, it.found].map(figures::integer);
             (&it.trial, &it.expression, [low, high], found, it.verdict)
         });
-        checks.extend(rows.chain(values).map(|check| (audit.treatment, check)));
+        checks.extend(rows.chain(values).map(|check| (audit.configuration, check)));
     }
     checks.sort_by_key(|(_, (.., verdict))| Reverse(*verdict));
-    Sheet::of_treatments(model, checks)
+    Sheet::of_configurations(model, checks)
         .left(&headings::TRIAL, |(trial, ..)| Cell::text(*trial))
         .left(&headings::CHECKED, |(_, checked, ..)| Cell::text(*checked))
         .right(&headings::EXPECTED, |(_, _, expected, ..)| Cell::span(Some(expected.clone()), ".."))
@@ -279,7 +299,8 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
         .right(&headings::SCATTER_TRIALS, |(_, ratio)| share(Some(ratio.trials)))
         .right(&headings::SCATTER_WITHIN, |(_, ratio)| share(ratio.within))
         .right(&headings::BLOCKS_NEEDED, |(it, _)| {
-            let blocks = it.blocks_to_decide(model.provenance.blocks, model.comparison_rules.margin);
+            let blocks =
+                it.blocks_to_decide(model.provenance.blocks, model.comparison_rules.margin);
             Cell::figure(blocks.map(|blocks| figures::about(blocks.into())))
         })
         .left(&headings::LOWERED_BY, |(_, ratio)| {
@@ -292,7 +313,8 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// True when a comparison has a ratio, or a verdict that needs none: without figures everything is inconclusive.
+/// True when a comparison has a ratio, or a verdict that needs none: without figures everything is
+/// inconclusive.
 pub(crate) fn says_something(comparison: &Comparison) -> bool {
     let verdict = comparison.effect.verdict.filter(|verdict| *verdict != Verdict::Inconclusive);
     comparison.effect.ratio.is_some() || verdict.is_some()
@@ -301,13 +323,17 @@ pub(crate) fn says_something(comparison: &Comparison) -> bool {
 /// Every comparison that says something, under the two lines that are compared.
 pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     // Both metrics of two lines stand together.
-    let mut sorted: Vec<&Comparison> = model.comparisons.iter().filter(|it| says_something(it)).collect();
-    let lines = |it: &Comparison| (model.treatments[it.subject].line, model.treatments[it.baseline].line);
+    let mut sorted: Vec<&Comparison> =
+        model.comparisons.iter().filter(|it| says_something(it)).collect();
+    let lines = |it: &Comparison| {
+        (model.configurations[it.subject].line, model.configurations[it.baseline].line)
+    };
     sorted.sort_by_key(|it| (lines(it), it.metric != model.judged_by, it.clients));
-    let label = |treatment| model.line_of(treatment).label.clone();
+    let label = |configuration| model.line_of(configuration).label.clone();
     Sheet::of_pairs(sorted, |it| [label(it.subject), label(it.baseline)])
         .left(&headings::METRIC, |it| {
-            Cell::text(names::metric(it.metric, lang)).with_detail(factor_of(model, it).map(str::to_owned))
+            Cell::text(names::metric(it.metric, lang))
+                .with_detail(factor_of(model, it).map(str::to_owned))
         })
         .right(&headings::CLIENTS, |it| Cell::text(it.clients.to_string()))
         .right(&headings::TRIALS_VALID, |it| Cell::text(it.repeats.to_string()))
@@ -317,15 +343,19 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Figures over the rows of a table that grows: a group per treatment, a row per step.
+/// Figures over the rows of a table that grows: a group per configuration, a row per step.
 pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
-    let lines = model.growth.iter().flat_map(|growth| growth.lines.iter().map(move |line| (growth, line)));
+    let lines =
+        model.growth.iter().flat_map(|growth| growth.lines.iter().map(move |line| (growth, line)));
     let steps = lines.flat_map(|(growth, line)| {
-        line.steps.iter().zip(&growth.milestones).map(move |(step, rows)| (line.treatment, step, *rows))
+        line.steps
+            .iter()
+            .zip(&growth.milestones)
+            .map(move |(step, rows)| (line.configuration, step, *rows))
     });
     let repeats = |rate: Option<Estimate>| Cell::figure(rate.map(|rate| rate.repeats.to_string()));
     let (throughput, others) = STEP.split_at(1);
-    Sheet::grouped(steps, |(treatment, ..)| [growth::name(model, *treatment, lang)])
+    Sheet::grouped(steps, |(configuration, ..)| [growth::name(model, *configuration, lang)])
         .right(&growth::GROWTH_ROWS, |(.., rows)| Cell::count(*rows))
         .right(&headings::TRIALS_VALID, |(_, step, _)| repeats(step.rows_per_second))
         .estimates(throughput, |(_, step, _)| (*step, None))
@@ -336,11 +366,10 @@ pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
 
 /// Comparisons step by step.
 pub(crate) fn step_comparisons(model: &ReportModel, lang: Lang) -> Table {
-    let steps = model
-        .growth
-        .iter()
-        .flat_map(|growth| growth.comparisons.iter().map(|it| (growth.milestones[it.step], &it.comparison)));
-    let name = |treatment| growth::name(model, treatment, lang);
+    let steps = model.growth.iter().flat_map(|growth| {
+        growth.comparisons.iter().map(|it| (growth.milestones[it.step], &it.comparison))
+    });
+    let name = |configuration| growth::name(model, configuration, lang);
     Sheet::of_pairs(steps, |(_, it)| [name(it.subject), name(it.baseline)])
         .right(&growth::GROWTH_ROWS, |(rows, _)| Cell::count(*rows))
         .right(&headings::TRIALS_VALID, |(_, it)| Cell::text(it.repeats.to_string()))
@@ -349,7 +378,7 @@ pub(crate) fn step_comparisons(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Response times of the transaction and each kind of statement, a group per treatment.
+/// Response times of the transaction and each kind of statement, a group per configuration.
 pub(crate) fn statements<'a>(
     model: &ReportModel,
     of: impl IntoIterator<Item = &'a StatementTable>,
@@ -359,9 +388,9 @@ pub(crate) fn statements<'a>(
         let was_used = |row: &&StatementRow| row.ok + row.failed + row.unfinished > 0;
         let others = table.statements.iter().filter(was_used).map(|row| (row.name.as_str(), row));
         let transaction = (headings::TRANSACTION.text(lang), &table.transaction);
-        [transaction].into_iter().chain(others).map(|(name, row)| (table.treatment, name, row))
+        [transaction].into_iter().chain(others).map(|(name, row)| (table.configuration, name, row))
     });
-    Sheet::grouped(rows, |(treatment, ..)| [names::treatment(model, *treatment, lang)])
+    Sheet::grouped(rows, |(configuration, ..)| [names::configuration(model, *configuration, lang)])
         .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
         .right(&headings::OK, |(.., row)| Cell::count(row.ok))
         .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
@@ -369,10 +398,11 @@ pub(crate) fn statements<'a>(
         .table()
 }
 
-/// The commands of a treatment in the form that test reports have.
-pub(crate) fn commands(model: &ReportModel, treatment: usize, lang: Lang) -> Table {
-    let of = model.statements.iter().filter(|table| table.treatment == treatment);
-    let mut table = statements(model, of, lang).without_groups().without(&[&columns::P99, &columns::P999]);
+/// The commands of a configuration in the form that test reports have.
+pub(crate) fn commands(model: &ReportModel, configuration: usize, lang: Lang) -> Table {
+    let of = model.statements.iter().filter(|table| table.configuration == configuration);
+    let mut table =
+        statements(model, of, lang).without_groups().without(&[&columns::P99, &columns::P999]);
     for column in table.columns.iter_mut().filter(|column| *column.heading == headings::OK) {
         column.heading = &headings::NUM;
     }
@@ -384,12 +414,17 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
     let number = |kinds: &[KindCount], kind: FailureKind| {
         kinds.iter().find(|counted| counted.kind == kind).map_or(0, |counted| counted.count)
     };
-    let rows = model.treatments.iter().enumerate().flat_map(|(index, row)| {
-        let of = move |kind| (kind, number(&row.failed_by_kind, kind), number(&row.retries_by_kind, kind));
-        let any = FailureKind::ALL.into_iter().map(of).filter(|(_, failed, retries)| failed + retries > 0);
+    let rows = model.configurations.iter().enumerate().flat_map(|(index, row)| {
+        let of = move |kind| {
+            (kind, number(&row.failed_by_kind, kind), number(&row.retries_by_kind, kind))
+        };
+        let any = FailureKind::ALL
+            .into_iter()
+            .map(of)
+            .filter(|(_, failed, retries)| failed + retries > 0);
         any.map(move |row| (index, row))
     });
-    Sheet::of_treatments(model, rows)
+    Sheet::of_configurations(model, rows)
         .left(&headings::KIND, |(kind, ..)| Cell::text(said(kind.name(), lang)))
         .right(&columns::FAILED, |(_, failed, _)| Cell::count(*failed))
         .right(&columns::RETRIES, |(.., retries)| Cell::count(*retries))
@@ -398,9 +433,9 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
 
 /// The first error of each sort with the database's words; empty when there were none.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
-    let rows = model.treatments.iter().enumerate();
+    let rows = model.configurations.iter().enumerate();
     let rows = rows.flat_map(|(at, row)| row.errors.0.iter().map(move |it| (at, it)));
-    Sheet::of_treatments(model, rows)
+    Sheet::of_configurations(model, rows)
         .left(&headings::KIND, |it| Cell::text(said(it.failure.kind.name(), lang)))
         .left(&headings::ERROR_CODE, |it| Cell::text(notes::error_code(it)))
         .right(&headings::ERROR_COUNT, |it| Cell::count(it.count))
@@ -411,30 +446,37 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
 
 /// What the generator measured of itself.
 pub(crate) fn generator(model: &ReportModel) -> Table {
-    let rows = model.generator.iter().map(|row| (row.treatment, row));
-    let table = Sheet::of_treatments(model, rows).measures(GENERATOR, |row| Some(*row)).table();
+    let rows = model.generator.iter().map(|row| (row.configuration, row));
+    let table = Sheet::of_configurations(model, rows).measures(GENERATOR, |row| Some(*row)).table();
     without_arrivals(table, model)
 }
 
 /// What trials took of machine and server.
 pub(crate) fn resources(model: &ReportModel) -> Table {
-    let rows = model.resources.iter().map(|row| (row.treatment, row));
-    Sheet::of_treatments(model, rows).measures(RESOURCES, |row| Some(*row)).table()
+    let rows = model.resources.iter().map(|row| (row.configuration, row));
+    Sheet::of_configurations(model, rows).measures(RESOURCES, |row| Some(*row)).table()
 }
 
-/// Trials in run order, each with its system and clients unless they are all of one treatment.
-pub(crate) fn trials(model: &ReportModel, treatment: Option<usize>, lang: Lang) -> Table {
-    let is_wanted = |trial: &&TrialRow| treatment.is_none_or(|wanted| wanted == trial.treatment);
+/// Trials in run order, each with its system and clients unless they are all of one configuration.
+pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: Lang) -> Table {
+    let is_wanted =
+        |trial: &&TrialRow| configuration.is_none_or(|wanted| wanted == trial.configuration);
     let table = Sheet::of(model.trials.iter().filter(is_wanted))
         .left(&headings::TRIAL, |trial| Cell::text(&trial.id))
-        .left(&headings::SYSTEM, |trial| Cell::text(&model.line_of(trial.treatment).label))
-        .right(&headings::CLIENTS, |trial| Cell::text(model.treatments[trial.treatment].clients.to_string()))
+        .left(&headings::SYSTEM, |trial| Cell::text(&model.line_of(trial.configuration).label))
+        .right(&headings::CLIENTS, |trial| {
+            Cell::text(model.configurations[trial.configuration].clients.to_string())
+        })
         .left(&headings::VALIDITY_COLUMN, |trial| Cell::word(words::state(trial.state)))
         .measures(TRIAL, |trial| trial.figures.as_ref())
         .left(&headings::REASON, |trial| Cell::text(reasons(trial, lang)))
         .table();
     let table = without_arrivals(table, model);
-    if treatment.is_some() { table.without(&[&headings::SYSTEM, &headings::CLIENTS]) } else { table }
+    if configuration.is_some() {
+        table.without(&[&headings::SYSTEM, &headings::CLIENTS])
+    } else {
+        table
+    }
 }
 
 /// Why a trial is not simply valid; notes are left out.
@@ -442,15 +484,16 @@ fn reasons(trial: &TrialRow, lang: Lang) -> String {
     if !trial.reason.is_empty() {
         return said(&trial.reason, lang).into_owned();
     }
-    let doubts = trial.findings.iter().filter(|finding| finding.severity() > Severity::Note);
-    doubts.map(|finding| finding::sentence(finding, lang)).collect::<Vec<_>>().join(lang.space)
+    let warnings = trial.warnings.iter().filter(|warning| warning.severity() > Severity::Note);
+    warnings.map(|warning| warning::sentence(warning, lang)).collect::<Vec<_>>().join(lang.space)
 }
 
 /// Systems with the settings that were read back.
 pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.provenance.systems.iter().flat_map(|system| {
         let none = system.settings_read.is_empty().then_some((system, None));
-        none.into_iter().chain(system.settings_read.iter().map(move |setting| (system, Some(setting))))
+        none.into_iter()
+            .chain(system.settings_read.iter().map(move |setting| (system, Some(setting))))
     });
     Sheet::of(rows)
         .left(&headings::SYSTEM, |(system, _)| Cell::text(&system.name))
@@ -458,15 +501,18 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
             Cell::told(Some(&system.version).filter(|version| !version.is_empty()))
         })
         .left(&headings::SETTING, |(_, setting)| Cell::told(setting.map(|(name, _)| name)))
-        .left(&headings::VALUE, |(_, setting)| Cell::told(setting.map(|(_, value)| said(value, lang))))
+        .left(&headings::VALUE, |(_, setting)| {
+            Cell::told(setting.map(|(_, value)| said(value, lang)))
+        })
         .table()
 }
 
 /// Settings that the spec asks for, beside what servers say of them.
 pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
     let systems = model.provenance.systems.iter();
-    let rows = systems
-        .flat_map(|system| system.settings_asked.iter().map(move |(name, asked)| (system, name, asked)));
+    let rows = systems.flat_map(|system| {
+        system.settings_asked.iter().map(move |(name, asked)| (system, name, asked))
+    });
     Sheet::of(rows)
         .left(&headings::SYSTEM, |(system, ..)| Cell::text(&system.name))
         .left(&headings::SETTING, |(_, name, _)| Cell::text(*name))
@@ -480,8 +526,10 @@ pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
 /// Figures published elsewhere.
 pub(crate) fn published(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.published.iter().flat_map(|series| {
-        let over_clients = series.points.iter().map(|point| (point.clients.to_string(), point.value));
-        let over_rows = series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
+        let over_clients =
+            series.points.iter().map(|point| (point.clients.to_string(), point.value));
+        let over_rows =
+            series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
         over_clients.chain(over_rows).map(move |(place, value)| (series, place, value))
     });
     Sheet::of(rows)

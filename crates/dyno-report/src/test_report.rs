@@ -1,8 +1,11 @@
-//! The form in which agencies report: cover, revisions, purpose, summary, each test with its commands, environment, procedure, conclusions. What it holds stands
-//! here once; the page and Markdown lay it out.
+//! The form in which agencies report: cover, revisions, purpose, summary, each test with its
+//! commands, environment, procedure, conclusions. What it holds stands here once; the page and
+//! Markdown lay it out.
 
 use crate::facts::{self, Fact};
-use crate::messages::{Lang, Message, conclusion, fill, headings, names, notes as texts, page, said};
+use crate::messages::{
+    Lang, Message, conclusion, fill, headings, names, notes as texts, page, said,
+};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::{cell::Cell, notes, sections, tables};
@@ -43,7 +46,10 @@ pub(crate) fn cover(model: &ReportModel) -> Vec<Fact> {
         (&headings::AUTHOR, front.author.unwrap_or_default()),
         (&headings::DOCUMENT, front.document.unwrap_or_default()),
         (&headings::VERSION, latest.unwrap_or_default()),
-        (&headings::MEASURED_ON, model.provenance.started_at.get(..10).unwrap_or_default().to_owned()),
+        (
+            &headings::MEASURED_ON,
+            model.provenance.started_at.get(..10).unwrap_or_default().to_owned(),
+        ),
     ]
 }
 
@@ -98,9 +104,9 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
 /// A table of commands for each test.
 fn detailed(model: &ReportModel, lang: Lang) -> Vec<Part> {
     let mut parts = vec![Part::Text(texts::NOTE_COMMANDS.text(lang).to_owned())];
-    for treatment in tables::in_order(model) {
-        parts.push(Part::Heading(names::treatment(model, treatment, lang)));
-        let table = tables::commands(model, treatment, lang);
+    for configuration in tables::in_order(model) {
+        parts.push(Part::Heading(names::configuration(model, configuration, lang)));
+        let table = tables::commands(model, configuration, lang);
         parts.push(match table.is_empty() {
             true => Part::Text(texts::NOTE_TEST_INVALID.text(lang).to_owned()),
             false => Part::Table(table),
@@ -162,11 +168,13 @@ fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {
 
 fn conclusions(model: &ReportModel, lang: Lang) -> Vec<Part> {
     let told = model.conclusions.iter().filter(|it| !model.is_beside_answers(it));
-    let doubts = model.findings.iter().map(|row| notes::doubt(model, row, lang));
-    let doubts: Vec<String> = doubts.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
-    let mut parts = vec![Part::List(told.map(|it| conclusion::sentence(model, it, lang)).collect())];
-    if !doubts.is_empty() {
-        parts.extend([heading(&headings::VALIDITY, lang), Part::List(doubts)]);
+    let warnings = model.warnings.iter().map(|row| notes::warning(model, row, lang));
+    let warnings: Vec<String> =
+        warnings.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
+    let mut parts =
+        vec![Part::List(told.map(|it| conclusion::sentence(model, it, lang)).collect())];
+    if !warnings.is_empty() {
+        parts.extend([heading(&headings::VALIDITY, lang), Part::List(warnings)]);
     }
     parts.push(Part::Text(page::PAGE_LIMIT_MACHINE.text(lang).to_owned()));
     parts

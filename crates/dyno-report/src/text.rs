@@ -1,14 +1,17 @@
-//! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
+//! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the
+//! eye is.
 
 use super::{isolation, notes, sections, tables, topology};
-use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
+use crate::messages::{
+    Lang, Message, conclusion, growth as growth_texts, headings, notes as texts,
+};
 use crate::table::{Table, wrapped};
 use dyno_analysis::model::ReportModel;
 
 /// Columns of the narrowest terminal that is laid out for.
 const WIDTH: usize = 80;
 /// Doubts that a short report lists; the worst come first.
-const DOUBTS_MAX: usize = 8;
+const WARNINGS_MAX: usize = 8;
 /// Unreadable places that a short report lists.
 const UNREADABLE_MAX: usize = 3;
 
@@ -43,11 +46,18 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         screen.table(&part.table);
     }
     screen.list(headings::ERRORS, notes::errors(model, lang));
-    let doubts = model.findings.iter().take(DOUBTS_MAX).map(|row| notes::doubt(model, row, lang));
-    screen.list(headings::VALIDITY, doubts.chain(notes::incompleteness(model, UNREADABLE_MAX, lang)));
+    let warnings =
+        model.warnings.iter().take(WARNINGS_MAX).map(|row| notes::warning(model, row, lang));
+    screen.list(
+        headings::VALIDITY,
+        warnings.chain(notes::incompleteness(model, UNREADABLE_MAX, lang)),
+    );
     if !model.conclusions.is_empty() {
         let sentences = conclusion::sentences(model, lang);
-        screen.list(headings::CONCLUSIONS, sentences.into_iter().chain(isolation::outside(model, lang)));
+        screen.list(
+            headings::CONCLUSIONS,
+            sentences.into_iter().chain(isolation::outside(model, lang)),
+        );
     }
     screen.text
 }

@@ -1,4 +1,5 @@
-//! Tiles: the figures at the top of a report and of a comparison, which are read before any sentence.
+//! Tiles: the figures at the top of a report and of a comparison, which are read before any
+//! sentence.
 
 use crate::figures;
 use crate::grid::{chip, unbroken};
@@ -79,8 +80,9 @@ impl Tile {
         // Where nothing was tested, nothing was decided.
         let is_tested = effect.verdict != Some(Verdict::Inconclusive) || effect.p.is_some();
         let word = effect.verdict.filter(|_| is_tested);
-        let word =
-            word.map_or(words::word(&page::PAGE_CHIP_NO_VERDICT, "none"), |it| words::verdict(Some(it)));
+        let word = word.map_or(words::word(&page::PAGE_CHIP_NO_VERDICT, "none"), |it| {
+            words::verdict(Some(it))
+        });
         Self { word: Some(word), change: by, notes, ..shown }
     }
 
@@ -188,7 +190,8 @@ mod tests {
                 verdict: Some(Verdict::Better),
                 ..Effect::default()
             };
-            let tile = Tile::change("", [&estimate(before), &estimate(after)], Some((&effect, 1)), EN);
+            let tile =
+                Tile::change("", [&estimate(before), &estimate(after)], Some((&effect, 1)), EN);
             assert_eq!((tile.change.as_str(), tile.notes), (change, vec![interval.to_owned()]));
         }
     }

@@ -4,7 +4,7 @@ use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::chart::topology::{Place, TopologyChart};
 use crate::messages::{Lang, fill, headings, list, names, said};
-use dyno_analysis::model::{NodeRole, ReportModel, Topology, TopologyNode, TopologyWay, WayVia};
+use dyno_analysis::model::{NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath};
 
 /// Where a node stands: before others, or behind them.
 fn is_behind(role: NodeRole) -> bool {
@@ -30,20 +30,23 @@ fn node(node: TopologyNode, lang: Lang) -> String {
 }
 
 /// What stands on a way, and which way it is; `None` where nothing does.
-fn on_way(way: &TopologyWay, lang: Lang) -> Option<Place> {
-    let role = match way.via {
-        WayVia::Direct => return None,
-        WayVia::Tcp => "TCP",
-        WayVia::Socket => headings::WAY_SOCKET.text(lang),
-        WayVia::Address => &way.what,
-        WayVia::Proxy => headings::PROXY.text(lang),
-        WayVia::Application => headings::APPLICATION_SERVER.text(lang),
+fn on_way(path: &TopologyPath, lang: Lang) -> Option<Place> {
+    let role = match path.via {
+        PathVia::Direct => return None,
+        PathVia::Tcp => "TCP",
+        PathVia::Socket => headings::WAY_SOCKET.text(lang),
+        PathVia::Address => &path.what,
+        PathVia::Proxy => headings::PROXY.text(lang),
+        PathVia::Application => headings::APPLICATION_SERVER.text(lang),
     };
-    let name = match way.via {
-        WayVia::Proxy | WayVia::Application => &way.what,
-        _ => &way.name,
+    let name = match path.via {
+        PathVia::Proxy | PathVia::Application => &path.what,
+        _ => &path.name,
     };
-    Some(Place { name: name.clone(), note: if name == role { String::new() } else { role.to_owned() } })
+    Some(Place {
+        name: name.clone(),
+        note: if name == role { String::new() } else { role.to_owned() },
+    })
 }
 
 fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> Place {
@@ -62,25 +65,28 @@ pub(crate) fn charts(model: &ReportModel, lang: Lang) -> impl Iterator<Item = Dr
 
 fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart {
     let mut columns = vec![vec![generator(model, topology, lang)]];
-    let ways: Vec<Place> = topology.ways.iter().filter_map(|way| on_way(way, lang)).collect();
-    let has_direct = ways.len() < topology.ways.len();
+    let paths: Vec<Place> = topology.paths.iter().filter_map(|path| on_way(path, lang)).collect();
+    let has_direct = paths.len() < topology.paths.len();
     let mut links = Vec::new();
-    let first = usize::from(!ways.is_empty()) + 1;
-    let (behind, front): (Vec<_>, Vec<_>) = topology.nodes.iter().partition(|it| is_behind(it.role));
-    for way in 0..ways.len() {
-        links.push([(0, 0), (1, way)]);
-        links.extend((0..front.len()).map(|row| [(1, way), (first, row)]));
+    let first = usize::from(!paths.is_empty()) + 1;
+    let (behind, front): (Vec<_>, Vec<_>) =
+        topology.nodes.iter().partition(|it| is_behind(it.role));
+    for path in 0..paths.len() {
+        links.push([(0, 0), (1, path)]);
+        links.extend((0..front.len()).map(|row| [(1, path), (first, row)]));
     }
     if has_direct {
         links.extend((0..front.len()).map(|row| [(0, 0), (first, row)]));
     }
-    if !ways.is_empty() {
-        columns.push(ways);
+    if !paths.is_empty() {
+        columns.push(paths);
     }
     let systems = systems(topology, lang);
     let place = |it: &&TopologyNode| match it.role {
         // The only one has the system's name.
-        NodeRole::Server | NodeRole::Embedded => Place { name: systems.clone(), note: node(**it, lang) },
+        NodeRole::Server | NodeRole::Embedded => {
+            Place { name: systems.clone(), note: node(**it, lang) }
+        }
         _ => Place { name: node(**it, lang), note: systems.clone() },
     };
     columns.push(front.iter().map(place).collect());
@@ -91,13 +97,16 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
         match it.role {
             // It knows the others, and takes no data.
             NodeRole::Management => {
-                links.extend(row.checked_sub(1).map(|above| [(first + 1, above), (first + 1, row)]));
+                links
+                    .extend(row.checked_sub(1).map(|above| [(first + 1, above), (first + 1, row)]));
             }
             _ => links.extend((0..front.len()).map(|at| [(first, at), (first + 1, row)])),
         }
     }
     if !behind.is_empty() {
-        columns.push(behind.iter().map(|it| Place { name: node(**it, lang), note: String::new() }).collect());
+        columns.push(
+            behind.iter().map(|it| Place { name: node(**it, lang), note: String::new() }).collect(),
+        );
     }
     TopologyChart {
         machine: machine(model),
@@ -123,15 +132,17 @@ fn machine(model: &ReportModel) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The same as lines of text: `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → MariaDB 10.11 (server)`.
+/// The same as lines of text:
+/// `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → MariaDB 10.11 (server)`.
 pub(crate) fn lines(model: &ReportModel, lang: Lang) -> Vec<String> {
     model.topologies.iter().map(|topology| line(model, topology, lang)).collect()
 }
 
 /// Those lines that say more than that clients talk to a server.
 pub(crate) fn more_than_a_server(model: &ReportModel, lang: Lang) -> Vec<String> {
-    let is_plain =
-        |it: &&Topology| it.nodes.len() == 1 && it.ways.iter().all(|way| way.via == WayVia::Direct);
+    let is_plain = |it: &&Topology| {
+        it.nodes.len() == 1 && it.paths.iter().all(|path| path.via == PathVia::Direct)
+    };
     let shown = model.topologies.iter().filter(|it| !is_plain(it));
     shown.map(|topology| line(model, topology, lang)).collect()
 }
@@ -141,11 +152,13 @@ fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
         true => place.name,
         false => names::with_note(&place.name, &place.note, lang),
     };
-    let ways = topology.ways.iter();
-    let ways: Vec<String> = ways
-        .map(|way| on_way(way, lang).map_or_else(|| headings::WAY_DIRECT.text(lang).to_owned(), said))
+    let paths = topology.paths.iter();
+    let paths: Vec<String> = paths
+        .map(|path| {
+            on_way(path, lang).map_or_else(|| headings::WAY_DIRECT.text(lang).to_owned(), said)
+        })
         .collect();
-    let is_direct = topology.ways.iter().all(|way| way.via == WayVia::Direct);
+    let is_direct = topology.paths.iter().all(|path| path.via == PathVia::Direct);
     let nodes = |wanted: bool| {
         let of = topology.nodes.iter().filter(move |it| is_behind(it.role) == wanted);
         of.map(|it| node(*it, lang)).collect::<Vec<_>>()
@@ -154,7 +167,7 @@ fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
     let behind = nodes(true);
     let parts = [
         Some(said(generator(model, topology, lang))),
-        (!is_direct).then(|| ways.join(" | ")),
+        (!is_direct).then(|| paths.join(" | ")),
         Some(systems),
         (!behind.is_empty()).then(|| behind.join(lang.comma)),
     ];

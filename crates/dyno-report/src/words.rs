@@ -1,9 +1,10 @@
-//! Words for states: what a verdict, an audit or a doubt is called, and the shape of its chip in the page.
+//! Words for states: what a verdict, an audit or a doubt is called, and the shape of its chip in
+//! the page.
 
 use crate::messages::{Lang, Message, headings};
 use dyno_analysis::model::{LimitVerdict, TrialState, Validity, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::Severity;
+use dyno_model::warning::Severity;
 
 /// A word that stands for a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +39,13 @@ pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
 /// Whether a limit was kept.
 pub(crate) fn limit(verdict: LimitVerdict) -> Word {
     match verdict {
-        LimitVerdict::Held => word(&headings::HELD, "intact"),
+        LimitVerdict::Passed => word(&headings::HELD, "intact"),
         LimitVerdict::Undecided => word(&headings::UNDECIDED, "warned"),
-        LimitVerdict::Broken => word(&headings::BROKEN, "violated"),
+        LimitVerdict::Failed => word(&headings::BROKEN, "violated"),
     }
 }
 
-/// Whether a treatment's figures may be used.
+/// Whether a configuration's figures may be used.
 pub(crate) fn validity(validity: Validity) -> Word {
     state(match validity {
         Validity::Valid => TrialState::Valid,

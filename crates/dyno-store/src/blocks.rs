@@ -1,12 +1,14 @@
-//! Whether the trials of a block were measured in one go. A block is what makes conditions the same; a run that is gone on with may
-//! begin in the middle of one, after a restart of the machine or the next day.
+//! Whether the trials of a block were measured in one go. A block is what makes conditions the
+//! same; a run that is gone on with may begin in the middle of one, after a restart of the machine
+//! or the next day.
 
 use crate::clock::seconds_between;
-use dyno_model::finding::Finding;
 use dyno_model::plan::Plan;
+use dyno_model::warning::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pause within a block that is told, in hours. Starting servers and loading data lie within trials and do not count.
+/// A pause within a block that is told, in hours. Starting servers and loading data lie within
+/// trials and do not count.
 const APART: f64 = 1.0;
 
 /// When and where an attempt at a trial was made.
@@ -21,7 +23,7 @@ pub(crate) struct Span {
 }
 
 /// Doubts about blocks, in order.
-pub(crate) fn doubts(plan: &Plan, spans: &BTreeMap<String, Span>) -> Vec<Finding> {
+pub(crate) fn doubts(plan: &Plan, spans: &BTreeMap<String, Span>) -> Vec<Warning> {
     let mut blocks: BTreeMap<u32, Vec<&Span>> = BTreeMap::new();
     for trial in &plan.trials {
         blocks.entry(trial.block).or_default().extend(spans.get(&trial.id));
@@ -29,19 +31,20 @@ pub(crate) fn doubts(plan: &Plan, spans: &BTreeMap<String, Span>) -> Vec<Finding
     blocks.into_iter().flat_map(|(block, spans)| doubts_about(block, spans)).collect()
 }
 
-fn doubts_about(block: u32, mut spans: Vec<&Span>) -> Vec<Finding> {
+fn doubts_about(block: u32, mut spans: Vec<&Span>) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let boots: BTreeSet<&str> =
         spans.iter().map(|span| span.boot.as_str()).filter(|boot| !boot.is_empty()).collect();
     if boots.len() > 1 {
-        doubts.push(Finding::BlockRestarted { block });
+        doubts.push(Warning::BlockRestarted { block });
     }
     // A trial that was repeated was measured last, wherever it stands in the plan.
     spans.sort_by(|one, other| one.begun_at.cmp(&other.begun_at));
-    let pauses = spans.windows(2).filter_map(|pair| seconds_between(&pair[0].ended_at, &pair[1].begun_at));
+    let pauses =
+        spans.windows(2).filter_map(|pair| seconds_between(&pair[0].ended_at, &pair[1].begun_at));
     let hours = pauses.fold(0.0, f64::max) / 3600.0;
     if hours >= APART {
-        doubts.push(Finding::BlockApart { block, hours });
+        doubts.push(Warning::BlockApart { block, hours });
     }
     doubts
 }
@@ -55,8 +58,9 @@ mod tests {
         Span { boot: boot.to_owned(), begun_at: begun_at.to_owned(), ended_at: ended_at.to_owned() }
     }
 
-    fn of(spans: &[Span]) -> Vec<Finding> {
-        let plan = Shape { systems: 1, clients: vec![1, 8, 20], blocks: 1, ..Shape::small() }.plan();
+    fn of(spans: &[Span]) -> Vec<Warning> {
+        let plan =
+            Shape { systems: 1, clients: vec![1, 8, 20], blocks: 1, ..Shape::small() }.plan();
         let ids = plan.trials.iter().map(|trial| trial.id.clone());
         doubts(&plan, &ids.zip(spans.iter().cloned()).collect())
     }
@@ -67,11 +71,18 @@ mod tests {
         let second = span("a", "2026-11-20T10:11:00Z", "2026-11-20T10:20:00Z");
         assert_eq!(of(&[first.clone(), second.clone()]), []);
         let restarted = span("b", "2026-11-20T10:25:00Z", "2026-11-20T10:30:00Z");
-        assert_eq!(of(&[first.clone(), second.clone(), restarted]), [Finding::BlockRestarted { block: 1 }]);
+        assert_eq!(
+            of(&[first.clone(), second.clone(), restarted]),
+            [Warning::BlockRestarted { block: 1 }]
+        );
         let next_day = span("a", "2026-11-21T10:50:00Z", "2026-11-21T11:00:00Z");
-        let apart = [Finding::BlockApart { block: 1, hours: 24.5 }];
+        let apart = [Warning::BlockApart { block: 1, hours: 24.5 }];
         assert_eq!(of(&[first.clone(), second.clone(), next_day.clone()]), apart);
-        assert_eq!(of(&[next_day, second, first]), apart, "the first trial was the one that was repeated");
+        assert_eq!(
+            of(&[next_day, second, first]),
+            apart,
+            "the first trial was the one that was repeated"
+        );
     }
 
     #[test]

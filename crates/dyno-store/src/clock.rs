@@ -27,7 +27,8 @@ pub(crate) fn folder_time(time: Timestamp) -> String {
     time.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// Seconds from one time in RFC 3339 to another, negative when it is earlier; `None` when either is none.
+/// Seconds from one time in RFC 3339 to another, negative when it is earlier; `None` when either is
+/// none.
 #[must_use]
 pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
     let (from, to) = (from.parse::<Timestamp>().ok()?, to.parse::<Timestamp>().ok()?);

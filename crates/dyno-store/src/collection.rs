@@ -1,16 +1,17 @@
-//! Results folders that lie together in one folder: `DIR/<experiment>/<time>-<id>`, as `--results DIR` leaves them.
+//! Results folders that lie together in one folder: `DIR/<experiment>/<time>-<id>`, as
+//! `--results DIR` leaves them.
 
 use crate::error::StoreError;
 use crate::layout::FORMAT_FILE;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many folders below the one that was named are looked into. `--results DIR` leaves results two below, with a list of clients four; a fifth is room
-/// for those who collect such folders.
+/// How many folders below the one that was named are looked into. `--results DIR` leaves results
+/// two below, with a list of clients four; a fifth is room for those who collect such folders.
 const DEPTH_MAX: u32 = 5;
 
-/// The folder itself when it is a results folder, else all that lie below it, in the order of their paths. What is inside of a results
-/// folder and links to folders are not looked into.
+/// The folder itself when it is a results folder, else all that lie below it, in the order of their
+/// paths. What is inside of a results folder and links to folders are not looked into.
 ///
 /// # Errors
 /// When a folder cannot be listed, or there is no results folder at all.
@@ -55,7 +56,9 @@ mod tests {
             fs::create_dir_all(&folder).expect("a folder can be made");
             fs::write(folder.join(FORMAT_FILE), "1").expect("a file can be written");
         };
-        for path in ["base/script/2", "base/script/1", "base/script/1/trials", "base/a/b/c/d/e/too-deep"] {
+        for path in
+            ["base/script/2", "base/script/1", "base/script/1/trials", "base/a/b/c/d/e/too-deep"]
+        {
             make(path);
         }
         let found = results_below(&root.path().join("base")).expect("two");

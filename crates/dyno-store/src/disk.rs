@@ -1,5 +1,5 @@
-//! The files of a results folder as they are written: everything that reaches the disk goes through [`Disk`], in one order, so that what
-//! must be on it before what can be tested.
+//! The files of a results folder as they are written: everything that reaches the disk goes through
+//! [`Disk`], in one order, so that what must be on it before what can be tested.
 
 use crate::error::StoreError;
 use crate::layout::{EVENTS_FILE, TRIALS_FOLDER};
@@ -54,7 +54,8 @@ impl MachineDisk {
     }
 }
 
-/// The error of something in the results folder that cannot be made or written. The folder was there when the run began.
+/// The error of something in the results folder that cannot be made or written. The folder was
+/// there when the run began.
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     move |error| {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
@@ -111,18 +112,21 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
-/// Returns when the names in a folder would survive a loss of power; at once where the file system cannot promise that, or where the
-/// folder is one that we may not read.
+/// Returns when the names in a folder would survive a loss of power; at once where the file system
+/// cannot promise that, or where the folder is one that we may not read.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(path).and_then(|folder| folder.sync_all()) {
-        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
         result => result.map_err(StoreError::io("write", path)),
     }
 }
 
-/// Writes a file as a whole, in place of an older one: under another name first, renamed when all of it is on the disk. Readers
-/// find the old file or the new one; on a full disk the old one stays, and nothing else is left.
+/// Writes a file as a whole, in place of an older one: under another name first, renamed when all
+/// of it is on the disk. Readers find the old file or the new one; on a full disk the old one
+/// stays, and nothing else is left.
 ///
 /// # Errors
 /// [`StoreError::Io`] with the file's own name when it cannot be written.
@@ -148,8 +152,8 @@ fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> i
     renamed
 }
 
-/// Moves the folder that an earlier attempt at a trial left away, if there is one. The event log must have said before that this
-/// attempt counts no more.
+/// Moves the folder that an earlier attempt at a trial left away, if there is one. The event log
+/// must have said before that this attempt counts no more.
 pub(crate) fn set_aside(disk: &mut dyn Disk, folder: &Path, name: &str) -> Result<(), StoreError> {
     let from = folder.join(TRIALS_FOLDER).join(name);
     if !is_folder(&from) {
@@ -202,7 +206,8 @@ mod tests {
     #[test]
     fn a_link_in_the_place_of_a_folder_is_not_followed() {
         let scratch = tempfile::tempdir().unwrap();
-        let (trials, trial) = (scratch.path().join("trials"), scratch.path().join("trials/b01-001"));
+        let (trials, trial) =
+            (scratch.path().join("trials"), scratch.path().join("trials/b01-001"));
         let other = tempfile::tempdir().unwrap();
         fs::create_dir(&trials).unwrap();
         std::os::unix::fs::symlink(other.path(), &trial).unwrap();

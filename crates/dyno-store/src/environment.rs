@@ -1,7 +1,7 @@
 //! The machine and the program that made a run, as `environment.json` holds them.
 //!
-//! The host's name and the command line are left out on purpose: a results folder is passed on to strangers, and both
-//! may hold what is nobody's business.
+//! The host's name and the command line are left out on purpose: a results folder is passed on to
+//! strangers, and both may hold what is nobody's business.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,14 +34,15 @@ pub struct Environment {
     pub dyno_version: String,
     /// `release` or `debug`.
     pub build_profile: String,
-    /// Settings of the kernel that move figures, by their names below `/proc/sys` with dots, or below `/sys`.
+    /// Settings of the kernel that move figures, by their names below `/proc/sys` with dots, or
+    /// below `/sys`.
     pub kernel_settings: BTreeMap<String, String>,
     /// Versions of the proxies that the run starts, by kind.
     pub proxies: BTreeMap<String, String>,
 }
 
-/// Settings of the kernel that figures of databases depend on: connections (queues, ports), memory that is written late, and
-/// pages, waiting, the processors' speed.
+/// Settings of the kernel that figures of databases depend on: connections (queues, ports), memory
+/// that is written late, and pages, waiting, the processors' speed.
 const KERNEL_SETTINGS: [(&str, &str); 13] = [
     ("net.core.somaxconn", "proc/sys/net/core/somaxconn"),
     ("net.ipv4.tcp_max_syn_backlog", "proc/sys/net/ipv4/tcp_max_syn_backlog"),
@@ -59,7 +60,8 @@ const KERNEL_SETTINGS: [(&str, &str); 13] = [
 ];
 
 impl Environment {
-    /// Reads this machine's description from `/proc` and `/etc/os-release`. What cannot be read stays empty.
+    /// Reads this machine's description from `/proc` and `/etc/os-release`. What cannot be read
+    /// stays empty.
     #[must_use]
     pub fn capture() -> Self {
         Self::capture_below(Path::new("/"))
@@ -75,7 +77,8 @@ impl Environment {
         Self {
             cpu_model: cpuinfo_field(&cpuinfo, "model name").next().unwrap_or_default().to_owned(),
             cpu_usable: u32::try_from(usable).unwrap_or(u32::MAX),
-            cpu_logical: u32::try_from(cpuinfo_field(&cpuinfo, "processor").count()).unwrap_or(u32::MAX),
+            cpu_logical: u32::try_from(cpuinfo_field(&cpuinfo, "processor").count())
+                .unwrap_or(u32::MAX),
             cpu_cores: physical_cores(&cpuinfo),
             memory_bytes: memory_total(&read("proc/meminfo")),
             kernel: format!("{} {}", name.trim(), release.trim()).trim().to_owned(),
@@ -100,7 +103,8 @@ pub fn boot_id() -> String {
     id.trim().to_owned()
 }
 
-/// A setting as one line; of several words with one in brackets, that one (`always [madvise] never`).
+/// A setting as one line; of several words with one in brackets, that one
+/// (`always [madvise] never`).
 fn chosen(text: &str) -> Option<String> {
     let words = text.split_whitespace().collect::<Vec<_>>();
     let marked = words.iter().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));

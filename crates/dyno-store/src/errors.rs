@@ -1,4 +1,5 @@
-//! `errors.csv`: which errors clients met in the course of a trial, a line per interval and kind. There is none where they met none.
+//! `errors.csv`: which errors clients met in the course of a trial, a line per interval and kind.
+//! There is none where they met none.
 
 use crate::timeline::{Problems, finite, is_warmup, parse_rows, phase};
 use dyno_model::failure::FailureKind;
@@ -58,12 +59,16 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_and_what_is_broken_is_named() {
-        let mut interval = Interval::empty("b01-001", false, Nanos(2_000_000_000), Nanos(1_000_000_000), &[]);
+        let mut interval =
+            Interval::empty("b01-001", false, Nanos(2_000_000_000), Nanos(1_000_000_000), &[]);
         assert_eq!(lines(&interval), "");
-        interval.errors_by_kind = [(FailureKind::Timeout, 8), (FailureKind::ConnectRefused, 3)].into();
-        let text = format!("{HEADER}{}nonsense\n2.0,1.0,measure,no-such-kind,1\n2.0,1", lines(&interval));
+        interval.errors_by_kind =
+            [(FailureKind::Timeout, 8), (FailureKind::ConnectRefused, 3)].into();
+        let text =
+            format!("{HEADER}{}nonsense\n2.0,1.0,measure,no-such-kind,1\n2.0,1", lines(&interval));
         let (read, problems) = parse(&text);
-        let found: Vec<_> = read.iter().map(|line| (line.start_s, line.kind, line.errors)).collect();
+        let found: Vec<_> =
+            read.iter().map(|line| (line.start_s, line.kind, line.errors)).collect();
         assert_eq!(found, [(2.0, FailureKind::ConnectRefused, 3), (2.0, FailureKind::Timeout, 8)]);
         assert!(read.iter().all(|line| !line.is_warmup && line.length_s == 1.0));
         assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 5, 6]);

@@ -1,6 +1,8 @@
-//! `history.edn`: what the clients of a trial read and wrote, as Elle reads it: a map per line for each beginning and each end of a transaction.
+//! `history.edn`: what the clients of a trial read and wrote, as Elle reads it: a map per line for
+//! each beginning and each end of a transaction.
 //!
-//! A process of Elle never goes on after an operation whose outcome nobody knows, so that a client goes on under a new number then.
+//! A process of Elle never goes on after an operation whose outcome nobody knows, so that a client
+//! goes on under a new number then.
 
 use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
 use std::fmt::Write as _;
@@ -8,7 +10,8 @@ use std::fmt::Write as _;
 /// Lines that are made at a time.
 const LINES: usize = 4096;
 
-/// A moment in an attempt. In order of time; at the same moment beginnings come before ends, so that two that touch count as overlapping.
+/// A moment in an attempt. In order of time; at the same moment beginnings come before ends, so
+/// that two that touch count as overlapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Moment {
     time: u64,
@@ -37,7 +40,8 @@ pub(crate) fn parts(history: &History) -> impl Iterator<Item = String> {
     })
 }
 
-/// The process of each attempt: the client's number, and one higher by the number of clients after each attempt of its that is in doubt.
+/// The process of each attempt: the client's number, and one higher by the number of clients after
+/// each attempt of its that is in doubt.
 fn processes(history: &History) -> Vec<u64> {
     let mut next: Vec<u64> = (0..u64::from(history.clients)).collect();
     let of = |attempt: &Attempt| {
@@ -69,7 +73,9 @@ fn line(history: &History, moment: Moment, (index, process): (usize, u64), text:
     for (at, operation) in attempt.operations.iter().enumerate() {
         text.push_str(if at == 0 { "" } else { " " });
         let _ = match (operation, history.objects) {
-            (Operation::Write { object, value }, Objects::Registers) => write!(text, "[:w {object} {value}]"),
+            (Operation::Write { object, value }, Objects::Registers) => {
+                write!(text, "[:w {object} {value}]")
+            }
             (Operation::Write { object, value }, Objects::Lists) => {
                 write!(text, "[:append {object} {value}]")
             }
@@ -91,7 +97,12 @@ fn line(history: &History, moment: Moment, (index, process): (usize, u64), text:
 mod tests {
     use super::*;
 
-    fn attempt(client: u32, times: (u64, Option<u64>), fate: Fate, operations: Vec<Operation>) -> Attempt {
+    fn attempt(
+        client: u32,
+        times: (u64, Option<u64>),
+        fate: Fate,
+        operations: Vec<Operation>,
+    ) -> Attempt {
         Attempt { client, sequence: 0, begun: times.0, ended: times.1, fate, operations }
     }
 
@@ -141,9 +152,10 @@ mod tests {
 
     #[test]
     fn a_long_history_is_handed_over_in_parts_without_a_gap() {
-        let attempts =
-            (0..LINES as u64).map(|at| attempt(0, (2 * at, Some(2 * at + 1)), Fate::Committed, Vec::new()));
-        let history = History { objects: Objects::Registers, clients: 1, attempts: attempts.collect() };
+        let attempts = (0..LINES as u64)
+            .map(|at| attempt(0, (2 * at, Some(2 * at + 1)), Fate::Committed, Vec::new()));
+        let history =
+            History { objects: Objects::Registers, clients: 1, attempts: attempts.collect() };
         let parts: Vec<String> = parts(&history).collect();
         assert_eq!(parts.len(), 2);
         let lines: Vec<String> = parts.concat().lines().map(str::to_owned).collect();

@@ -1,7 +1,9 @@
-//! `latency.hlog`: interval histograms in HdrHistogram's V2 log, readable by `HistogramLogProcessor` and others.
+//! `latency.hlog`: interval histograms in HdrHistogram's V2 log, readable by
+//! `HistogramLogProcessor` and others.
 //!
-//! Values are nanoseconds; the divisor 1,000,000 lets other tools print the largest value of an interval in
-//! milliseconds. Transactions of the measured window carry no tag, because other tools show untagged intervals first.
+//! Values are nanoseconds; the divisor 1,000,000 lets other tools print the largest value of an
+//! interval in milliseconds. Transactions of the measured window carry no tag, because other tools
+//! show untagged intervals first.
 
 use crate::timeline::Problems;
 use base64::Engine as _;
@@ -42,7 +44,9 @@ impl LogEncoder {
     pub(crate) fn new(began: SystemTime) -> Self {
         let mut builder = IntervalLogWriterBuilder::new();
         builder.add_comment("[Histogram log format version 1.3]");
-        builder.add_comment("values in nanoseconds; no tag: committed transactions of the measured window");
+        builder.add_comment(
+            "values in nanoseconds; no tag: committed transactions of the measured window",
+        );
         builder.with_start_time(began).with_base_time(began).with_max_value_divisor(1e6);
         let mut header = Vec::new();
         let mut serializer = V2DeflateSerializer::new();
@@ -63,14 +67,18 @@ impl LogEncoder {
             .map_err(|error| error.to_string())?;
         let (start, length) = (Duration::from(interval.start), Duration::from(interval.length));
         let mut write = |histogram: &Histogram<u64>, tag: Option<Tag<'_>>| {
-            writer.write_histogram(histogram, start, length, tag).map_err(|error| format!("{error:?}"))
+            writer
+                .write_histogram(histogram, start, length, tag)
+                .map_err(|error| format!("{error:?}"))
         };
         write(&interval.transaction, if interval.is_warmup { Tag::new(WARM_UP) } else { None })?;
         if !interval.is_warmup {
-            for (name, histogram) in named(interval).filter(|(_, histogram)| !histogram.is_empty()) {
+            for (name, histogram) in named(interval).filter(|(_, histogram)| !histogram.is_empty())
+            {
                 write(histogram, Tag::new(&format!("{TRANSACTION}{}", tag_name(name))))?;
             }
-            for (name, histogram) in interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
+            for (name, histogram) in
+                interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
             {
                 write(&histogram.full(), Tag::new(&tag_name(name)))?;
             }
@@ -89,7 +97,8 @@ fn named(interval: &Interval) -> impl Iterator<Item = &(String, Histogram<u64>)>
 
 /// A name as a tag: the format forbids commas, blanks and line ends.
 fn tag_name(name: &str) -> String {
-    let name: String = name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
+    let name: String =
+        name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
     if name.is_empty() { "_".to_owned() } else { name }
 }
 
@@ -120,7 +129,8 @@ pub struct CountedInterval {
 fn counted(interval: &IntervalLogHistogram<'_>, histogram: &Histogram<u64>) -> CountedInterval {
     let mut counts: Vec<(u16, u64)> = Vec::new();
     for value in histogram.iter_recorded() {
-        let (band, number) = (latency::band(value.value_iterated_to()), value.count_since_last_iteration());
+        let (band, number) =
+            (latency::band(value.value_iterated_to()), value.count_since_last_iteration());
         match counts.last_mut() {
             Some((last, sum)) if *last == band => *sum += number,
             _ => counts.push((band, number)),
@@ -166,7 +176,11 @@ pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Problems) {
     (histograms, problems)
 }
 
-fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deserializer) -> Result<(), String> {
+fn add_line(
+    histograms: &mut TrialHistograms,
+    line: &[u8],
+    decoder: &mut Deserializer,
+) -> Result<(), String> {
     let interval = entry(line)?;
     let tag = interval.tag().map(|tag| tag.as_str());
     if tag == Some(WARM_UP) {
@@ -203,13 +217,15 @@ fn decoded(
     let bytes = STANDARD
         .decode(interval.encoded_histogram())
         .map_err(|error| format!("the histogram is not base64: {error}"))?;
-    let bytes = inflated(&bytes).map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
+    let bytes =
+        inflated(&bytes).map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
     decoder
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))
 }
 
-/// Most bytes that the counts of a histogram take: those of the finest one, each at its longest. A few hundred compressed bytes can claim to be gigabytes.
+/// Most bytes that the counts of a histogram take: those of the finest one, each at its longest. A
+/// few hundred compressed bytes can claim to be gigabytes.
 const COUNTS_MAX: u64 = 64 << 20;
 /// Bytes before the counts, of which the second four say how many bytes the counts take.
 const HEAD: usize = 40;
@@ -217,19 +233,22 @@ const HEAD: usize = 40;
 /// A histogram without its compression, whose counts are all there.
 fn inflated(bytes: &[u8]) -> Result<Vec<u8>, String> {
     // Two numbers come first: what this is, and its length.
-    let (Some((cookie, rest)), Some(compressed)) = (bytes.split_first_chunk::<4>(), bytes.get(8..)) else {
+    let (Some((cookie, rest)), Some(compressed)) = (bytes.split_first_chunk::<4>(), bytes.get(8..))
+    else {
         return Err("it is cut off".to_owned());
     };
     let histogram = match u32::from_be_bytes(*cookie) {
         COMPRESSED => {
-            let length = rest.first_chunk::<4>().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+            let length =
+                rest.first_chunk::<4>().map_or(0, |length| u32::from_be_bytes(*length) as usize);
             let compressed = &compressed[..length.min(compressed.len())];
             read_from(ZlibDecoder::new(compressed), HEAD as u64 + COUNTS_MAX)
                 .map_err(|error| error.to_string())?
         }
         _ => bytes.to_owned(),
     };
-    let counts = histogram.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+    let counts =
+        histogram.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
     if counts.is_none_or(|counts| histogram.len() < HEAD + counts as usize) {
         return Err("it is cut off".to_owned());
     }
@@ -252,9 +271,11 @@ pub struct LoggedInterval {
     pub histogram: Histogram<u64>,
 }
 
-/// The intervals of any program's histogram log; what cannot be read is told with the number of its line. Comments, and the heading
-/// of columns that Java's writer adds, are skipped.
-pub fn logged_intervals(log: &[u8]) -> impl Iterator<Item = Result<LoggedInterval, (usize, String)>> {
+/// The intervals of any program's histogram log; what cannot be read is told with the number of its
+/// line. Comments, and the heading of columns that Java's writer adds, are skipped.
+pub fn logged_intervals(
+    log: &[u8],
+) -> impl Iterator<Item = Result<LoggedInterval, (usize, String)>> {
     let mut decoder = Deserializer::new();
     let lines = log.split_inclusive(|byte| *byte == b'\n').enumerate();
     let content = lines.filter(|(_, line)| {
@@ -313,7 +334,10 @@ mod tests {
 
     #[test]
     fn warm_up_is_kept_in_the_log_and_left_out_of_the_sums() {
-        let log = log(&[interval(0, &[5], &[("select", &[5])]), interval(1, &[7, 9], &[("select", &[3])])]);
+        let log = log(&[
+            interval(0, &[5], &[("select", &[5])]),
+            interval(1, &[7, 9], &[("select", &[3])]),
+        ]);
         let text = String::from_utf8(log.clone()).expect("text");
         assert_eq!(text.matches("Tag=warm-up,0.000,1.000,0.000,").count(), 1, "{text}");
         let (histograms, problems) = parse(&log);
@@ -344,9 +368,12 @@ mod tests {
         one.transactions = vec![("alone".to_owned(), of(&[7]))];
         let log = log(&[two, one]);
         let text = String::from_utf8(log.clone()).expect("text");
-        for (tag, times) in
-            [("transaction:read_all", 1), ("transaction:pay", 1), ("pay", 1), ("transaction:alone", 0)]
-        {
+        for (tag, times) in [
+            ("transaction:read_all", 1),
+            ("transaction:pay", 1),
+            ("pay", 1),
+            ("transaction:alone", 0),
+        ] {
             assert_eq!(text.matches(&format!("Tag={tag},")).count(), times, "{tag}: {text}");
         }
         let (histograms, problems) = parse(&log);

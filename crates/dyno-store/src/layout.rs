@@ -29,8 +29,8 @@ pub const HISTORY_FILE: &str = "history.edn";
 /// Folder with the logs of servers that dyno started.
 pub const SERVER_LOGS_FOLDER: &str = "server-logs";
 
-/// A name as part of a path: letters, digits, `.`, `_` and `-` stay, everything else becomes `-`; never empty, never a
-/// hidden or parent folder.
+/// A name as part of a path: letters, digits, `.`, `_` and `-` stay, everything else becomes `-`;
+/// never empty, never a hidden or parent folder.
 pub(crate) fn path_name(name: &str) -> String {
     let safe: String = name
         .chars()

@@ -20,17 +20,19 @@
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
 //! ```
 //!
-//! Everything but `summary.json` and rendered reports is append-only while the run goes on, so a killed run leaves a
-//! readable prefix. [`Run::open`] reads what holds for the whole run, [`Run::read_trials`] the files of its trials too; both say what
-//! is unreadable, and where.
+//! Everything but `summary.json` and rendered reports is append-only while the run goes on, so a
+//! killed run leaves a readable prefix. [`Run::open`] reads what holds for the whole run,
+//! [`Run::read_trials`] the files of its trials too; both say what is unreadable, and where.
 //!
 //! # Layout (read in this order)
-//! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one trial; [`Run`] is what a folder says of a
-//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `errors`, `monitor`, `history`, `summary` and [`environment`] are one format each;
-//! [`fixture`] (feature `fixture`) is a synthetic run for tests.
+//! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one
+//! trial; [`Run`] is what a folder says of a run, [`RunData`] the same with the files of its
+//! trials; `hlog`, `timeline`, `errors`, `monitor`, `history`, `summary` and [`environment`] are
+//! one format each; [`fixture`] (feature `fixture`) is a synthetic run for tests.
 //!
 //! # Invariants
-//! Nothing here imports the engine, the drivers or the host, and nothing here judges or shows: that is `dyno-analysis` and `dyno-report`.
+//! Nothing here imports the engine, the drivers or the host, and nothing here judges or shows: that
+//! is `dyno-analysis` and `dyno-report`.
 #![warn(missing_docs)]
 
 mod blocks;
@@ -49,12 +51,12 @@ mod masked;
 mod monitor;
 mod resume;
 mod run;
-mod scribe;
 mod single;
 mod summary;
 mod timeline;
 mod trials;
 mod writer;
+mod writer_thread;
 
 #[cfg(test)]
 mod tests;
@@ -66,8 +68,9 @@ pub use error::StoreError;
 pub use errors::ErrorLine;
 pub use hlog::{CountedInterval, LoggedInterval, logged_intervals};
 pub use layout::{
-    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE,
-    PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
+    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE,
+    MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE,
+    TIMELINE_FILE, TRIALS_FOLDER,
 };
 pub use masked::masked_json;
 pub use run::{Run, SystemReport, TrialOutcome, add_value};

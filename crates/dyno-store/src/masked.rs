@@ -3,7 +3,8 @@
 use dyno_model::mask::masked;
 use std::borrow::Cow;
 
-/// A document of JSON without passwords: every string in it is masked, whatever signs its password needs escapes for.
+/// A document of JSON without passwords: every string in it is masked, whatever signs its password
+/// needs escapes for.
 #[must_use]
 pub fn masked_json(text: &str) -> Cow<'_, str> {
     let (mut clean, mut copied, mut at) = (String::new(), 0, 0);

@@ -1,8 +1,9 @@
 //! `monitor.csv` and `sessions.csv`: what the monitor saw in a trial.
 //!
-//! `monitor.csv` has a line per look: `at_s`, then a column per value, as far as the trial's first look had it; names are
-//! explained in [`dyno_model::monitor`]. Totals (`..._total`) are written as their growth since the first look. What was not
-//! seen is empty. `sessions.csv` has a line per group of sessions: `at_s,sessions,state,wait,statement`.
+//! `monitor.csv` has a line per look: `at_s`, then a column per value, as far as the trial's first
+//! look had it; names are explained in [`dyno_model::monitor`]. Totals (`..._total`) are written as
+//! their growth since the first look. What was not seen is empty. `sessions.csv` has a line per
+//! group of sessions: `at_s,sessions,state,wait,statement`.
 
 use crate::timeline::{Problems, shortened};
 use dyno_model::monitor::{Sample, SessionGroup, is_total};
@@ -21,8 +22,9 @@ pub(crate) struct MonitorEncoder {
 impl MonitorEncoder {
     /// The columns are the values of the trial's first look.
     pub(crate) fn new(first: &Sample) -> Self {
-        let column =
-            |(name, value): (&String, &f64)| (name.clone(), if is_total(name) { *value } else { 0.0 });
+        let column = |(name, value): (&String, &f64)| {
+            (name.clone(), if is_total(name) { *value } else { 0.0 })
+        };
         Self { columns: first.values.iter().map(column).collect() }
     }
 
@@ -57,7 +59,8 @@ fn seconds(value: f64) -> String {
 pub(crate) fn session_lines(sample: &Sample) -> String {
     lines(sample.sessions.iter().map(|group| {
         // Without line ends, so that a line of the file is a line.
-        let words = [&group.state, &group.wait, &group.statement].map(|word| word.replace(['\n', '\r'], " "));
+        let words = [&group.state, &group.wait, &group.statement]
+            .map(|word| word.replace(['\n', '\r'], " "));
         [seconds(sample.at_s), group.sessions.to_string()].into_iter().chain(words)
     }))
 }
@@ -85,7 +88,8 @@ pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {
         } else {
             match parse_line(&columns, &cells) {
                 Some(sample) => samples.push(sample),
-                None => problems.push((number, format!("not a look: `{}`", shortened(&cells.join(","))))),
+                None => problems
+                    .push((number, format!("not a look: `{}`", shortened(&cells.join(","))))),
             }
         }
     }
@@ -112,24 +116,33 @@ fn finite(text: &str) -> Option<f64> {
 
 /// Reads `sessions.csv`: looks with their groups.
 pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
-    let (mut looks, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
+    let (mut interim_analyses, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
     for (number, cells) in records(text, &mut problems).into_iter().skip(1) {
         let [at, sessions, state, wait, statement] = cells.as_slice() else {
             problems.push((number, "not a group of sessions".to_owned()));
             continue;
         };
         let (Some(at_s), Ok(sessions)) = (finite(at), sessions.parse()) else {
-            problems.push((number, format!("not a group of sessions: `{}`", shortened(&cells.join(",")))));
+            problems.push((
+                number,
+                format!("not a group of sessions: `{}`", shortened(&cells.join(","))),
+            ));
             continue;
         };
-        let group =
-            SessionGroup { sessions, state: state.clone(), wait: wait.clone(), statement: statement.clone() };
-        match looks.last_mut() {
-            Some(look) if look.at_s == at_s => look.sessions.push(group),
-            _ => looks.push(Sample { at_s, sessions: vec![group], ..Sample::default() }),
+        let group = SessionGroup {
+            sessions,
+            state: state.clone(),
+            wait: wait.clone(),
+            statement: statement.clone(),
+        };
+        match interim_analyses.last_mut() {
+            Some(interim_analysis) if interim_analysis.at_s == at_s => {
+                interim_analysis.sessions.push(group)
+            }
+            _ => interim_analyses.push(Sample { at_s, sessions: vec![group], ..Sample::default() }),
         }
     }
-    (looks, problems)
+    (interim_analyses, problems)
 }
 
 /// Numbered lines as cells. A last line that is cut off is what a killed run leaves.
@@ -181,11 +194,13 @@ mod tests {
             wait: "Lock:tuple".into(),
             statement: "SELECT \"a\", b\nFROM t".into(),
         };
-        let look = Sample { at_s: 2.5, sessions: vec![group.clone(), group], ..Sample::default() };
-        let (looks, problems) = parse_sessions(&format!("{SESSIONS_HEADER}{}", session_lines(&look)));
+        let interim_analysis =
+            Sample { at_s: 2.5, sessions: vec![group.clone(), group], ..Sample::default() };
+        let (interim_analyses, problems) =
+            parse_sessions(&format!("{SESSIONS_HEADER}{}", session_lines(&interim_analysis)));
         assert_eq!(problems, []);
-        assert_eq!(looks.len(), 1);
-        assert_eq!(looks[0].sessions[1].statement, "SELECT \"a\", b FROM t");
+        assert_eq!(interim_analyses.len(), 1);
+        assert_eq!(interim_analyses[0].sessions[1].statement, "SELECT \"a\", b FROM t");
     }
 
     #[test]
@@ -193,7 +208,10 @@ mod tests {
         let (samples, problems) = parse("at_s,x\n0.000,1\n1.000\n2.000,inf\n3.000,2\n4.0");
         assert_eq!(samples.len(), 2);
         assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [6, 3, 4]);
-        assert_eq!(parse_sessions("at_s,sessions,state,wait,statement\nx,1,a,b,c\n1,2\n").1.len(), 2);
+        assert_eq!(
+            parse_sessions("at_s,sessions,state,wait,statement\nx,1,a,b,c\n1,2\n").1.len(),
+            2
+        );
         assert_eq!(parse("what,x\n1,2\n").1.len(), 1);
     }
 }

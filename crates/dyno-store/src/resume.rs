@@ -1,20 +1,20 @@
-//! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at the first trial that is not
-//! measured to its end.
+//! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at
+//! the first trial that is not measured to its end.
 
 use crate::disk::MachineDisk;
 use crate::error::StoreError;
 use crate::layout::EVENTS_FILE;
 use crate::run::{Run, TrialOutcome};
-use crate::scribe::Scribe;
 use crate::writer::RunWriter;
+use crate::writer_thread::WriterThread;
 use dyno_files::RESULT_MAX;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 impl Run {
-    /// Trials that have figures and need not be measured again. A trial that failed is measured again, and so is one that the user or
-    /// its system ended before its time.
+    /// Trials that have figures and need not be measured again. A trial that failed is measured
+    /// again, and so is one that the user or its system ended before its time.
     #[must_use]
     pub fn done(&self) -> BTreeSet<String> {
         let is_whole = |outcome: &TrialOutcome| match outcome {
@@ -27,11 +27,13 @@ impl Run {
 }
 
 impl RunWriter {
-    /// Goes on writing into the folder of a run that has ended before its time. A last line of the event log that was not written to
-    /// its end is cut off. What an earlier attempt at a trial left stays until the trial begins again.
+    /// Goes on writing into the folder of a run that has ended before its time. A last line of the
+    /// event log that was not written to its end is cut off. What an earlier attempt at a trial
+    /// left stays until the trial begins again.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while another dyno writes there; when this is no results folder, or it cannot be written.
+    /// [`StoreError::InUse`] while another dyno writes there; when this is no results folder, or it
+    /// cannot be written.
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join(EVENTS_FILE);
         // Locked before it is read: a run that still goes on must not be taken for a dead one.
@@ -48,8 +50,8 @@ impl RunWriter {
             TrialOutcome::Failed { .. } => None,
         });
         let records = records.collect();
-        let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
-        Ok(Self::going_on(folder, run.plan, scribe, records, Box::new(Timestamp::now)))
+        let writer_thread = WriterThread::new(Box::new(MachineDisk::with(path, events)), folder)?;
+        Ok(Self::going_on(folder, run.plan, writer_thread, records, Box::new(Timestamp::now)))
     }
 }
 
@@ -60,8 +62,8 @@ mod tests {
     use crate::fixture::Shape;
     use crate::layout::TRIALS_FOLDER;
     use dyno_model::event::{Event, Listener};
-    use dyno_model::finding::Finding;
     use dyno_model::record::{Interval, TrialEnd, TrialRecord};
+    use dyno_model::warning::Warning;
     use std::fs;
 
     const FIRST: &str = "b01-001";
@@ -127,7 +129,9 @@ mod tests {
             run_with(move |record| {
                 if record.trial.id == FIRST {
                     record.end = end;
-                    record.findings.push(Finding::CutShort { reason: "the time limit came".to_owned() });
+                    record
+                        .warnings
+                        .push(Warning::CutShort { reason: "the time limit came".to_owned() });
                 }
             })
         };
@@ -147,7 +151,11 @@ mod tests {
         let files = folder.join(TRIALS_FOLDER).join(FIRST);
         let mut writer = RunWriter::resume(&folder).unwrap();
         assert!(files.exists(), "killed here, the first attempt is all that there is");
-        writer.event(&Event::RunStarted { trials: 4, dyno_version: String::new(), boot: String::new() });
+        writer.event(&Event::RunStarted {
+            trials: 4,
+            dyno_version: String::new(),
+            boot: String::new(),
+        });
         assert!(Run::open(&folder).unwrap().outcomes.contains_key(FIRST));
         writer.event(&Event::TrialStarted { trial: FIRST.to_owned() });
         drop(writer);
@@ -158,7 +166,8 @@ mod tests {
         assert_eq!(missing(&folder), [FIRST]);
     }
 
-    /// A run in which the first trial begins a second time after its first intervals, as one does that searches.
+    /// A run in which the first trial begins a second time after its first intervals, as one does
+    /// that searches.
     struct BegunTwice {
         writer: RunWriter,
         intervals: u32,
@@ -203,7 +212,7 @@ mod tests {
             }
         });
         let mut run = Run::open(&folder).unwrap();
-        assert_eq!(run.findings, []);
+        assert_eq!(run.warnings, []);
         let Some(TrialOutcome::Finished(mut record)) = run.outcomes.remove(FIRST) else {
             panic!("it finished")
         };
@@ -215,6 +224,6 @@ mod tests {
         writer.event(&Event::TrialFinished(record));
         writer.finish().unwrap();
         assert_eq!(missing(&folder), [""; 0]);
-        assert_eq!(Run::open(&folder).unwrap().findings, [Finding::BlockRestarted { block: 1 }]);
+        assert_eq!(Run::open(&folder).unwrap().warnings, [Warning::BlockRestarted { block: 1 }]);
     }
 }

@@ -1,5 +1,6 @@
-//! A run as its folder tells it: plan, environment, spec and event log; also from a folder that was cut off in the middle. Nothing
-//! is derived but the doubts about trials, which are judged anew: by the rules of this version, from what their records say.
+//! A run as its folder tells it: plan, environment, spec and event log; also from a folder that was
+//! cut off in the middle. Nothing is derived but the doubts about trials, which are judged anew: by
+//! the rules of this version, from what their records say.
 
 use crate::blocks::{self, Span};
 use crate::clock::seconds_between;
@@ -9,21 +10,21 @@ use crate::layout::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_
 use crate::masked::masked_json;
 use crate::timeline::shortened;
 use dyno_files::RESULT_MAX;
-use dyno_model::event::{Event, Look, StartTimes};
-use dyno_model::finding::Finding;
+use dyno_model::event::{Event, InterimAnalysis, StartTimes};
 use dyno_model::judge::{self, Asked};
 use dyno_model::mask::masked;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_model::search::{LoadStep, SearchRecord};
+use dyno_model::warning::Warning;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A run without the files of its trials. A comparison of runs and going on with a run need no more; for a report
-/// [`Run::read_trials`] adds the rest.
+/// A run without the files of its trials. A comparison of runs and going on with a run need no
+/// more; for a report [`Run::read_trials`] adds the rest.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The folder as it was named.
@@ -48,16 +49,19 @@ pub struct Run {
     pub is_interrupted: bool,
     /// Version and settings each system reported last, by name.
     pub systems: BTreeMap<String, SystemReport>,
-    /// Original values of settings that were changed on a system and not restored, by the system's name.
+    /// Original values of settings that were changed on a system and not restored, by the system's
+    /// name.
     pub changed_settings: BTreeMap<String, BTreeMap<String, String>>,
-    /// Most blocks that might have been measured: the plan holds those until the run was ended by what it had found.
+    /// Most blocks that might have been measured: the plan holds those until the run was ended by
+    /// what it had found.
     pub blocks_most: u32,
     /// What was found when the data were looked at, in order.
-    pub looks: Vec<Look>,
+    pub interim_analyses: Vec<InterimAnalysis>,
     /// Doubts about the whole run.
-    pub findings: Vec<Finding>,
-    /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a trial with several attempts the last
-    /// one counts from its beginning on: the files in its folder are of this one, and nothing else may stand beside them.
+    pub warnings: Vec<Warning>,
+    /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a
+    /// trial with several attempts the last one counts from its beginning on: the files in its
+    /// folder are of this one, and nothing else may stand beside them.
     pub outcomes: BTreeMap<String, TrialOutcome>,
     /// The load steps of trials that search for the highest load, by trial.
     pub stepped: BTreeMap<String, Vec<LoadStep>>,
@@ -105,19 +109,21 @@ impl Run {
     /// Reads format, plan, spec, environment and events.
     ///
     /// # Errors
-    /// When this is no results folder, was written by a newer dyno, or its plan cannot be read. Everything else that is
-    /// damaged or missing is reported in [`Run::problems`].
+    /// When this is no results folder, was written by a newer dyno, or its plan cannot be read.
+    /// Everything else that is damaged or missing is reported in [`Run::problems`].
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         check_format(folder)?;
         let plan = read_plan(folder)?;
         let mut problems = Vec::new();
-        let environment =
-            read_or(folder, ENVIRONMENT_FILE, &mut problems).map_or_else(Environment::default, |text| {
+        let environment = read_or(folder, ENVIRONMENT_FILE, &mut problems).map_or_else(
+            Environment::default,
+            |text| {
                 parsed(text.as_bytes()).unwrap_or_else(|error| {
                     problems.push(format!("{ENVIRONMENT_FILE}, line {}: {error}", error.line()));
                     Environment::default()
                 })
-            });
+            },
+        );
         let spec = read_or(folder, SPEC_FILE, &mut problems).unwrap_or_default();
         let spec = masked(&spec).into_owned();
         let blocks_most = plan.blocks;
@@ -135,8 +141,8 @@ impl Run {
             systems: BTreeMap::new(),
             changed_settings: BTreeMap::new(),
             blocks_most,
-            looks: Vec::new(),
-            findings: Vec::new(),
+            interim_analyses: Vec::new(),
+            warnings: Vec::new(),
             outcomes: BTreeMap::new(),
             stepped: BTreeMap::new(),
             spans: BTreeMap::new(),
@@ -149,14 +155,14 @@ impl Run {
                     run.plan.end_after(last.block);
                 }
                 let doubts = blocks::doubts(&run.plan, &run.spans);
-                run.findings.extend(doubts);
+                run.warnings.extend(doubts);
             }
             Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
         }
         // Whichever command and version wrote the records.
         for outcome in run.outcomes.values_mut() {
             if let TrialOutcome::Finished(record) = outcome {
-                record.findings = judge::anew(record, &Asked::of(&run.plan, &record.trial));
+                record.warnings = judge::anew(record, &Asked::of(&run.plan, &record.trial));
             }
         }
         Ok(run)
@@ -164,8 +170,11 @@ impl Run {
 
     /// The look that ended the run, if one did.
     #[must_use]
-    pub fn stop(&self) -> Option<Look> {
-        self.looks.last().copied().filter(|look| look.stop.is_some())
+    pub fn stop(&self) -> Option<InterimAnalysis> {
+        self.interim_analyses
+            .last()
+            .copied()
+            .filter(|interim_analysis| interim_analysis.stop.is_some())
     }
 
     /// Blocks from the first on of which every trial has ended.
@@ -181,13 +190,15 @@ impl Run {
         self.spans.values().filter_map(|span| seconds_between(&span.begun_at, &span.ended_at)).sum()
     }
 
-    /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one elsewhere is damage.
+    /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one
+    /// elsewhere is damage.
     fn read_events(&mut self, bytes: &[u8]) {
         let mut span = Span::default();
         for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let number = i + 1;
             if !line.ends_with(b"\n") {
-                self.problems.push(format!("{EVENTS_FILE}, line {number}: the last line is cut off"));
+                self.problems
+                    .push(format!("{EVENTS_FILE}, line {number}: the last line is cut off"));
                 break;
             }
             match parsed::<Stamped>(line) {
@@ -198,7 +209,8 @@ impl Run {
                 }
                 Err(error) => {
                     let beginning = shortened(masked(&String::from_utf8_lossy(line)).trim_end());
-                    self.problems.push(format!("{EVENTS_FILE}, line {number}: {error} in `{beginning}`"));
+                    self.problems
+                        .push(format!("{EVENTS_FILE}, line {number}: {error} in `{beginning}`"));
                 }
             }
         }
@@ -261,8 +273,10 @@ impl Run {
                 }
                 self.outcomes.insert(trial, TrialOutcome::Failed { reason, search });
             }
-            Event::Looked(look) => self.looks.push(look),
-            Event::RunFinding(finding) => self.findings.push(finding),
+            Event::InterimAnalysis(interim_analysis) => {
+                self.interim_analyses.push(interim_analysis)
+            }
+            Event::RunWarning(warning) => self.warnings.push(warning),
             Event::RunFinished { is_interrupted, .. } => {
                 self.has_ended = true;
                 self.is_interrupted = is_interrupted;
@@ -315,7 +329,10 @@ fn check_format(folder: &Path) -> Result<(), StoreError> {
     let found = text.trim().parse::<u32>().map_err(|_| StoreError::Corrupt {
         path,
         line: 1,
-        what: format!("the version of the formats must be a whole number, not `{}`", shortened(text.trim())),
+        what: format!(
+            "the version of the formats must be a whole number, not `{}`",
+            shortened(text.trim())
+        ),
     })?;
     if found > FORMAT {
         return Err(StoreError::NewerFormat { path: folder.to_owned(), found, known: FORMAT });
@@ -357,23 +374,26 @@ fn read_plan(folder: &Path) -> Result<Plan, StoreError> {
 
 /// Everything that refers to something by index must find it: analysis relies on that.
 fn check_indices(plan: &Plan) -> Result<(), String> {
-    for (i, treatment) in plan.treatments.iter().enumerate() {
-        if treatment.system >= plan.systems.len() {
-            return Err(format!("treatment {i} refers to system {}, which is not there", treatment.system));
-        }
-        if treatment.levels.len() != plan.factors.len() {
+    for (i, configuration) in plan.configurations.iter().enumerate() {
+        if configuration.system >= plan.systems.len() {
             return Err(format!(
-                "treatment {i} has {} levels for {} factors",
-                treatment.levels.len(),
+                "configuration {i} refers to system {}, which is not there",
+                configuration.system
+            ));
+        }
+        if configuration.levels.len() != plan.factors.len() {
+            return Err(format!(
+                "configuration {i} has {} levels for {} factors",
+                configuration.levels.len(),
                 plan.factors.len()
             ));
         }
     }
     for trial in &plan.trials {
-        if trial.treatment >= plan.treatments.len() {
+        if trial.configuration >= plan.configurations.len() {
             return Err(format!(
-                "trial {} refers to treatment {}, which is not there",
-                trial.id, trial.treatment
+                "trial {} refers to configuration {}, which is not there",
+                trial.id, trial.configuration
             ));
         }
     }

@@ -1,4 +1,5 @@
-//! Writing the folder of a run that is one trial of one system, with the events that a run has around its trial.
+//! Writing the folder of a run that is one trial of one system, with the events that a run has
+//! around its trial.
 
 use crate::clock::utc_now;
 use crate::environment::{Environment, boot_id};
@@ -12,7 +13,8 @@ use dyno_model::single::SingleTrial;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A results folder of one trial that is being written. It listens to the trial's events and intervals.
+/// A results folder of one trial that is being written. It listens to the trial's events and
+/// intervals.
 pub struct SingleRun {
     writer: RunWriter,
     plan: Plan,
@@ -22,11 +24,17 @@ pub struct SingleRun {
 }
 
 impl SingleRun {
-    /// Makes `root/<name>/<utc time>-<id>/`. `spec` stands in the place of a spec file; `version` is the server's.
+    /// Makes `root/<name>/<utc time>-<id>/`. `spec` stands in the place of a spec file; `version`
+    /// is the server's.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn create(root: &Path, trial: SingleTrial, spec: &str, version: String) -> Result<Self, StoreError> {
+    pub fn create(
+        root: &Path,
+        trial: SingleTrial,
+        spec: &str,
+        version: String,
+    ) -> Result<Self, StoreError> {
         let plan = trial.plan();
         let mut writer = RunWriter::create(root, &plan, spec, &Environment::capture())?;
         writer.event(&Event::RunStarted {
@@ -47,8 +55,9 @@ impl SingleRun {
         Ok(Self { writer, plan, system, version, started_at: utc_now() })
     }
 
-    /// Writes down how the run ended; the folder. `outcome` makes the trial's record of the trial, its UTC time of starting and
-    /// the server's version, or says why there is none; it is judged here, as every trial is.
+    /// Writes down how the run ended; the folder. `outcome` makes the trial's record of the trial,
+    /// its UTC time of starting and the server's version, or says why there is none; it is judged
+    /// here, as every trial is.
     ///
     /// # Errors
     /// What could not be written at any time.
@@ -63,7 +72,7 @@ impl SingleRun {
             Ok(record) => {
                 let asked = Asked::of(&self.plan, &trial);
                 let mut record = record(trial, self.started_at, self.version);
-                record.findings = judge(&record, &asked);
+                record.warnings = judge(&record, &asked);
                 Event::TrialFinished(Box::new(record))
             }
             Err(reason) => Event::TrialFailed { trial: trial.id, reason, search: None },

@@ -1,4 +1,5 @@
-//! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived from the event log.
+//! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived
+//! from the event log.
 
 use dyno_model::beside::BesideRecord;
 use dyno_model::limit::{LimitMeasure, LimitPart, LimitVerdict};
@@ -22,7 +23,8 @@ pub(crate) struct Summary<'a> {
     failed: usize,
     /// One row per trial with figures, in the order they finished.
     trials: Vec<SummaryRow<'a>>,
-    /// Limits of the spec and how they came out, one row per limit and configuration; there when the run has ended.
+    /// Limits of the spec and how they came out, one row per limit and configuration; there when
+    /// the run has ended.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     limits: &'a [LimitSummary],
 }
@@ -47,16 +49,21 @@ pub struct LimitSummary {
     pub figure: Option<f64>,
     /// Trials that it rests on.
     pub trials: u32,
-    /// True when the figure itself was compared and nothing tested, because the run has too few blocks for a test.
+    /// True when the figure itself was compared and nothing tested, because the run has too few
+    /// blocks for a test.
     pub is_untested: bool,
-    /// Whether it was kept. `dyno run` ends with exit code 8 when one failed, and with 9 when one is undecided.
+    /// Whether it was kept. `dyno run` ends with exit code 8 when one failed, and with 9 when one
+    /// is undecided.
     pub verdict: LimitVerdict,
 }
 
 /// The JSON schema of `summary.json`.
 #[must_use]
 pub fn summary_schema() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Summary<'_>>()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Summary<'_>>()
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -100,8 +107,8 @@ struct Figures {
     arrived: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     never_started: Option<u64>,
-    /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them, and all when
-    /// only a lower bound is known.
+    /// This and the following are `null` when nothing was committed, percentiles also when fewer
+    /// than ten values lie beyond them, and all when only a lower bound is known.
     mean_ms: Option<f64>,
     p50_ms: Option<f64>,
     p90_ms: Option<f64>,
@@ -155,21 +162,25 @@ impl<'a> Summary<'a> {
 }
 
 fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
-    let treatment = plan.treatments.get(record.trial.treatment)?;
+    let configuration = plan.configurations.get(record.trial.configuration)?;
     Some(SummaryRow {
         trial: &record.trial.id,
         block: record.trial.block,
-        system: plan.systems.get(treatment.system).map_or("", |system| &system.name),
-        clients: treatment.clients,
-        levels: &treatment.levels,
+        system: plan.systems.get(configuration.system).map_or("", |system| &system.name),
+        clients: configuration.clients,
+        levels: &configuration.levels,
         figures: figures(record),
         highest_rate: known(record, Metric::HighestRate),
         most_clients: known(record, Metric::MostClients),
         longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
         is_valid: record.is_valid(),
         rows_before: record.growth.map(|growth| growth.rows_before),
-        rows_inserted: record.growth.map(|growth| growth.rows_per_transaction * record.ledger.committed),
-        rows_per_second: record.growth.map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
+        rows_inserted: record
+            .growth
+            .map(|growth| growth.rows_per_transaction * record.ledger.committed),
+        rows_per_second: record
+            .growth
+            .map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
         beside: record.beside.iter().map(beside).collect(),
     })
 }
@@ -232,9 +243,13 @@ mod tests {
         shape.play(&plan, &mut records);
         let record = &mut records.0[0];
         record.open_loop = Some(crate::fixture::open_loop(record, 60, 2_000_000_000));
-        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
+        let summary =
+            serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
         let (open, closed) = (&summary["trials"][0], &summary["trials"][1]);
-        assert!(open["p50_ms"].is_number() && open["p99_ms"].is_null() && open["max_ms"].is_null(), "{open}");
+        assert!(
+            open["p50_ms"].is_number() && open["p99_ms"].is_null() && open["max_ms"].is_null(),
+            "{open}"
+        );
         let max = open["at_least"]["max_ms"].as_f64().expect("a bound");
         assert!((max - 2_000.0).abs() < 2.0 && open["never_started"] == 60, "{open}");
         assert!(closed["at_least"].is_null() && closed["arrived"].is_null(), "{closed}");
@@ -248,13 +263,17 @@ mod tests {
         let mut record = records.0[0].clone();
         record.open_loop = Some(crate::fixture::open_loop(&record, 60, 2_000_000_000));
         records.0[0].beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record }];
-        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
+        let summary =
+            serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
         let beside = &summary["trials"][0]["beside"][0];
         assert!(beside["p50_ms"].is_number() && beside["p99_ms"].is_null(), "{beside}");
         let bound = |name: &str| beside["at_least"][name].as_f64();
         assert!(bound("max_ms").is_some_and(|max| (max - 2_000.0).abs() < 2.0), "{beside}");
         assert!(bound("p99_ms").is_some() && bound("p50_ms").is_none(), "{beside}");
-        assert_eq!((beside["never_started"].as_u64(), beside["clients"].as_u64()), (Some(60), Some(3)));
+        assert_eq!(
+            (beside["never_started"].as_u64(), beside["clients"].as_u64()),
+            (Some(60), Some(3))
+        );
     }
 
     #[test]
@@ -265,9 +284,13 @@ mod tests {
         let mut records = records.0;
         records[0].transaction.count = 999;
         records[1].transaction = dyno_model::latency::LatencySummary::default();
-        let summary = serde_json::to_value(Summary::new(&plan, &records, 0, &[])).expect("a document");
+        let summary =
+            serde_json::to_value(Summary::new(&plan, &records, 0, &[])).expect("a document");
         let (few, none) = (&summary["trials"][0], &summary["trials"][1]);
         assert!(few["p95_ms"].is_number() && few["p99_ms"].is_null(), "{few}");
-        assert!(none["mean_ms"].is_null() && none["p50_ms"].is_null() && none["max_ms"].is_null(), "{none}");
+        assert!(
+            none["mean_ms"].is_null() && none["p50_ms"].is_null() && none["max_ms"].is_null(),
+            "{none}"
+        );
     }
 }

@@ -3,12 +3,12 @@
 use super::disk::{Disk, MachineDisk};
 use super::environment::Environment;
 use super::layout::path_name;
-use super::scribe::Scribe;
+use super::writer_thread::WriterThread;
 use super::*;
 use crate::fixture::Shape;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
-use dyno_model::finding::Finding;
 use dyno_model::monitor::{Sample, SessionGroup};
+use dyno_model::warning::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,12 @@ impl Listener for Monitored {
         let at_s = (interval.start.0 + interval.length.0) as f64 / 1e9;
         let group = SessionGroup { sessions: 7, state: "active".into(), ..SessionGroup::default() };
         let values = BTreeMap::from([("host.cpu.user_seconds_total".to_owned(), 1000.0 + at_s)]);
-        self.0.sample(&Sample { trial: interval.trial.clone(), at_s, values, sessions: vec![group] });
+        self.0.sample(&Sample {
+            trial: interval.trial.clone(),
+            at_s,
+            values,
+            sessions: vec![group],
+        });
     }
 }
 
@@ -70,7 +75,8 @@ impl Listener for Monitored {
 fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
     let (scratch, shape) = (tempfile::tempdir().expect("scratch"), tiny());
     let (plan, folder) = (shape.plan(), scratch.path().join("run"));
-    let writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("a folder");
+    let writer =
+        RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("a folder");
     let mut monitored = Monitored(writer);
     shape.play(&plan, &mut monitored);
     monitored.0.finish().expect("written");
@@ -79,7 +85,12 @@ fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
     for trial in data.trials.values() {
         assert_eq!(trial.samples.len(), trial.timeline.len());
         assert_eq!(trial.samples[0].values["host.cpu.user_seconds_total"], 0.0);
-        assert!(trial.sessions.iter().all(|look| look.sessions[0].sessions == 7));
+        assert!(
+            trial
+                .sessions
+                .iter()
+                .all(|interim_analysis| interim_analysis.sessions[0].sessions == 7)
+        );
     }
     fs::write(folder.join(TRIALS_FOLDER).join("b01-001").join(MONITOR_FILE), "at_s,x\n1,2,3\n")
         .expect("written");
@@ -98,11 +109,21 @@ fn everything_written_is_read_again() {
     assert_eq!(data.run.started_at, "2026-11-21T08:45:00.250Z");
     assert_eq!(data.run.systems["MariaDB"].version, "11.8.2-MariaDB");
     for (id, trial) in &data.trials {
-        let TrialOutcome::Finished(record) = &data.run.outcomes[id] else { panic!("all trials finished") };
+        let TrialOutcome::Finished(record) = &data.run.outcomes[id] else {
+            panic!("all trials finished")
+        };
         assert_eq!(trial.transaction.len(), record.transaction.count);
-        assert_eq!(dyno_model::latency::LatencySummary::from(&trial.transaction), record.transaction);
         assert_eq!(
-            trial.timeline.iter().filter(|line| !line.is_warmup).map(|line| line.committed).sum::<u64>(),
+            dyno_model::latency::LatencySummary::from(&trial.transaction),
+            record.transaction
+        );
+        assert_eq!(
+            trial
+                .timeline
+                .iter()
+                .filter(|line| !line.is_warmup)
+                .map(|line| line.committed)
+                .sum::<u64>(),
             record.ledger.committed
         );
     }
@@ -117,8 +138,8 @@ fn everything_written_is_read_again() {
 fn progress_is_not_written_down() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
-    let mut writer =
-        RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default()).expect("created");
+    let mut writer = RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default())
+        .expect("created");
     writer.event(&Event::Progress {
         trial: "b01-001".into(),
         phase: Phase::Load,
@@ -139,8 +160,10 @@ fn progress_is_not_written_down() {
 #[test]
 fn runs_of_one_second_get_different_folders() {
     let scratch = tempfile::tempdir().expect("scratch");
-    let create =
-        || RunWriter::create(scratch.path(), &tiny().plan(), "", &Environment::default()).expect("created");
+    let create = || {
+        RunWriter::create(scratch.path(), &tiny().plan(), "", &Environment::default())
+            .expect("created")
+    };
     let (first, second) = (create(), create());
     assert_ne!(first.folder(), second.folder());
     assert_eq!(first.folder().parent(), Some(scratch.path().join("rush").as_path()));
@@ -153,7 +176,8 @@ fn runs_of_one_second_get_different_folders() {
 fn a_folder_that_holds_something_is_never_written_to() {
     let (_scratch, folder) = written(&tiny());
     let before = fs::read(folder.join(EVENTS_FILE)).expect("there");
-    let Err(error) = RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default()) else {
+    let Err(error) = RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default())
+    else {
         panic!("the folder is not empty");
     };
     assert!(matches!(error, StoreError::NotEmpty { .. }));
@@ -164,13 +188,17 @@ fn a_folder_that_holds_something_is_never_written_to() {
 #[test]
 fn an_empty_folder_may_be_named() {
     let scratch = tempfile::tempdir().expect("scratch");
-    assert!(RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default()).is_ok());
+    assert!(
+        RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default()).is_ok()
+    );
 }
 
 #[test]
 fn a_path_that_is_a_file_is_refused_by_name() {
     let scratch = tempfile::NamedTempFile::new().expect("scratch");
-    let Err(error) = RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default()) else {
+    let Err(error) =
+        RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default())
+    else {
         panic!("a file is no folder");
     };
     assert!(error.to_string().contains(&scratch.path().display().to_string()), "{error}");
@@ -182,7 +210,8 @@ fn the_first_write_that_fails_ends_writing_and_is_kept() {
     let folder = scratch.path().join("run");
     let shape = tiny();
     let plan = shape.plan();
-    let mut writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
+    let mut writer =
+        RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
     // The third trial's folder cannot be made, as on a full disk.
     fs::write(folder.join(TRIALS_FOLDER).join("b02-001"), b"in the way").expect("written");
     shape.play(&plan, &mut writer);
@@ -209,14 +238,15 @@ fn figures_that_are_no_numbers_do_not_cost_the_trial() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
     let (shape, plan) = (tiny(), tiny().plan());
-    let mut writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
+    let mut writer =
+        RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
     shape.play(&plan, &mut Spoil(&mut writer));
     let run = Run::open(&folder).expect("readable");
     assert_eq!(run.outcomes.len(), 4);
     for outcome in run.outcomes.values() {
         let TrialOutcome::Finished(record) = outcome else { panic!("every trial was measured") };
-        let is_told = |finding: &Finding| matches!(finding, Finding::RecordingIncomplete { what } if what.contains("work done in the window"));
-        assert!(record.findings.iter().any(is_told), "{:?}", record.findings);
+        let is_told = |warning: &Warning| matches!(warning, Warning::RecordingIncomplete { what } if what.contains("work done in the window"));
+        assert!(record.warnings.iter().any(is_told), "{:?}", record.warnings);
     }
 }
 
@@ -230,7 +260,8 @@ fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
         fs::write(folder.join(EVENTS_FILE), &whole[..cut]).expect("written");
         let run = Run::open(&folder).expect("readable");
         let finished = whole[..cut].split_inclusive(|byte| *byte == b'\n').filter(|line| {
-            line.ends_with(b"\n") && String::from_utf8_lossy(line).contains("\"event\":\"trial-finished\"")
+            line.ends_with(b"\n")
+                && String::from_utf8_lossy(line).contains("\"event\":\"trial-finished\"")
         });
         let finished = finished.count();
         assert_eq!(run.outcomes.len(), finished, "cut at {cut}");
@@ -238,7 +269,8 @@ fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
         if cut > 0 && whole[cut - 1] != b'\n' {
             let line = whole[..cut].iter().filter(|byte| **byte == b'\n').count() + 1;
             assert!(
-                run.problems.contains(&format!("events.jsonl, line {line}: the last line is cut off")),
+                run.problems
+                    .contains(&format!("events.jsonl, line {line}: the last line is cut off")),
                 "{cut}: {:?}",
                 run.problems
             );
@@ -254,8 +286,11 @@ fn an_interval_log_cut_anywhere_is_readable_and_named() {
     for cut in (0..whole.len()).step_by(1499) {
         fs::write(&path, &whole[..cut]).expect("written");
         let data = Run::open(&folder).expect("readable").read_trials();
-        let named =
-            data.run.problems.iter().any(|problem| problem.starts_with("trials/b01-001/latency.hlog"));
+        let named = data
+            .run
+            .problems
+            .iter()
+            .any(|problem| problem.starts_with("trials/b01-001/latency.hlog"));
         assert!(named || cut == 0, "cut at {cut}: {:?}", data.run.problems);
         assert_eq!(data.trials.len(), 4);
     }
@@ -282,11 +317,13 @@ fn a_damaged_line_costs_only_itself() {
     let damaged: String = text
         .lines()
         .enumerate()
-        .map(
-            |(i, line)| {
-                if i == number { "{\"at\":\"x\",\"event\":42}\n".to_owned() } else { format!("{line}\n") }
-            },
-        )
+        .map(|(i, line)| {
+            if i == number {
+                "{\"at\":\"x\",\"event\":42}\n".to_owned()
+            } else {
+                format!("{line}\n")
+            }
+        })
         .collect();
     fs::write(&path, damaged).expect("written");
     let data = Run::open(&folder).expect("readable").read_trials();
@@ -310,9 +347,9 @@ fn a_newer_format_is_refused() {
     fs::write(folder.join(FORMAT_FILE), "one\n").expect("written");
     let error = Run::open(&folder).expect_err("no number");
     assert!(
-        error
-            .to_string()
-            .ends_with("FORMAT, line 1: the version of the formats must be a whole number, not `one`"),
+        error.to_string().ends_with(
+            "FORMAT, line 1: the version of the formats must be a whole number, not `one`"
+        ),
         "{error}"
     );
 }
@@ -345,11 +382,11 @@ fn a_corrupt_plan_is_named_with_its_line() {
 fn a_plan_that_refers_to_nothing_is_refused() {
     let (_scratch, folder) = written(&tiny());
     let mut plan = tiny().plan();
-    plan.trials[2].treatment = 99;
+    plan.trials[2].configuration = 99;
     fs::write(folder.join(PLAN_FILE), serde_json::to_vec(&plan).expect("JSON")).expect("written");
     let error = Run::open(&folder).expect_err("refers to nothing");
     assert!(
-        error.to_string().contains("trial b02-001 refers to treatment 99, which is not there"),
+        error.to_string().contains("trial b02-001 refers to configuration 99, which is not there"),
         "{error}"
     );
 }
@@ -453,8 +490,8 @@ fn writer_on(folder: &Path, notes: &Notes, gate: &Arc<Mutex<()>>) -> RunWriter {
     let file = fs::File::options().append(true).open(&events).unwrap();
     let disk = MachineDisk::with(events, file);
     let disk = NotedDisk { disk, notes: Arc::clone(notes), gate: Arc::clone(gate) };
-    let scribe = Scribe::new(Box::new(disk), folder).unwrap();
-    RunWriter::going_on(folder, plan, scribe, Vec::new(), Box::new(jiff::Timestamp::now))
+    let writer_thread = WriterThread::new(Box::new(disk), folder).unwrap();
+    RunWriter::going_on(folder, plan, writer_thread, Vec::new(), Box::new(jiff::Timestamp::now))
 }
 
 #[test]
@@ -528,7 +565,10 @@ fn a_disk_that_is_stuck_holds_up_nobody_who_measures() {
     is_done.recv_timeout(std::time::Duration::from_secs(120)).expect("it waits for the disk");
     drop(stuck);
     let folder = measuring.join().unwrap();
-    assert!(fs::metadata(folder.join(TRIALS_FOLDER).join("b01-001").join(LATENCY_FILE)).unwrap().len() > 0);
+    assert!(
+        fs::metadata(folder.join(TRIALS_FOLDER).join("b01-001").join(LATENCY_FILE)).unwrap().len()
+            > 0
+    );
 }
 
 #[test]
@@ -540,7 +580,7 @@ fn what_older_versions_said_of_the_generator_can_be_read() {
     let generator: dyno_model::record::GeneratorRecord =
         serde_json::from_str(&text).expect("unknown keys are passed over");
     assert_eq!((generator.wakeup_lag_p99, generator.held_up()), (7, None));
-    let finding: Finding =
-        serde_json::from_str(r#"{"finding":"little-gap","share":0.05}"#).expect("it had that name");
-    assert_eq!(finding, Finding::HeldUp { share: 0.05 });
+    let warning: Warning =
+        serde_json::from_str(r#"{"warning":"little-gap","share":0.05}"#).expect("it had that name");
+    assert_eq!(warning, Warning::HeldUp { share: 0.05 });
 }

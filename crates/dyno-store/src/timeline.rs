@@ -32,8 +32,8 @@ pub struct TimelineLine {
     pub failed: u64,
     /// Retries.
     pub retries: u64,
-    /// Mean, median, 95th, 99th percentile and largest response time in ms; absent when nothing was committed, or when
-    /// they are not known.
+    /// Mean, median, 95th, 99th percentile and largest response time in ms; absent when nothing was
+    /// committed, or when they are not known.
     pub latency_ms: Option<[f64; 5]>,
 }
 
@@ -73,7 +73,13 @@ fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
         return None;
     }
     let at = |percentage| Nanos(latency::percentile(histogram, percentage)).as_millis_f64();
-    Some([millis(histogram.mean()), at(50.0), at(95.0), at(99.0), Nanos(histogram.max()).as_millis_f64()])
+    Some([
+        millis(histogram.mean()),
+        at(50.0),
+        at(95.0),
+        at(99.0),
+        Nanos(histogram.max()).as_millis_f64(),
+    ])
 }
 
 /// Reads the file. The second value says what could not be read, by line.
@@ -113,7 +119,8 @@ pub(crate) fn parse_rows<T>(
 
 fn parse_line(line: &str) -> Option<TimelineLine> {
     let columns: Vec<&str> = line.split(',').collect();
-    let [start, length, phase, committed, failed, retries, latency @ ..] = columns.as_slice() else {
+    let [start, length, phase, committed, failed, retries, latency @ ..] = columns.as_slice()
+    else {
         return None;
     };
     let latency: &[&str; 5] = latency.try_into().ok()?;
@@ -144,7 +151,9 @@ pub(crate) fn phase(is_warmup: bool) -> &'static str {
 
 /// What the word says.
 pub(crate) fn is_warmup(phase: &str) -> Option<bool> {
-    [(WARM_UP, true), (MEASURE, false)].into_iter().find_map(|(word, is)| (word == phase).then_some(is))
+    [(WARM_UP, true), (MEASURE, false)]
+        .into_iter()
+        .find_map(|(word, is)| (word == phase).then_some(is))
 }
 
 /// A number that can be reckoned with.
@@ -181,7 +190,9 @@ mod tests {
         assert_eq!((line.start_s, line.length_s, line.is_warmup), (2.0, 1.0, false));
         assert_eq!((line.committed, line.failed, line.retries), (2, 1, 2));
         let [mean, p50, _, _, max] = line.latency_ms.expect("two values");
-        assert!((mean - 2.0).abs() < 0.002 && (p50 - 1.0).abs() < 0.001 && (max - 3.0).abs() < 0.003);
+        assert!(
+            (mean - 2.0).abs() < 0.002 && (p50 - 1.0).abs() < 0.001 && (max - 3.0).abs() < 0.003
+        );
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub struct RunData {
     pub run: Run,
     /// Files of the trials that ended, by id; for each there is an outcome in `run`.
     pub trials: BTreeMap<String, TrialData>,
-    /// Histograms of statements by treatment, in the workload's order. Derived: valid trials are merged while they are read,
-    /// so that not all of them are in memory at once.
+    /// Histograms of statements by configuration, in the workload's order. Derived: valid trials
+    /// are merged while they are read, so that not all of them are in memory at once.
     pub statements: BTreeMap<usize, Vec<(String, CompactHistogram)>>,
 }
 
@@ -41,7 +41,8 @@ pub struct TrialData {
     pub timeline: Vec<TimelineLine>,
     /// Errors in its course. Older folders have none.
     pub errors: Vec<ErrorLine>,
-    /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
+    /// What the monitor saw, in order of time; totals as their growth since the first look. Empty
+    /// without a monitor.
     pub samples: Vec<Sample>,
     /// What the monitor saw of sessions, in order of time.
     pub sessions: Vec<Sample>,
@@ -56,32 +57,40 @@ impl Run {
         let outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &outcomes {
             let histograms = self.read_latency(id, outcome);
-            let timeline = self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
+            let timeline =
+                self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
             if let TrialOutcome::Finished(record) = outcome
                 && record.is_valid()
             {
-                add_statements(statements.entry(record.trial.treatment).or_default(), record, &histograms);
+                add_statements(
+                    statements.entry(record.trial.configuration).or_default(),
+                    record,
+                    &histograms,
+                );
             }
             let errors = self.read_lines(id, ERRORS_FILE, false, errors::parse);
             let samples = self.read_lines(id, MONITOR_FILE, false, monitor::parse);
             let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
             let TrialHistograms { transaction, censored, course, .. } = histograms;
-            let files = TrialData { transaction, censored, course, timeline, errors, samples, sessions };
+            let files =
+                TrialData { transaction, censored, course, timeline, errors, samples, sessions };
             trials.insert(id.clone(), files);
         }
         self.outcomes = outcomes;
         RunData { run: self, trials, statements }
     }
 
-    /// Hands out each trial's record with its course and what the monitor saw of sessions, one after the other, so that not all are in
-    /// memory at once. Problems of these files are added to [`Run::problems`].
+    /// Hands out each trial's record with its course and what the monitor saw of sessions, one
+    /// after the other, so that not all are in memory at once. Problems of these files are added to
+    /// [`Run::problems`].
     pub fn each_course(
         &mut self,
         mut judge: impl FnMut(&Plan, &mut TrialRecord, &[TimelineLine], &[Sample]),
     ) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &mut outcomes {
-            let timeline = self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
+            let timeline =
+                self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
             let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
             if let TrialOutcome::Finished(record) = outcome {
                 judge(&self.plan, record, &timeline, &sessions);
@@ -120,7 +129,9 @@ impl Run {
     /// Names what could not be read of a trial's file, by line.
     fn note_problems(&mut self, id: &str, file: &str, problems: Problems) {
         let name = format!("{TRIALS_FOLDER}/{id}/{file}");
-        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+        self.problems.extend(
+            problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")),
+        );
     }
 
     fn read_latency(&mut self, id: &str, outcome: &TrialOutcome) -> TrialHistograms {
@@ -150,14 +161,19 @@ impl Run {
     }
 }
 
-/// A trial with commits has files of them. A failed trial may have none; a finished one has committed something or has none either.
+/// A trial with commits has files of them. A failed trial may have none; a finished one has
+/// committed something or has none either.
 fn has_commits(outcome: &TrialOutcome) -> bool {
     // Others leave fewer files.
     matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0 && !record.is_imported())
 }
 
-/// Adds a trial's statements to its treatment's, by the workload's order.
-fn add_statements(sums: &mut Vec<(String, CompactHistogram)>, record: &TrialRecord, trial: &TrialHistograms) {
+/// Adds a trial's statements to its configuration's, by the workload's order.
+fn add_statements(
+    sums: &mut Vec<(String, CompactHistogram)>,
+    record: &TrialRecord,
+    trial: &TrialHistograms,
+) {
     // A script may have thousands; each mostly is where it was in the trial before.
     for (at, statement) in record.statements.iter().enumerate() {
         let Some(histogram) = trial.statement(&statement.name) else { continue };

@@ -8,23 +8,23 @@ use crate::errors;
 use crate::history;
 use crate::hlog::LogEncoder;
 use crate::layout::{
-    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE,
-    PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
-    path_name,
+    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE,
+    MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE,
+    TIMELINE_FILE, TRIALS_FOLDER, path_name,
 };
 use crate::masked::masked_json;
 use crate::monitor::{self, MonitorEncoder};
-use crate::scribe::{Pace, Scribe, Task};
 use crate::summary::{LimitSummary, Summary};
 use crate::timeline::{self, TimelineLine};
+use crate::writer_thread::{Pace, Task, WriterThread};
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::Finding;
 use dyno_model::history::History;
 use dyno_model::mask::masked;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::printable::file_name;
 use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::warning::Warning;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fs::{self, File};
@@ -36,15 +36,17 @@ use std::time::{Duration, SystemTime};
 
 /// A listener that writes everything down.
 ///
-/// The first thing that cannot be written (a full disk, say) ends all writing: what is there stays a readable prefix.
-/// [`RunWriter::failure`] then says what happened; the run loop asks it and ends the run.
+/// The first thing that cannot be written (a full disk, say) ends all writing: what is there stays
+/// a readable prefix. [`RunWriter::failure`] then says what happened; the run loop asks it and ends
+/// the run.
 ///
-/// A thread of its own does the writing, so that nobody who measures waits for a disk. Between trials the writer waits for it: when a
-/// call with the end of a trial returns, its files and its line in the event log would survive a loss of power.
+/// A thread of its own does the writing, so that nobody who measures waits for a disk. Between
+/// trials the writer waits for it: when a call with the end of a trial returns, its files and its
+/// line in the event log would survive a loss of power.
 pub struct RunWriter {
     folder: PathBuf,
     plan: Plan,
-    scribe: Scribe,
+    writer_thread: WriterThread,
     trial: Option<TrialFiles>,
     monitor: Option<MonitorFiles>,
     histories: Vec<PathBuf>,
@@ -65,7 +67,8 @@ struct TrialFiles {
     errors: Option<PathBuf>,
 }
 
-/// Files of the trial that is being monitored. Looks come a little after the intervals they belong to.
+/// Files of the trial that is being monitored. Looks come a little after the intervals they belong
+/// to.
 struct MonitorFiles {
     trial: String,
     encoder: MonitorEncoder,
@@ -85,7 +88,8 @@ struct Stamped<'a> {
 }
 
 impl RunWriter {
-    /// Makes `root/<experiment>/<utc time>-<short id>/` and writes what is known before the run. Nothing is overwritten.
+    /// Makes `root/<experiment>/<utc time>-<short id>/` and writes what is known before the run.
+    /// Nothing is overwritten.
     ///
     /// # Errors
     /// When the folder or its first files cannot be made.
@@ -139,15 +143,16 @@ impl RunWriter {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             sync_folder(folder)?;
         }
-        let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
-        Ok(Self::going_on(folder, plan.clone(), scribe, Vec::new(), clock))
+        let writer_thread = WriterThread::new(Box::new(MachineDisk::with(path, events)), folder)?;
+        Ok(Self::going_on(folder, plan.clone(), writer_thread, Vec::new(), clock))
     }
 
-    /// A writer with trials that were measured before. On the disk of the thread that writes the event log is open.
+    /// A writer with trials that were measured before. On the disk of the thread that writes the
+    /// event log is open.
     pub(crate) fn going_on(
         folder: &Path,
         plan: Plan,
-        scribe: Scribe,
+        writer_thread: WriterThread,
         records: Vec<TrialRecord>,
         clock: Clock,
     ) -> Self {
@@ -155,7 +160,7 @@ impl RunWriter {
         Self {
             folder,
             plan,
-            scribe,
+            writer_thread,
             trial: None,
             monitor: None,
             histories: Vec::new(),
@@ -184,7 +189,7 @@ impl RunWriter {
     /// # Errors
     /// What could not be written during the run.
     pub fn finish(mut self) -> Result<PathBuf, StoreError> {
-        let settled = self.scribe.settle(&self.folder);
+        let settled = self.writer_thread.settle(&self.folder);
         match self.failure.or(settled.err()) {
             Some(failure) => Err(failure),
             None => Ok(self.folder),
@@ -204,11 +209,11 @@ impl RunWriter {
                 self.seal();
                 self.log(event);
                 let (folder, name) = (self.folder.clone(), path_name(trial));
-                self.scribe.hand(Box::new(move |disk| set_aside(disk, &folder, &name)));
+                self.writer_thread.hand(Box::new(move |disk| set_aside(disk, &folder, &name)));
             }
             Event::TrialFinished(record) => {
                 let mut record = finite(record);
-                record.findings.extend(fell_behind(self.scribe.settle(&self.folder)?));
+                record.warnings.extend(fell_behind(self.writer_thread.settle(&self.folder)?));
                 self.seal();
                 self.log(&Event::TrialFinished(Box::new(record.clone())));
                 self.records.push(record);
@@ -222,11 +227,12 @@ impl RunWriter {
             }
             _ => self.log(event),
         }
-        self.scribe.settle(&self.folder).map(|_| ())
+        self.writer_thread.settle(&self.folder).map(|_| ())
     }
 
-    /// Adds a line to the event log. One write per line and no buffer of ours: a killed run has every line that was announced. What
-    /// ends a trial, and the settings to restore, are on the disk when this is done.
+    /// Adds a line to the event log. One write per line and no buffer of ours: a killed run has
+    /// every line that was announced. What ends a trial, and the settings to restore, are on the
+    /// disk when this is done.
     fn log(&mut self, event: &Event) {
         let at = rfc3339((self.clock)());
         let line = serde_json::to_string(&Stamped { at: &at, event }).unwrap_or_default();
@@ -236,7 +242,7 @@ impl RunWriter {
             event,
             Event::TrialFinished(_) | Event::TrialFailed { .. } | Event::SettingsNoted { .. }
         );
-        self.scribe.hand(Box::new(move |disk| {
+        self.writer_thread.hand(Box::new(move |disk| {
             disk.append(&path, &line)?;
             if is_kept { disk.sync(&path) } else { Ok(()) }
         }));
@@ -248,11 +254,14 @@ impl RunWriter {
         let files = trial
             .into_iter()
             .flat_map(|files| [files.latency, files.timeline].into_iter().chain(files.errors));
-        let files = files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions]));
+        let files =
+            files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions]));
         let files: Vec<PathBuf> = files.chain(std::mem::take(&mut self.histories)).collect();
-        let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
+        let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else {
+            return;
+        };
         let trials = self.folder.join(TRIALS_FOLDER);
-        self.scribe.hand(Box::new(move |disk| {
+        self.writer_thread.hand(Box::new(move |disk| {
             for file in &files {
                 disk.sync(file)?;
                 disk.close(file);
@@ -269,16 +278,17 @@ impl RunWriter {
         let Some(files) = &mut self.trial else { return Ok(()) };
         let lines = files.encoder.lines(interval).map_err(std::io::Error::other);
         let lines = lines.map_err(StoreError::io("write", &files.latency))?;
-        self.scribe.hand(append(&files.latency, lines));
-        self.scribe.hand(append(&files.timeline, timeline::line(&interval.into()).into_bytes()));
+        self.writer_thread.hand(append(&files.latency, lines));
+        self.writer_thread
+            .hand(append(&files.timeline, timeline::line(&interval.into()).into_bytes()));
         let errors = errors::lines(interval);
         if !errors.is_empty() {
             let path = files.errors.get_or_insert_with(|| {
                 let path = files.timeline.with_file_name(ERRORS_FILE);
-                self.scribe.hand(create(&path, errors::HEADER.into()));
+                self.writer_thread.hand(create(&path, errors::HEADER.into()));
                 path
             });
-            self.scribe.hand(append(path, errors.into()));
+            self.writer_thread.hand(append(path, errors.into()));
         }
         Ok(())
     }
@@ -288,7 +298,7 @@ impl RunWriter {
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(TIMELINE_FILE);
         let text: String =
             timeline::HEADER.to_owned() + &lines.iter().map(timeline::line).collect::<String>();
-        self.scribe.hand(create(&path, text.into()));
+        self.writer_thread.hand(create(&path, text.into()));
     }
 
     /// Opens the files of a trial with its first interval, which began before it was reported.
@@ -298,8 +308,8 @@ impl RunWriter {
         let now = SystemTime::from((self.clock)());
         let encoder = LogEncoder::new(now.checked_sub(age).unwrap_or(now));
         let (latency, timeline) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
-        self.scribe.hand(create(&latency, encoder.header.clone()));
-        self.scribe.hand(create(&timeline, timeline::HEADER.into()));
+        self.writer_thread.hand(create(&latency, encoder.header.clone()));
+        self.writer_thread.hand(create(&timeline, timeline::HEADER.into()));
         TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline, errors: None }
     }
 
@@ -308,8 +318,8 @@ impl RunWriter {
             self.monitor = Some(self.open_monitor(sample));
         }
         let Some(files) = &mut self.monitor else { return };
-        self.scribe.hand(append(&files.values, files.encoder.line(sample).into()));
-        self.scribe.hand(append(&files.sessions, monitor::session_lines(sample).into()));
+        self.writer_thread.hand(append(&files.values, files.encoder.line(sample).into()));
+        self.writer_thread.hand(append(&files.sessions, monitor::session_lines(sample).into()));
     }
 
     /// Opens the monitor's files of a trial with its first sample, which decides the columns.
@@ -317,8 +327,8 @@ impl RunWriter {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&sample.trial));
         let (values, sessions) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
         let encoder = MonitorEncoder::new(sample);
-        self.scribe.hand(create(&values, encoder.header().into()));
-        self.scribe.hand(create(&sessions, monitor::SESSIONS_HEADER.into()));
+        self.writer_thread.hand(create(&values, encoder.header().into()));
+        self.writer_thread.hand(create(&sessions, monitor::SESSIONS_HEADER.into()));
         MonitorFiles { trial: sample.trial.clone(), encoder, values, sessions }
     }
 
@@ -329,10 +339,10 @@ impl RunWriter {
             Some(name) => format!("history-{}.edn", file_name(name)),
         };
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(name);
-        self.scribe.hand(create(&path, Vec::new()));
+        self.writer_thread.hand(create(&path, Vec::new()));
         self.histories.push(path.clone());
         let history = Arc::clone(history);
-        self.scribe.hand(Box::new(move |disk| {
+        self.writer_thread.hand(Box::new(move |disk| {
             history::parts(&history).try_for_each(|part| disk.append(&path, part.as_bytes()))
         }));
     }
@@ -342,7 +352,7 @@ impl RunWriter {
     /// # Errors
     /// What could not be written during the run.
     pub fn settle(&mut self) -> Result<(), StoreError> {
-        self.scribe.settle(&self.folder).map(|_| ())
+        self.writer_thread.settle(&self.folder).map(|_| ())
     }
 
     /// Adds to the summary how limits came out.
@@ -355,7 +365,7 @@ impl RunWriter {
     fn write_summary(&mut self) {
         let path = self.folder.join(SUMMARY_FILE);
         let summary = json(&Summary::new(&self.plan, &self.records, self.failed, &self.limits));
-        self.scribe.hand(Box::new(move |disk| disk.replace(&path, &summary)));
+        self.writer_thread.hand(Box::new(move |disk| disk.replace(&path, &summary)));
     }
 }
 
@@ -398,9 +408,9 @@ pub fn new_folder(root: &Path, name: &str) -> Result<PathBuf, StoreError> {
 }
 
 /// What is to be told of how writing kept up.
-fn fell_behind(pace: Pace) -> Option<Finding> {
+fn fell_behind(pace: Pace) -> Option<Warning> {
     let is_slow = pace.behind >= BEHIND || !pace.held_up.is_zero();
-    is_slow.then_some(Finding::RecordingBehind {
+    is_slow.then_some(Warning::RecordingBehind {
         seconds: pace.behind.as_secs_f64(),
         held_up: pace.held_up.as_secs_f64(),
     })
@@ -433,8 +443,8 @@ impl Listener for RunWriter {
     }
 }
 
-/// The record with 0 for every figure that is no number, and a finding that says so: JSON has no such figures, and a
-/// line that cannot be read again would lose the whole trial.
+/// The record with 0 for every figure that is no number, and a finding that says so: JSON has no
+/// such figures, and a line that cannot be read again would lose the whole trial.
 fn finite(record: &TrialRecord) -> TrialRecord {
     let mut record = record.clone();
     let mut replaced = Vec::new();
@@ -454,7 +464,7 @@ fn finite(record: &TrialRecord) -> TrialRecord {
         check(&mut statement.latency.standard_deviation, "standard deviation of a statement");
     }
     if !replaced.is_empty() {
-        record.findings.push(Finding::RecordingIncomplete { what: replaced.join(", ") });
+        record.warnings.push(Warning::RecordingIncomplete { what: replaced.join(", ") });
     }
     record
 }
@@ -465,7 +475,8 @@ fn json<T: Serialize>(value: &T) -> Vec<u8> {
     format!("{}\n", masked_json(&text)).into_bytes()
 }
 
-/// Takes the event log for this process, until it ends in whatever way. File systems without locks are trusted.
+/// Takes the event log for this process, until it ends in whatever way. File systems without locks
+/// are trusted.
 pub(crate) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
     match events.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse { path: folder.to_owned() }),
@@ -484,10 +495,11 @@ mod tests {
 
     #[test]
     fn writing_that_fell_behind_is_told_and_weighs_more_when_the_generator_waited() {
-        use dyno_model::finding::Severity;
+        use dyno_model::warning::Severity;
         let told = |behind, held_up| {
-            let pace = Pace { behind: Duration::from_secs(behind), held_up: Duration::from_secs(held_up) };
-            fell_behind(pace).map(|finding| finding.severity())
+            let pace =
+                Pace { behind: Duration::from_secs(behind), held_up: Duration::from_secs(held_up) };
+            fell_behind(pace).map(|warning| warning.severity())
         };
         assert_eq!(told(4, 0), None);
         assert_eq!(told(5, 0), Some(Severity::Note));

@@ -15,8 +15,8 @@ pub(crate) const CUT_OFF: u8 = 2;
 /// Exit code after an interrupt.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Exit code of a run that ended because nobody read its output any more (`| head -1`): what shells give for a program that
-/// SIGPIPE ended, as it ends sysbench.
+/// Exit code of a run that ended because nobody read its output any more (`| head -1`): what shells
+/// give for a program that SIGPIPE ended, as it ends sysbench.
 pub(crate) const UNREAD: u8 = 141;
 
 pub(crate) struct Job<'a> {

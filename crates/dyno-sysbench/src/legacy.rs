@@ -1,6 +1,7 @@
-//! The bundled scripts of sysbench 0.5, which tutorials still name: `--test=/usr/share/doc/sysbench/tests/db/oltp.lua`,
-//! `tests/include/oltp_legacy/select.lua`. Where such a file does not exist, today's script does the same work under
-//! the old names of its options.
+//! The bundled scripts of sysbench 0.5, which tutorials still name:
+//! `--test=/usr/share/doc/sysbench/tests/db/oltp.lua`, `tests/include/oltp_legacy/select.lua`.
+//! Where such a file does not exist, today's script does the same work under the old names of its
+//! options.
 
 use crate::options::Options;
 use std::path::Path;
@@ -42,8 +43,8 @@ const OPTIONS: [(&str, &str); 17] = [
 /// Folders in which the old scripts were.
 const FOLDERS: [&str; 2] = ["oltp_legacy", "tests/db"];
 
-/// Today's script for a path to an old one; `None` when it is none of them. Words such as `select` mean the old scripts
-/// only in the old folders; `oltp.lua` was never anything else.
+/// Today's script for a path to an old one; `None` when it is none of them. Words such as `select`
+/// mean the old scripts only in the old folders; `oltp.lua` was never anything else.
 pub(crate) fn script(path: &str) -> Option<&'static str> {
     let stem = Path::new(path).file_name()?.to_str()?.strip_suffix(".lua")?;
     let is_in_folder = FOLDERS.iter().any(|folder| path.contains(folder));
@@ -84,7 +85,8 @@ mod tests {
 
     #[test]
     fn old_names_of_options_reach_todays_script() {
-        let line = ["--oltp-table-size=7", "--oltp-tables-count=3", "--oltp-read-only=on", "--strange=1"];
+        let line =
+            ["--oltp-table-size=7", "--oltp-tables-count=3", "--oltp-read-only=on", "--strange=1"];
         let mut options = Options::parse(&line.map(OsString::from)).unwrap();
         assert_eq!(translate("oltp_read_write", &mut options), "oltp_read_only");
         options.accept_all().unwrap();

@@ -2,10 +2,11 @@
 //!
 //! # Layout (read in this order)
 //! * [`program`]: from the command line to the exit code; [`job`]: what all parts share;
-//! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means, [`legacy`]
-//!   the scripts of 0.5;
+//! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a
+//!   name means, [`legacy`] the scripts of 0.5;
 //! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
-//! * [`workload`]: the same scripts as a workload of a spec, [`preparation`]: the `prepare` that several of them share;
+//! * [`workload`]: the same scripts as a workload of a spec, [`preparation`]: the `prepare` that
+//!   several of them share;
 //! * [`report`]: layouts of everything that is printed about a run, made from plain figures;
 //! * [`logger`]: the only way to the terminal.
 //!

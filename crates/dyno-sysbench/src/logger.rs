@@ -1,5 +1,6 @@
-//! Everything that is written: log lines on standard output with sysbench's levels, complaints about the command line
-//! on standard error. Nothing else in the crate writes to the terminal, and no message holds a password ([`dyno_model::mask`]).
+//! Everything that is written: log lines on standard output with sysbench's levels, complaints
+//! about the command line on standard error. Nothing else in the crate writes to the terminal, and
+//! no message holds a password ([`dyno_model::mask`]).
 
 pub(crate) use dyno_lua::LogLevel as Level;
 use dyno_model::mask::masked;
@@ -28,7 +29,8 @@ pub struct Terminal {
     pub error: Box<dyn Write + Send>,
 }
 
-/// Writes log lines. All threads share one; every line is flushed at once, because people and scripts watch them live.
+/// Writes log lines. All threads share one; every line is flushed at once, because people and
+/// scripts watch them live.
 pub(crate) struct Logger {
     streams: Mutex<Streams>,
     verbosity: AtomicU8,
@@ -40,7 +42,8 @@ struct Streams {
     terminal: Terminal,
     last: Option<(Level, String)>,
     repeated: u64,
-    /// With `--json` on standard output, log lines go to standard error so that the document stays alone.
+    /// With `--json` on standard output, log lines go to standard error so that the document stays
+    /// alone.
     is_log_diverted: bool,
 }
 
@@ -48,7 +51,12 @@ impl Logger {
     /// A logger at the default verbosity, notices and worse.
     pub(crate) fn new(terminal: Terminal) -> Self {
         Self {
-            streams: Mutex::new(Streams { terminal, last: None, repeated: 0, is_log_diverted: false }),
+            streams: Mutex::new(Streams {
+                terminal,
+                last: None,
+                repeated: 0,
+                is_log_diverted: false,
+            }),
             verbosity: AtomicU8::new(Level::Notice as u8),
             is_closed: AtomicBool::new(false),
             has_lost: AtomicBool::new(false),
@@ -75,19 +83,24 @@ impl Logger {
         self.is_closed.load(Ordering::Relaxed)
     }
 
-    /// True when something could not be written though somebody may read: a disk is full. It was told on standard error.
+    /// True when something could not be written though somebody may read: a disk is full. It was
+    /// told on standard error.
     pub(crate) fn has_lost(&self) -> bool {
         self.has_lost.load(Ordering::Relaxed)
     }
 
-    /// One message, which may have several lines. The same message again is only counted, and the count is written
-    /// before the next different one.
+    /// One message, which may have several lines. The same message again is only counted, and the
+    /// count is written before the next different one.
     pub(crate) fn log(&self, level: Level, text: &str) {
         if !self.is_enabled(level) {
             return;
         }
         let mut streams = self.lock();
-        if streams.last.as_ref().is_some_and(|(last_level, last)| *last_level == level && last == text) {
+        if streams
+            .last
+            .as_ref()
+            .is_some_and(|(last_level, last)| *last_level == level && last == text)
+        {
             streams.repeated += 1;
             return;
         }
@@ -123,11 +136,15 @@ impl Logger {
         self.log(Level::Notice, text);
     }
 
-    /// Text on standard output whatever the verbosity: help, version, a JSON document. A line end is not added.
+    /// Text on standard output whatever the verbosity: help, version, a JSON document. A line end
+    /// is not added.
     pub(crate) fn print(&self, text: &str) {
         let mut streams = self.lock();
-        let written =
-            streams.terminal.out.write_all(text.as_bytes()).and_then(|()| streams.terminal.out.flush());
+        let written = streams
+            .terminal
+            .out
+            .write_all(text.as_bytes())
+            .and_then(|()| streams.terminal.out.flush());
         self.note_failure(&mut streams, &written);
     }
 
@@ -156,7 +173,10 @@ impl Logger {
             Err(error) => {
                 if !self.has_lost.swap(true, Ordering::Relaxed) {
                     // When standard error is gone as well, nobody could be told.
-                    let _ = writeln!(streams.terminal.error, "cannot write to standard output: {error}");
+                    let _ = writeln!(
+                        streams.terminal.error,
+                        "cannot write to standard output: {error}"
+                    );
                 }
             }
         }
@@ -178,7 +198,8 @@ impl Streams {
     }
 }
 
-/// Seconds as headings and timestamps show them: whole where they are whole (to 5 ms), else with the decimals needed.
+/// Seconds as headings and timestamps show them: whole where they are whole (to 5 ms), else with
+/// the decimals needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seconds(pub(crate) Duration);
 
@@ -224,7 +245,8 @@ impl Transcript {
 impl Write for Transcript {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = self.most.map_or(bytes.len(), |most| most.saturating_sub(kept.len()).min(bytes.len()));
+        let room =
+            self.most.map_or(bytes.len(), |most| most.saturating_sub(kept.len()).min(bytes.len()));
         kept.extend_from_slice(&bytes[..room]);
         Ok(bytes.len())
     }
@@ -285,7 +307,9 @@ mod tests {
 
     #[test]
     fn seconds_have_decimals_only_where_they_need_them() {
-        for (millis, text) in [(1000, "1"), (1004, "1"), (1500, "1.5"), (250, "0.25"), (9_996, "10")] {
+        for (millis, text) in
+            [(1000, "1"), (1004, "1"), (1500, "1.5"), (250, "0.25"), (9_996, "10")]
+        {
             assert_eq!(Seconds(Duration::from_millis(millis)).to_string(), text);
         }
     }

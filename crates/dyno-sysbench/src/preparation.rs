@@ -1,4 +1,5 @@
-//! A `prepare` that scripts of several workloads share: which run it, and whether other options make it another.
+//! A `prepare` that scripts of several workloads share: which run it, and whether other options
+//! make it another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Where a command of a script is written: the text or the module, and the line.
 pub(crate) type Origin = (String, usize);
 
-/// Where the scripts' commands of a name are written, each with the options that the scripts which have it take.
+/// Where the scripts' commands of a name are written, each with the options that the scripts which
+/// have it take.
 pub(crate) type Origins = BTreeMap<Origin, BTreeMap<String, String>>;
 
-/// What each `prepare` has read of its options, once it has run; inside `None` when that may be all.
+/// What each `prepare` has read of its options, once it has run; inside `None` when that may be
+/// all.
 #[derive(Default)]
 pub(crate) struct Read(Mutex<BTreeMap<Origin, Option<BTreeSet<String>>>>);
 
@@ -31,22 +34,29 @@ impl Before {
         Self { origin, options, read: Arc::clone(read) }
     }
 
-    /// The options among these that play a part in what is made. What values scripts draw follows from options that they do not read themselves.
+    /// The options among these that play a part in what is made. What values scripts draw follows
+    /// from options that they do not read themselves.
     pub(crate) fn that_count(&self) -> BTreeSet<&str> {
         let all = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
         let read = all.get(&self.origin).and_then(Option::as_ref);
-        let counts = |name: &&str| name.starts_with("rand_") || read.is_none_or(|read| read.contains(*name));
+        let counts =
+            |name: &&str| name.starts_with("rand_") || read.is_none_or(|read| read.contains(*name));
         self.options.iter().map(String::as_str).filter(counts).collect()
     }
 }
 
 /// The names that both have and that stand for two things.
-pub(crate) fn at_odds(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> BTreeSet<String> {
-    let differs = |(name, value): &(&String, &String)| other.get(*name).is_some_and(|it| it != *value);
+pub(crate) fn at_odds(
+    one: &BTreeMap<String, String>,
+    other: &BTreeMap<String, String>,
+) -> BTreeSet<String> {
+    let differs =
+        |(name, value): &(&String, &String)| other.get(*name).is_some_and(|it| it != *value);
     one.iter().filter(differs).map(|(name, _)| name.clone()).collect()
 }
 
-/// What may be the reason why a `prepare` failed that has run before, with other values of options that it reads.
+/// What may be the reason why a `prepare` failed that has run before, with other values of options
+/// that it reads.
 pub(crate) fn already(before: &[BTreeSet<&str>]) -> String {
     let names: BTreeSet<&str> = before.iter().flatten().copied().collect();
     if names.is_empty() {

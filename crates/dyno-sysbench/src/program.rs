@@ -16,10 +16,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Runs the program. `arguments` is the command line without the program's name, `name` the name that scripts see as
-/// `sysbench.cmdline.argv[0]`. An interrupt by the user ends a run with its report; the count may only grow.
+/// Runs the program. `arguments` is the command line without the program's name, `name` the name
+/// that scripts see as `sysbench.cmdline.argv[0]`. An interrupt by the user ends a run with its
+/// report; the count may only grow.
 #[must_use]
-pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: &AtomicUsize) -> u8 {
+pub fn main(
+    arguments: &[OsString],
+    name: &str,
+    terminal: Terminal,
+    interrupts: &AtomicUsize,
+) -> u8 {
     let logger = Arc::new(Logger::new(terminal));
     let options = match Options::parse(arguments) {
         Ok(options) => options,
@@ -47,7 +53,8 @@ pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: 
     let seed = options.seed.unwrap_or_else(seed_from_clock);
     let script = options.positionals.script.clone();
     let job = Job { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
-    let argv: Vec<String> = std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
+    let argv: Vec<String> =
+        std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
     let logger = Arc::clone(&job.logger);
     let code = perform(job, resolve::resolve(script.as_deref(), is_script), argv);
     if logger.has_lost() { code.max(FAILED) } else { code }
@@ -76,12 +83,15 @@ fn tell(logger: &Logger, warnings: &[OptionWarning]) {
 fn shown(argument: &OsString) -> String {
     let text = argument.to_string_lossy();
     match text.split_once('=') {
-        Some((name, _)) if name.starts_with("--") && name.contains("password") => format!("{name}=***"),
+        Some((name, _)) if name.starts_with("--") && name.contains("password") => {
+            format!("{name}=***")
+        }
         _ => text.into_owned(),
     }
 }
 
-/// Whether a path can be a script. A folder cannot: one of a script's name, such as that of its results, does not stand before it.
+/// Whether a path can be a script. A folder cannot: one of a script's name, such as that of its
+/// results, does not stand before it.
 fn is_script(path: &Path) -> bool {
     path.exists() && !path.is_dir()
 }
@@ -124,8 +134,9 @@ fn substitute(job: &Job<'_>, name: &str) {
 /// A script on standard input is run once; there are no commands.
 fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
     if std::io::stdin().is_terminal() {
-        job.logger
-            .notice("Reading the script from standard input. See 'sysbench --help' for what else there is.");
+        job.logger.notice(
+            "Reading the script from standard input. See 'sysbench --help' for what else there is.",
+        );
     }
     let text = match dyno_files::read_from(std::io::stdin(), SCRIPT_MAX) {
         Ok(text) => text,
@@ -142,8 +153,14 @@ fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
     }
 }
 
-/// Loads a script, which tells its options, and carries out the command: natively where that can be done, else in Lua.
-fn lua(mut job: Job<'_>, source: ScriptSource, argv: Vec<String>, bundled_name: Option<&str>) -> u8 {
+/// Loads a script, which tells its options, and carries out the command: natively where that can be
+/// done, else in Lua.
+fn lua(
+    mut job: Job<'_>,
+    source: ScriptSource,
+    argv: Vec<String>,
+    bundled_name: Option<&str>,
+) -> u8 {
     let environment = environment::environment(source, &job.options, argv, job.seed, &job.logger);
     let known = job.options.warnings.len();
     let opened = Opened::new(environment).and_then(|opened| {
@@ -185,9 +202,10 @@ fn command(job: &Job<'_>, script: &LoadedScript) -> u8 {
 /// Says why a script could not be loaded.
 fn unloadable(job: &Job<'_>, error: &ScriptError) -> u8 {
     match error.kind {
-        ErrorKind::NotFound => job
-            .logger
-            .fatal(&format!("Cannot find benchmark '{}': no such built-in test, file or module", job.script)),
+        ErrorKind::NotFound => job.logger.fatal(&format!(
+            "Cannot find benchmark '{}': no such built-in test, file or module",
+            job.script
+        )),
         _ => job.logger.fatal(&error.message),
     }
     FAILED

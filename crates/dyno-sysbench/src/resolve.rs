@@ -3,7 +3,8 @@
 use crate::legacy;
 use std::path::Path;
 
-/// Scripts that come with dyno, under sysbench's names: the bundled modules that are not only parts of others.
+/// Scripts that come with dyno, under sysbench's names: the bundled modules that are not only parts
+/// of others.
 pub(crate) fn bundled() -> impl Iterator<Item = &'static str> {
     dyno_lua::bundled_names().filter(|name| !["oltp_common", "oltp_tables"].contains(name))
 }
@@ -34,11 +35,13 @@ pub(crate) enum Script {
 
 /// Finds out what a script's name means. `exists` says whether a path is there.
 ///
-/// A file always wins. A bundled name is the bundled script unless the current directory has a module of that name,
-/// which Lua would find first. A path to nowhere whose file name is a bundled script is the bundled script: tutorials
-/// name installation folders of all kinds.
+/// A file always wins. A bundled name is the bundled script unless the current directory has a
+/// module of that name, which Lua would find first. A path to nowhere whose file name is a bundled
+/// script is the bundled script: tutorials name installation folders of all kinds.
 pub(crate) fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Script {
-    let Some(name) = name.filter(|name| *name != "-" && !name.is_empty()) else { return Script::Input };
+    let Some(name) = name.filter(|name| *name != "-" && !name.is_empty()) else {
+        return Script::Input;
+    };
     if let Some(test) = BUILT_IN.into_iter().find(|test| *test == name) {
         return Script::BuiltIn(test);
     }
@@ -48,7 +51,8 @@ pub(crate) fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Scr
     let file = Path::new(name).file_name().and_then(|file| file.to_str()).unwrap_or(name);
     let stem = file.strip_suffix(".lua").unwrap_or(file);
     let is_substitute = stem != name;
-    let modules = [format!("{name}.lua"), format!("{name}/init.lua"), format!("src/lua/{name}.lua")];
+    let modules =
+        [format!("{name}.lua"), format!("{name}/init.lua"), format!("src/lua/{name}.lua")];
     let is_shadowed = !is_substitute && modules.iter().any(|module| exists(Path::new(module)));
     match bundled().find(|bundled| *bundled == stem) {
         Some(name) if !is_shadowed => Script::Bundled { name, is_substitute },
@@ -71,8 +75,11 @@ mod tests {
     #[test]
     fn bundled_names_are_known_with_and_without_suffix_and_folder() {
         assert_eq!(with(&[], "oltp_read_write"), bundled("oltp_read_write", false));
-        for name in ["oltp_read_write.lua", "/usr/share/sysbench/oltp_read_write.lua", "x/y/oltp_read_write"]
-        {
+        for name in [
+            "oltp_read_write.lua",
+            "/usr/share/sysbench/oltp_read_write.lua",
+            "x/y/oltp_read_write",
+        ] {
             assert_eq!(with(&[], name), bundled("oltp_read_write", true), "{name}");
         }
     }

@@ -1,5 +1,5 @@
-//! Scripts of sysbench's world as a workload of a spec: `kind = "lua"`. They run as `dyno sysbench` runs them; how many clients there are, how
-//! long and how often is the spec's.
+//! Scripts of sysbench's world as a workload of a spec: `kind = "lua"`. They run as `dyno sysbench`
+//! runs them; how many clients there are, how long and how often is the spec's.
 
 use crate::job::{INTERRUPTED, Job, OK};
 use crate::logger::{Logger, Terminal, Transcript};
@@ -10,13 +10,13 @@ use crate::run::commands::{self, failed, watched};
 use crate::run::reporter::Start;
 use crate::run::scripts::{LuaScripts, Part, kinds};
 use crate::run::{LoadedScript, Opened, Unusable, environment, measure};
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::workload::{ClientId, DataSet, Setting, TableDefinition};
 use dyno_engine::{OwnAudit, TrialError, TrialInput, run_script_trial};
 use dyno_lua::{Databases, ScriptSource, State};
 use dyno_model::catalog::{
-    DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText, WorkloadDescription,
-    WorkloadOptions,
+    DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText,
+    WorkloadDescription, WorkloadOptions,
 };
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -34,7 +34,8 @@ const MODULES: &str = "modules";
 const AUDIT: &str = "audit";
 const OWN: [&str; 3] = [SCRIPTS, MODULES, AUDIT];
 
-/// Options that exist without a script and are no matter of the load's, the system's or the report's.
+/// Options that exist without a script and are no matter of the load's, the system's or the
+/// report's.
 const TAKEN: [&str; 12] = [
     "rand_type",
     "rand_spec_iter",
@@ -88,10 +89,12 @@ pub fn description() -> WorkloadDescription {
 /// The options that the scripts declare, and those of sysbench's own that a workload takes.
 ///
 /// # Errors
-/// When a script cannot be loaded, declares what is no option, or has no events; in words, with its line where it has one.
+/// When a script cannot be loaded, declares what is no option, or has no events; in words, with its
+/// line where it has one.
 pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String> {
     // Options do not depend on the engine.
-    let engine = Engine::of_sysbench(&Databases::default().driver).expect("the usual driver is one");
+    let engine =
+        Engine::of_sysbench(&Databases::default().driver).expect("the usual driver is one");
     let source = Source::new(options, engine);
     let mut all: Vec<DeclaredOption> = Vec::new();
     let mut is_any = false;
@@ -106,7 +109,9 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
         opened.check(&script.name, source.scripts.len())?;
         match &opened.definitions {
             None => is_any = true,
-            Some(definitions) => definitions.iter().for_each(|definition| add(&mut all, definition)),
+            Some(definitions) => {
+                definitions.iter().for_each(|definition| add(&mut all, definition))
+            }
         }
     }
     let general = registry::GROUPS.iter().flat_map(|group| group.definitions());
@@ -128,7 +133,9 @@ fn add(all: &mut Vec<DeclaredOption>, Definition { name, kind, default, .. }: &D
     let kind = match kind {
         Kind::Boolean => OptionKind::Boolean,
         Kind::Integer => OptionKind::Integer { min: i64::MIN, max: i64::MAX },
-        Kind::Decimal | Kind::Size | Kind::Double => OptionKind::Number { min: f64::MIN, max: f64::MAX },
+        Kind::Decimal | Kind::Size | Kind::Double => {
+            OptionKind::Number { min: f64::MIN, max: f64::MAX }
+        }
         Kind::Text | Kind::List | Kind::File | Kind::Switch => OptionKind::Text,
     };
     all.push(DeclaredOption { name: name.clone(), kind, default: Some(default) });
@@ -193,8 +200,10 @@ const CLEANUP: &str = "cleanup";
 
 impl Source {
     fn new(options: &WorkloadOptions, engine: Engine) -> Self {
-        let modules =
-            options.scripts(MODULES).iter().map(|module| (module.name.clone(), module.text.clone()));
+        let modules = options
+            .scripts(MODULES)
+            .iter()
+            .map(|module| (module.name.clone(), module.text.clone()));
         let given = options.0.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
         Self {
             scripts: options.scripts(SCRIPTS).to_vec(),
@@ -218,10 +227,12 @@ impl Source {
             self.given.iter().partition(|(name, _)| TAKEN.contains(&name.as_str()));
         line.extend(general.iter().map(|(name, value)| format!("--{name}={value}")));
         let arguments: Vec<OsString> = line.iter().map(OsString::from).collect();
-        let of_options = |error: &OptionError| format!("the script {}: {}", script.name, words(error));
+        let of_options =
+            |error: &OptionError| format!("the script {}: {}", script.name, words(error));
         let mut options = Options::parse(&arguments).map_err(|error| of_options(&error))?;
         let text = ScriptSource::Text { name: file, text: script.text.clone().into_bytes() };
-        let mut environment = environment::environment(text, &options, line, usage.seed, usage.logger);
+        let mut environment =
+            environment::environment(text, &options, line, usage.seed, usage.logger);
         environment.modules.clone_from(&self.modules);
         environment.is_alone = false;
         if let Some(driver) = Engine::of_sysbench(driver) {
@@ -250,14 +261,21 @@ impl Source {
             message.lines().next().unwrap_or_default()
         );
         match message.split_once("module '").and_then(|(_, rest)| rest.split_once("' not found")) {
-            Some((module, _)) => format!("{text}\nhint: name its file: `{MODULES} = [\"{module}.lua\"]`"),
+            Some((module, _)) => {
+                format!("{text}\nhint: name its file: `{MODULES} = [\"{module}.lua\"]`")
+            }
             None => text,
         }
     }
 
-    fn loaded(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(LoadedScript, Options), String> {
+    fn loaded(
+        &self,
+        script: &ScriptText,
+        usage: &Usage<'_>,
+    ) -> Result<(LoadedScript, Options), String> {
         let (opened, options) = self.opened(script, usage)?;
-        let loaded = opened.loaded(&options).map_err(|error| self.unloadable(script, &error.message))?;
+        let loaded =
+            opened.loaded(&options).map_err(|error| self.unloadable(script, &error.message))?;
         Ok((loaded, options))
     }
 
@@ -265,14 +283,18 @@ impl Source {
     fn given_to(&self, opened: &Opened) -> BTreeMap<String, String> {
         let is_taken = |name: &str| {
             TAKEN.contains(&name)
-                || opened.definitions.as_ref().is_none_or(|all| all.iter().any(|one| one.name == name))
+                || opened
+                    .definitions
+                    .as_ref()
+                    .is_none_or(|all| all.iter().any(|one| one.name == name))
         };
         let taken = self.given.iter().filter(|(name, _)| is_taken(name));
         taken.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Has each script carry out a command of its own, if it has such a one that neither a script before it has, nor those of another workload do. A
-    /// `prepare` that has run with other options is left out when it read none of these: it would make the same.
+    /// Has each script carry out a command of its own, if it has such a one that neither a script
+    /// before it has, nor those of another workload do. A `prepare` that has run with other options
+    /// is left out when it read none of these: it would make the same.
     fn command(
         &self,
         command: &'static str,
@@ -288,13 +310,16 @@ impl Source {
                 break;
             }
             let targets = vec![target.clone()];
-            let usage = Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
+            let usage =
+                Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
             let (mut loaded, options) = self.loaded(script, &usage).map_err(failed)?;
-            let Some(origin) = origin(&loaded.main, command, script).filter(|it| left.remove(it)) else {
+            let Some(origin) = origin(&loaded.main, command, script).filter(|it| left.remove(it))
+            else {
                 continue;
             };
             let is_prepare = |before: &&Before| command == PREPARE && before.origin == origin;
-            let before: Vec<_> = data.before.iter().filter(is_prepare).map(Before::that_count).collect();
+            let before: Vec<_> =
+                data.before.iter().filter(is_prepare).map(Before::that_count).collect();
             if before.iter().any(BTreeSet::is_empty) {
                 continue;
             }
@@ -302,7 +327,13 @@ impl Source {
                 loaded.watch().map_err(|error| failed(self.unloadable(script, &error.message)))?;
             }
             let name = file(script);
-            let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed: data.seed };
+            let job = Job {
+                options,
+                logger: Arc::clone(&logger),
+                interrupts,
+                script: name,
+                seed: data.seed,
+            };
             let code = match commands::custom(&job, &loaded, command) {
                 Some(code) => code,
                 None => commands::function(&job, &loaded, command),
@@ -313,7 +344,9 @@ impl Source {
             match code {
                 OK => {}
                 INTERRUPTED => {
-                    return Err(FailureKind::Cancelled.failure(format!("{command} was interrupted")));
+                    return Err(
+                        FailureKind::Cancelled.failure(format!("{command} was interrupted"))
+                    );
                 }
                 _ => {
                     let text = format!("{command} of the script {}: {}", script.name, told(&log));
@@ -327,7 +360,9 @@ impl Source {
 
 fn words(error: &OptionError) -> &str {
     match error {
-        OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text) => text.trim_end(),
+        OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text) => {
+            text.trim_end()
+        }
     }
 }
 
@@ -358,7 +393,8 @@ struct Data {
     /// Threads and seed that it is made with.
     threads: u32,
     seed: u64,
-    /// Commands that make the data and remove them, by name. What another workload's scripts do is not among them.
+    /// Commands that make the data and remove them, by name. What another workload's scripts do is
+    /// not among them.
     origins: BTreeMap<&'static str, Origins>,
     /// Those of them that another workload has run before in another way.
     before: Vec<Before>,
@@ -367,14 +403,20 @@ struct Data {
 }
 
 impl Scripts {
-    /// Makes the workload from options that were checked against [`description`] and [`declared_options`]. The data are made with as many threads as
-    /// the system has clients at most, since scripts make a table for each thread, some of them.
+    /// Makes the workload from options that were checked against [`description`] and
+    /// [`declared_options`]. The data are made with as many threads as the system has clients at
+    /// most, since scripts make a table for each thread, some of them.
     ///
     /// # Errors
     /// When a script cannot be loaded, or an audit is none.
-    pub fn build(options: &WorkloadOptions, setting: Setting, clients_max: u32) -> Result<Self, String> {
+    pub fn build(
+        options: &WorkloadOptions,
+        setting: Setting,
+        clients_max: u32,
+    ) -> Result<Self, String> {
         let source = Source::new(options, setting.engine);
-        let mut origins = BTreeMap::from([PREPARE, CLEANUP].map(|command| (command, Origins::new())));
+        let mut origins =
+            BTreeMap::from([PREPARE, CLEANUP].map(|command| (command, Origins::new())));
         for script in &source.scripts {
             let (opened, _) = source.opened(script, &Usage::of_nothing(&silent().0))?;
             opened.check(&script.name, source.scripts.len())?;
@@ -388,7 +430,8 @@ impl Scripts {
             source.scripts.iter().map(|script| (script.name.as_str(), false)).collect();
         let audit = Arc::new(OwnAudit::new(options.texts(AUDIT), &known)?);
         let threads = if setting.engine.traits().has_one_writer { 1 } else { clients_max };
-        let data = Data { source, threads, seed: setting.seed, origins, before: Vec::new(), read: None };
+        let data =
+            Data { source, threads, seed: setting.seed, origins, before: Vec::new(), read: None };
         Ok(Self { data, audit })
     }
 
@@ -398,8 +441,9 @@ impl Scripts {
         &self.data
     }
 
-    /// Leaves to others what their scripts do as these would: the same `prepare` or `cleanup`, with the same modules and options. Those that only one
-    /// of both has are none of its. Whether other values of options make it another `prepare`, those of the others will show.
+    /// Leaves to others what their scripts do as these would: the same `prepare` or `cleanup`, with
+    /// the same modules and options. Those that only one of both has are none of its. Whether other
+    /// values of options make it another `prepare`, those of the others will show.
     pub fn leave_to(&mut self, others: &mut Self) {
         let (own, others) = (&mut self.data, &mut others.data);
         if !at_odds(&own.source.modules, &others.source.modules).is_empty() {
@@ -429,16 +473,18 @@ impl Scripts {
     /// Names of the kinds of statements.
     #[must_use]
     pub fn kinds(&self) -> Vec<&'static str> {
-        let names: Vec<&str> = self.data.source.scripts.iter().map(|script| script.name.as_str()).collect();
+        let names: Vec<&str> =
+            self.data.source.scripts.iter().map(|script| script.name.as_str()).collect();
         kinds(&names)
     }
 
-    /// Asks for every value of the audit once, where the tables are there. Returns what the server says of those that it refuses.
+    /// Asks for every value of the audit once, where the tables are there. Returns what the server
+    /// says of those that it refuses.
     ///
     /// # Errors
     /// When the server cannot be reached.
     pub fn rehearse(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
-        let io = Io::Patient(Patience::for_questions(target));
+        let io = Io::WithTimeout(TimeoutPolicy::for_questions(target));
         let mut connection = block_on(Connection::connect(target, &io))?;
         let refused = block_on(self.audit.rehearse(&mut connection))?;
         block_on(connection.close());
@@ -448,13 +494,19 @@ impl Scripts {
     /// Measures one trial.
     ///
     /// # Errors
-    /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
-    pub fn run(self, input: &TrialInput<'_>, listener: &mut dyn Listener) -> Result<TrialRecord, TrialError> {
+    /// When nothing could be measured. Trouble during measuring is in the record's findings
+    /// instead.
+    pub fn run(
+        self,
+        input: &TrialInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<TrialRecord, TrialError> {
         let (logger, _) = silent();
         let source = &self.data.source;
-        // A script knows of no way to another node when one is lost, so it has none that is for that only.
+        // A script knows of no way to another node when one is lost, so it has none that is for
+        // that only.
         let nodes = input.nodes.iter().filter(|node| !node.is_spare);
-        let nodes = nodes.map(|node| node.door.as_ref().unwrap_or(&node.target));
+        let nodes = nodes.map(|node| node.client_target.as_ref().unwrap_or(&node.target));
         let usage = Usage {
             command: "run",
             threads: input.load.clients,
@@ -465,7 +517,8 @@ impl Scripts {
         let trouble = |message: String| TrialError::Script { client: ClientId(0), message };
         let (mut parts, mut mains) = (Vec::new(), Vec::new());
         for script in &source.scripts {
-            let (LoadedScript { main, recipe }, options) = source.loaded(script, &usage).map_err(trouble)?;
+            let (LoadedScript { main, recipe }, options) =
+                source.loaded(script, &usage).map_err(trouble)?;
             let (name, seed) = (file(script), usage.seed);
             let interrupts = input.load.interrupts;
             let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed };
@@ -479,7 +532,8 @@ impl Scripts {
         let general = &mains.first().expect("a workload has a script").0.options.general;
         let (threads, start) = (measure::threads(general), Arc::new(Start::new(&logger, general)));
         let audit = Arc::clone(&self.audit);
-        let clients = LuaScripts { parts, seed: usage.seed, audit, logger: Arc::clone(&logger), start };
+        let clients =
+            LuaScripts { parts, seed: usage.seed, audit, logger: Arc::clone(&logger), start };
         let record = run_script_trial(clients, &self.audit, &threads, input, listener)?;
         for (job, main) in mains.iter().filter(|(_, main)| main.has_global("done")) {
             // Its figures are there already.

@@ -62,7 +62,10 @@ fn masked(text: &str) -> String {
         }
         is_number = continues;
     }
-    masked.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+    masked
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n")
+        .collect()
 }
 
 #[test]
@@ -71,8 +74,18 @@ fn every_failing_function_is_told_with_file_and_line_and_the_exit_code_is_sysben
     let rows = [
         ("x = 1\n", "run", 1, "FATAL: cannot find the event() function in script.lua\n"),
         ("error('top')", "run", 1, "FATAL: script.lua:1: top\n"),
-        ("function event( ", "run", 1, "FATAL: script.lua:1: <name> or '...' expected near '<eof>'\n"),
-        ("function init() error('a') end", "run", 1, "FATAL: `init' function failed: script.lua:2: a\n"),
+        (
+            "function event( ",
+            "run",
+            1,
+            "FATAL: script.lua:1: <name> or '...' expected near '<eof>'\n",
+        ),
+        (
+            "function init() error('a') end",
+            "run",
+            1,
+            "FATAL: `init' function failed: script.lua:2: a\n",
+        ),
         (
             "function thread_init() error('b') end",
             "run",
@@ -85,7 +98,12 @@ fn every_failing_function_is_told_with_file_and_line_and_the_exit_code_is_sysben
             0,
             "FATAL: `thread_done' function failed: script.lua:2: c\n",
         ),
-        ("function done() error('d') end", "run", 0, "FATAL: `done' function failed: script.lua:2: d\n"),
+        (
+            "function done() error('d') end",
+            "run",
+            0,
+            "FATAL: `done' function failed: script.lua:2: d\n",
+        ),
         (
             "sysbench.hooks.report_cumulative = function() error('e') end",
             "run",
@@ -116,7 +134,12 @@ fn every_failing_function_is_told_with_file_and_line_and_the_exit_code_is_sysben
             1,
             "FATAL: `cleanup' function failed: script.lua:2: h\n",
         ),
-        ("function help() error('i') end", "help", 0, "FATAL: `help' function failed: script.lua:2: i\n"),
+        (
+            "function help() error('i') end",
+            "help",
+            0,
+            "FATAL: `help' function failed: script.lua:2: i\n",
+        ),
     ];
     for (lua, command, code, told) in rows {
         let is_whole = lua.starts_with("x =") || lua.starts_with("error") || lua.ends_with("( ");
@@ -225,12 +248,21 @@ fn intervals_and_checkpoints_have_their_lines_at_their_times() {
     let lua = "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(2000) end\n";
     let ran = script(
         lua,
-        &["--time=0.6", "--report-interval=0.2", "--report-checkpoints=0.4", "--verbosity=4", "run"],
+        &[
+            "--time=0.6",
+            "--report-interval=0.2",
+            "--report-checkpoints=0.4",
+            "--verbosity=4",
+            "run",
+        ],
     );
     let times: Vec<&str> =
         ran.out.lines().filter(|line| line.starts_with("[ ")).map(|line| &line[..15]).collect();
     let (within, beyond) = times.split_at(times.len().min(4));
-    assert_eq!(within, ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]);
+    assert_eq!(
+        within,
+        ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]
+    );
     // An event that a busy machine holds up at the end of the time has lines until its own end.
     assert!(beyond.iter().all(|line| line.contains("s ] thds:")), "{beyond:?}");
     assert_eq!(ran.out.matches("General statistics:").count(), 2);
@@ -247,14 +279,19 @@ fn an_event_that_returns_something_ends_its_thread_and_is_not_counted() {
 
 #[test]
 fn threads_that_hang_are_cut_off_and_the_report_says_so() {
-    let lua = "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(900000000) end\n";
+    let lua =
+        "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(900000000) end\n";
     let begun = Instant::now();
     // Long enough for the thread to begin its event.
     let ran = script(lua, &["--time=2", "--hang-timeout=0.2", "run"]);
     assert!(begun.elapsed() < Duration::from_secs(600), "the program waited for its threads");
     assert_eq!(ran.code, 2);
     assert!(ran.out.contains("--hang-timeout"), "{}", ran.out);
-    assert!(ran.out.contains("Number of unfinished transactions on forced shutdown: 1\n"), "{}", ran.out);
+    assert!(
+        ran.out.contains("Number of unfinished transactions on forced shutdown: 1\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -294,7 +331,8 @@ fn an_interrupt_ends_a_run_with_its_report() {
 #[test]
 fn one_document_on_standard_output_leaves_the_log_to_standard_error() {
     let ran = script("function event() end\n", &["--events=7", "--json", "run"]);
-    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("nothing but the document");
+    let document: serde_json::Value =
+        serde_json::from_str(&ran.out).expect("nothing but the document");
     assert_eq!(document["total"]["counts"]["events"], 7);
     assert_eq!(document["runner"], "lua");
     assert!(ran.error.contains("General statistics:"), "{}", ran.error);
@@ -306,7 +344,13 @@ fn a_results_folder_can_be_reported_on_and_holds_no_password() {
     let root = folder.path().display().to_string();
     let ran = script(
         "function event() end\n",
-        &["--events=50", "--mysql-dry-run", "--mysql-password=geheim", &format!("--results={root}"), "run"],
+        &[
+            "--events=50",
+            "--mysql-dry-run",
+            "--mysql-password=geheim",
+            &format!("--results={root}"),
+            "run",
+        ],
     );
     assert_eq!(ran.code, 0, "{}", ran.out);
     let runs: Vec<_> = fs::read_dir(folder.path().join("script"))
@@ -323,13 +367,15 @@ fn a_results_folder_can_be_reported_on_and_holds_no_password() {
 
 /// Whether any file below a folder holds a text.
 fn holds(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).any(|path| {
-        if path.is_dir() {
-            holds(&path, text)
-        } else {
-            String::from_utf8_lossy(&fs::read(&path).expect("readable")).contains(text)
-        }
-    })
+    fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).any(
+        |path| {
+            if path.is_dir() {
+                holds(&path, text)
+            } else {
+                String::from_utf8_lossy(&fs::read(&path).expect("readable")).contains(text)
+            }
+        },
+    )
 }
 
 #[test]

@@ -1,12 +1,14 @@
-//! A proxy that keeps answers to itself: what a client sees when its connection breaks after the server has done the work.
+//! A proxy that keeps answers to itself: what a client sees when its connection breaks after the
+//! server has done the work.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Passes bytes between clients and a server. While answers are to be stolen, a request that begins with a text (within the bytes of one
-/// read) reaches the server; when the server has answered it, the connection ends without a word to the client.
+/// Passes bytes between clients and a server. While answers are to be stolen, a request that begins
+/// with a text (within the bytes of one read) reaches the server; when the server has answered it,
+/// the connection ends without a word to the client.
 #[derive(Debug)]
 pub struct AnswerThief {
     address: SocketAddr,
@@ -25,11 +27,13 @@ impl AnswerThief {
     /// Stands before a server and steals so many answers to requests that hold this text.
     #[must_use]
     pub fn new(host: &str, port: u16, text: &'static str, answers: usize) -> Self {
-        let shared = Arc::new(Shared { text, left: AtomicUsize::new(answers), is_over: Arc::default() });
+        let shared =
+            Arc::new(Shared { text, left: AtomicUsize::new(answers), is_over: Arc::default() });
         let passing = Arc::clone(&shared);
-        let address = stand_before((host.to_owned(), port), &shared.is_over, move |client, server| {
-            pass(&passing, client, server);
-        });
+        let address =
+            stand_before((host.to_owned(), port), &shared.is_over, move |client, server| {
+                pass(&passing, client, server);
+            });
         Self { address, shared }
     }
 
@@ -52,7 +56,8 @@ impl Drop for AnswerThief {
     }
 }
 
-/// Takes clients in a server's stead; each is handed on with a connection to the server. Returns where.
+/// Takes clients in a server's stead; each is handed on with a connection to the server. Returns
+/// where.
 pub(crate) fn stand_before(
     server: (String, u16),
     is_over: &Arc<AtomicBool>,
@@ -66,7 +71,9 @@ pub(crate) fn stand_before(
             if is_over.load(Ordering::Relaxed) {
                 return;
             }
-            if let (Ok(client), Ok(server)) = (client, TcpStream::connect((server.0.as_str(), server.1))) {
+            if let (Ok(client), Ok(server)) =
+                (client, TcpStream::connect((server.0.as_str(), server.1)))
+            {
                 pass(client, server);
             }
         }
@@ -88,9 +95,12 @@ fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     let (shared, stolen) = (Arc::clone(shared), Arc::clone(&is_stolen));
     std::thread::spawn(move || {
         pump(requests.0, requests.1, |bytes| {
-            let is_meant = bytes.windows(shared.text.len()).any(|window| window == shared.text.as_bytes());
+            let is_meant =
+                bytes.windows(shared.text.len()).any(|window| window == shared.text.as_bytes());
             let take = |left: usize| left.checked_sub(1);
-            if is_meant && shared.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
+            if is_meant
+                && shared.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
+            {
                 // Before the request leaves: whatever comes afterwards is its answer.
                 stolen.store(true, Ordering::SeqCst);
             }
@@ -109,8 +119,13 @@ pub(crate) fn both_ways(
     ((copy(&client), copy(&server)), (server, client))
 }
 
-/// Passes bytes on, which `is_allowed` may change, for as long as it says so; then breaks both connections.
-pub(crate) fn pump(mut from: TcpStream, mut to: TcpStream, mut is_allowed: impl FnMut(&mut [u8]) -> bool) {
+/// Passes bytes on, which `is_allowed` may change, for as long as it says so; then breaks both
+/// connections.
+pub(crate) fn pump(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    mut is_allowed: impl FnMut(&mut [u8]) -> bool,
+) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         if !is_allowed(&mut bytes[..count]) || to.write_all(&bytes[..count]).is_err() {

@@ -1,18 +1,23 @@
-//! What tests of several crates share: real servers if they are there, and looking at processes and folders.
+//! What tests of several crates share: real servers if they are there, and looking at processes and
+//! folders.
 //!
-//! A test that needs a server begins with [`require_server`]. Where the server is not installed it prints why it is
-//! skipped; under `DYNO_REQUIRE_SERVERS=1`, which `scripts/test` and `.ci/run` set, it fails instead, so that no test is
-//! ever left out in silence.
+//! A test that needs a server begins with [`require_server`]. Where the server is not installed it
+//! prints why it is skipped; under `DYNO_REQUIRE_SERVERS=1`, which `scripts/test` and `.ci/run`
+//! set, it fails instead, so that no test is ever left out in silence.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
-#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "helpers of tests fail by panicking"
+)]
 
 mod answer_thief;
 mod pooler;
 pub mod repository;
 mod silencer;
 
-use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, locate, start};
+use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::plan::{ApplicationKind, ApplicationPlan, ManagedServer, ServerKind, Via};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -46,7 +51,8 @@ pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     }
 }
 
-/// The web application of the examples, which is built if it is not there yet; `None` where what it takes is missing.
+/// The web application of the examples, which is built if it is not there yet; `None` where what it
+/// takes is missing.
 #[must_use]
 pub fn require_application() -> Option<&'static Path> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -54,13 +60,16 @@ pub fn require_application() -> Option<&'static Path> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp");
         let war = folder.join("target/webapp.war");
         if !war.is_file() {
-            let ended = Command::new("mvn").args(["-q", "-B", "package"]).current_dir(&folder).output();
+            let ended =
+                Command::new("mvn").args(["-q", "-B", "package"]).current_dir(&folder).output();
             if !ended.is_ok_and(|output| output.status.success()) {
                 return Err("examples/webapp was not built by mvn".to_owned());
             }
         }
-        let application = ApplicationPlan { kind: ApplicationKind::Tomcat, war, threads: 1, connections: 1 };
-        dyno_host::way::locate(&Via::Application(application.clone())).map_err(|error| error.to_string())?;
+        let application =
+            ApplicationPlan { kind: ApplicationKind::Tomcat, war, threads: 1, connections: 1 };
+        dyno_host::network_path::locate(&Via::Application(application.clone()))
+            .map_err(|error| error.to_string())?;
         Ok(application.war)
     });
     match built {
@@ -79,22 +88,24 @@ pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<Run
     let mut server = require_server(kind)?;
     server.settings =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let options = StartOptions::new(kind.name(), guard_command());
+    let options = StartOptions::new(kind.name(), supervisor_command());
     Some(start(&server, &options).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Environment variable that says that the programs of this workspace are built already, as they are when all of it is tested: to
-/// build `dyno-server` alone compiles what it needs once more, with fewer features, while tests run.
+/// Environment variable that says that the programs of this workspace are built already, as they
+/// are when all of it is tested: to build `dyno-server` alone compiles what it needs once more,
+/// with fewer features, while tests run.
 const IS_BUILT: &str = "DYNO_PROGRAMS_BUILT";
 
 /// How tests start guards: by the program `dyno-server` of dyno-host, which is built first.
 #[must_use]
-pub fn guard_command() -> GuardCommand {
+pub fn supervisor_command() -> SupervisorCommand {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
         // Tests run from `<target>/<profile>/deps/`, programs lie one folder above.
         let test = std::env::current_exe().expect("the running test has a file");
-        let folder = test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
+        let folder =
+            test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
         let program = folder.join("dyno-server");
         if std::env::var_os(IS_BUILT).is_some_and(|value| value == "1") && program.exists() {
             return program;
@@ -109,23 +120,26 @@ pub fn guard_command() -> GuardCommand {
         assert!(built.success(), "dyno-server does not build");
         program
     });
-    GuardCommand { program: program.clone(), arguments: vec!["guard".into()] }
+    SupervisorCommand { program: program.clone(), arguments: vec!["guard".into()] }
 }
 
-/// How long tests wait for what must happen. Whatever takes longer hangs, on the slowest and busiest machine too.
-pub const PATIENCE: Duration = Duration::from_secs(180);
+/// How long tests wait for what must happen. Whatever takes longer hangs, on the slowest and
+/// busiest machine too.
+pub const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Waits for a condition that other processes bring about; fails with `what` when it does not come true within [`PATIENCE`].
+/// Waits for a condition that other processes bring about; fails with `what` when it does not come
+/// true within [`TIMEOUT`].
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !condition() {
-        assert!(Instant::now() < deadline, "{what}: not within {PATIENCE:?}");
+        assert!(Instant::now() < deadline, "{what}: not within {TIMEOUT:?}");
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }
 
-/// An address of this machine at which connections are refused for as long as the value lives: its port belongs to the other end
-/// of a connection, so that nobody else can come to listen there meanwhile.
+/// An address of this machine at which connections are refused for as long as the value lives: its
+/// port belongs to the other end of a connection, so that nobody else can come to listen there
+/// meanwhile.
 #[derive(Debug)]
 pub struct ClosedPort {
     end: TcpStream,
@@ -185,15 +199,16 @@ pub fn folder_holds(folder: &Path, text: &str) -> bool {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => folder_holds(&path, text),
-            Ok(kind) if kind.is_file() => std::fs::read(&path)
-                .is_ok_and(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes())),
+            Ok(kind) if kind.is_file() => std::fs::read(&path).is_ok_and(|bytes| {
+                bytes.windows(text.len()).any(|window| window == text.as_bytes())
+            }),
             _ => false,
         }
     })
 }
 
-/// Whether a report in text has the row of a number of clients with so many trials. How many of them are valid is this machine's doing,
-/// where they are short; the row has figures when one is.
+/// Whether a report in text has the row of a number of clients with so many trials. How many of
+/// them are valid is this machine's doing, where they are short; the row has figures when one is.
 #[must_use]
 pub fn has_row_of_trials(report: &str, clients: u32, trials: u32) -> bool {
     let (clients, trials) = (clients.to_string(), trials.to_string());

@@ -1,14 +1,17 @@
-//! A proxy that looks like a connection pooler of PostgreSQL: the number of the session that a client is told at login is not the server's.
+//! A proxy that looks like a connection pooler of PostgreSQL: the number of the session that a
+//! client is told at login is not the server's.
 
 use crate::answer_thief::{both_ways, leave, pump, stand_before};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The beginning of the message with the number of the session (`BackendKeyData`), which the number follows.
+/// The beginning of the message with the number of the session (`BackendKeyData`), which the number
+/// follows.
 const KEY: [u8; 5] = [b'K', 0, 0, 0, 12];
 
-/// Passes bytes between clients and a server, and changes the number in the server's first [`KEY`] (within the bytes of one read).
+/// Passes bytes between clients and a server, and changes the number in the server's first [`KEY`]
+/// (within the bytes of one read).
 #[derive(Debug)]
 pub struct Pooler {
     address: SocketAddr,
@@ -44,8 +47,11 @@ fn pass(client: TcpStream, server: TcpStream) {
     let mut is_changed = false;
     std::thread::spawn(move || {
         pump(answers.0, answers.1, |bytes| {
-            let key = bytes.windows(KEY.len()).position(|window| window == KEY).filter(|_| !is_changed);
-            if let Some(number) = key.and_then(|at| bytes.get_mut(at + KEY.len()..at + KEY.len() + 4)) {
+            let key =
+                bytes.windows(KEY.len()).position(|window| window == KEY).filter(|_| !is_changed);
+            if let Some(number) =
+                key.and_then(|at| bytes.get_mut(at + KEY.len()..at + KEY.len() + 4))
+            {
                 number[0] ^= 0x40;
                 is_changed = true;
             }

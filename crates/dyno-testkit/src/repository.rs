@@ -16,7 +16,8 @@ pub fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The pages (`.md`) that lie in these folders, folders in them left out, by their paths in the repository and in order.
+/// The pages (`.md`) that lie in these folders, folders in them left out, by their paths in the
+/// repository and in order.
 #[must_use]
 pub fn pages(folders: &[&str]) -> Vec<String> {
     let mut pages = Vec::new();
@@ -32,7 +33,8 @@ pub fn pages(folders: &[&str]) -> Vec<String> {
     pages
 }
 
-/// Files with an extension below a folder, in order; build folders are left out. None where there is no such folder.
+/// Files with an extension below a folder, in order; build folders are left out. None where there
+/// is no such folder.
 #[must_use]
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();

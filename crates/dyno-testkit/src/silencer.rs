@@ -1,5 +1,5 @@
-//! A proxy behind which a server falls silent: what a client sees of a machine that stops, or of a network that loses everything, at
-//! a moment that a test names by what dyno asks then.
+//! A proxy behind which a server falls silent: what a client sees of a machine that stops, or of a
+//! network that loses everything, at a moment that a test names by what dyno asks then.
 
 use crate::answer_thief::{both_ways, leave, pump, stand_before};
 use std::net::{SocketAddr, TcpStream};
@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Passes bytes between clients and a server, until a request holds a text (within the bytes of one read). From then on nothing passes in
-/// either direction, on any connection: all stay open, and new ones are taken and never greeted.
+/// Passes bytes between clients and a server, until a request holds a text (within the bytes of one
+/// read). From then on nothing passes in either direction, on any connection: all stay open, and
+/// new ones are taken and never greeted.
 #[derive(Debug)]
 pub struct Silencer {
     address: SocketAddr,
@@ -28,9 +29,10 @@ impl Silencer {
     pub fn new(host: &str, port: u16) -> Self {
         let shared = Arc::new(Shared::default());
         let passing = Arc::clone(&shared);
-        let address = stand_before((host.to_owned(), port), &shared.is_over, move |client, server| {
-            pass(&passing, client, server);
-        });
+        let address =
+            stand_before((host.to_owned(), port), &shared.is_over, move |client, server| {
+                pass(&passing, client, server);
+            });
         Self { address, shared }
     }
 
@@ -86,7 +88,8 @@ fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     std::thread::spawn(move || {
         pump(requests.0, requests.1, |bytes| {
             let text = *asking.text.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_heard = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+            let is_heard =
+                |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
             if text.is_some_and(is_heard) {
                 asking.is_silent.store(true, Ordering::SeqCst);
             }

@@ -1,6 +1,8 @@
-//! The arguments of the process. Whoever may list processes sees them (`ps`, `/proc/PID/cmdline`), so passwords are taken out of the kernel's
-//! copy before anything else is done. The file `/proc/self/mem` is the way that needs neither unsafe code nor a second start of the program,
-//! to which a pipe or a variable of the environment would have to carry the password, and whose first start would be seen as well.
+//! The arguments of the process. Whoever may list processes sees them (`ps`, `/proc/PID/cmdline`),
+//! so passwords are taken out of the kernel's copy before anything else is done. The file
+//! `/proc/self/mem` is the way that needs neither unsafe code nor a second start of the program, to
+//! which a pipe or a variable of the environment would have to carry the password, and whose first
+//! start would be seen as well.
 
 use dyno_model::mask::{is_of_password, masked};
 use std::ffi::{OsStr, OsString};
@@ -16,7 +18,8 @@ use std::os::unix::fs::FileExt;
 pub(crate) fn taken() -> (Vec<OsString>, io::Result<()>) {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let shown: Vec<Vec<u8>> = (0..arguments.len()).map(|i| shown(&arguments, i)).collect();
-    let is_same = arguments.iter().zip(&shown).all(|(argument, shown)| argument.as_bytes() == shown);
+    let is_same =
+        arguments.iter().zip(&shown).all(|(argument, shown)| argument.as_bytes() == shown);
     let hidden = if is_same { Ok(()) } else { overwrite(&arguments, &shown) };
     (arguments, hidden)
 }

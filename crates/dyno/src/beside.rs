@@ -1,4 +1,5 @@
-//! Workloads that run beside the one that a trial is about: each is measured on a thread of its own.
+//! Workloads that run beside the one that a trial is about: each is measured on a thread of its
+//! own.
 
 use crate::together::Member;
 use dyno_engine::random::trial_seed;
@@ -22,8 +23,8 @@ pub(crate) struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// Measures members around the workload that the trial is about, which `lead` measures in its role. The listener hears of that one, and gets the
-    /// histories of all.
+    /// Measures members around the workload that the trial is about, which `lead` measures in its
+    /// role. The listener hears of that one, and gets the histories of all.
     pub(crate) fn around<'m>(
         &self,
         members: Vec<Member<'m>>,
@@ -34,7 +35,9 @@ impl Beside<'_> {
             return lead(Role::Alone, listener);
         }
         let names = members.iter().filter_map(|member| member.beside);
-        let all = names.zip(&members).map(|(plan, member)| (plan.name.clone(), member.treatment.clients));
+        let all = names
+            .zip(&members)
+            .map(|(plan, member)| (plan.name.clone(), member.configuration.clients));
         let (company, places) = Company::of(all);
         std::thread::scope(|scope| {
             let measure = |(member, place): (Member<'m>, Place)| {
@@ -45,12 +48,14 @@ impl Beside<'_> {
                 (name, kept)
             };
             let members = members.into_iter().zip(places);
-            let threads: Vec<_> = members.map(|member| scope.spawn(move || measure(member))).collect();
+            let threads: Vec<_> =
+                members.map(|member| scope.spawn(move || measure(member))).collect();
             let measured = lead(Role::Leads(&company), &mut *listener);
             // Whoever still waits for its beginning is told that there is none.
             drop(company);
             // Of one that panicked the company has told; nobody who is not joined may panic here.
-            for (name, Kept(history)) in threads.into_iter().filter_map(|thread| thread.join().ok()) {
+            for (name, Kept(history)) in threads.into_iter().filter_map(|thread| thread.join().ok())
+            {
                 if let Some(history) = history {
                     listener.history(&self.trial.id, name, &history);
                 }
@@ -59,16 +64,28 @@ impl Beside<'_> {
         })
     }
 
-    fn measure(&self, member: Member<'_>, place: &Place, kept: &mut Kept) -> Result<TrialRecord, TrialError> {
+    fn measure(
+        &self,
+        member: Member<'_>,
+        place: &Place,
+        kept: &mut Kept,
+    ) -> Result<TrialRecord, TrialError> {
         let nodes = nodes_for(&member, self.nodes);
         let name = member.beside.map_or("", |beside| beside.name.as_str());
-        let Member { workload, treatment, is_audited, .. } = member;
+        let Member { workload, configuration, is_audited, .. } = member;
         // It draws other numbers than its neighbours.
         let seed = trial_seed(self.seed, name);
         let mut input = TrialInput {
             role: Role::Beside(place),
             is_audited,
-            ..TrialInput::new(self.trial.clone(), nodes, treatment.clients, &treatment.load, seed, self.count)
+            ..TrialInput::new(
+                self.trial.clone(),
+                nodes,
+                configuration.clients,
+                &configuration.load,
+                seed,
+                self.count,
+            )
         };
         input.load.shares_machine = self.shares_machine;
         workload.run(&input, kept)
@@ -91,8 +108,9 @@ pub(crate) fn nodes_for(member: &Member<'_>, nodes: &[Node]) -> Vec<Node> {
     if member.only_reads {
         for node in &mut nodes {
             node.target = node.target.clone().reading();
-            node.door =
-                node.door.take().map(|door| if door.engine.has_sql() { door.reading() } else { door });
+            node.client_target = node.client_target.take().map(|client_target| {
+                if client_target.engine.has_sql() { client_target.reading() } else { client_target }
+            });
         }
     }
     nodes
@@ -115,15 +133,16 @@ mod tests {
         );
         let input = Input { file_name: "t.toml", text: &text, ..Input::default() };
         let (_, plan) = parse(input, &catalog()).unwrap_or_else(|errors| panic!("{errors}"));
-        let (trial, treatment) = (&plan.trials[0], &plan.treatments[0]);
-        let mut members = Together::of(&plan, treatment).expect("both only read").members.into_iter();
-        let own = members.next().expect("the treatment's own");
+        let (trial, configuration) = (&plan.trials[0], &plan.configurations[0]);
+        let mut members =
+            Together::of(&plan, configuration).expect("both only read").members.into_iter();
+        let own = members.next().expect("the configuration's own");
         let count = AtomicUsize::new(0);
         // Without a server there is nowhere to connect, which is a mistake of whoever asks.
         let beside = Beside { trial, nodes: &[], seed: 1, count: &count, shares_machine: true };
         let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));
         let measured = beside.around(members.collect(), &mut Kept::default(), |role, listener| {
-            let input = TrialInput::new(trial.clone(), nodes, 1, &treatment.load, 1, &count);
+            let input = TrialInput::new(trial.clone(), nodes, 1, &configuration.load, 1, &count);
             own.workload.run(&TrialInput { role, ..input }, listener)
         });
         let told = measured.expect_err("nothing was measured").to_string();

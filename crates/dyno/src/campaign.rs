@@ -1,4 +1,5 @@
-//! Which trials are measured: all of a plan, those that an interrupted run still lacks, or some by name.
+//! Which trials are measured: all of a plan, those that an interrupted run still lacks, or some by
+//! name.
 
 use crate::cli::RunArguments;
 use crate::failure::Failure;
@@ -17,7 +18,8 @@ use std::path::Path;
 /// The experiment that the arguments ask for.
 ///
 /// # Errors
-/// When the spec has errors, the results to go on with cannot be read or are of another plan, or there is no such trial.
+/// When the spec has errors, the results to go on with cannot be read or are of another plan, or
+/// there is no such trial.
 pub(crate) fn experiment(
     arguments: &RunArguments,
     catalog: &[WorkloadDescription],
@@ -43,39 +45,47 @@ fn rest(
     let mut plan = run.plan;
     let shown = folder.display();
     if plan.format != FORMAT {
-        let text = format!("{shown} was begun by another version of dyno, in format {}", plan.format);
-        return Err(
-            Failure::new(exit_code::RESULTS_FAILED, text).help("finish it with that version, or begin anew")
-        );
-    }
-    if arguments.spec.spec.is_none() && arguments.spec.is_given() && !spec_file::is_built_in(&run.spec) {
         let text =
-            format!("--set and --profile belong to a spec, and {shown} is not of the built-in experiment");
+            format!("{shown} was begun by another version of dyno, in format {}", plan.format);
+        return Err(Failure::new(exit_code::RESULTS_FAILED, text)
+            .help("finish it with that version, or begin anew"));
+    }
+    if arguments.spec.spec.is_none()
+        && arguments.spec.is_given()
+        && !spec_file::is_built_in(&run.spec)
+    {
+        let text = format!(
+            "--set and --profile belong to a spec, and {shown} is not of the built-in experiment"
+        );
         let help = "give the spec, or the line with the URL, too; or leave them out to go on with the plan of the folder";
         return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     if arguments.spec.is_given() {
         let mut now = spec_file::load(&arguments.spec, catalog)?.plan;
-        if let Some(look) = stop {
-            now.end_after(look.block);
+        if let Some(interim_analysis) = stop {
+            now.end_after(interim_analysis.block);
         }
         if let Some(difference) = difference(&plan, &now) {
             let text = format!("{shown} is of another plan: {difference}");
             let help = "give the same spec, --profile and --set as then, or leave the spec out to go on with the plan of the folder";
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
-        // The same plan, with the passwords that stand in addresses and commands, and in no results folder.
+        // The same plan, with the passwords that stand in addresses and commands, and in no results
+        // folder.
         plan = Plan { name: plan.name, ..now };
     } else if has_lost(&plan) {
-        let text = format!("commands in the plan of {shown} had passwords, which no results folder holds");
-        let help = format!("give the spec too: dyno run SPEC --resume {}", in_shell(&shown.to_string()));
+        let text =
+            format!("commands in the plan of {shown} had passwords, which no results folder holds");
+        let help =
+            format!("give the spec too: dyno run SPEC --resume {}", in_shell(&shown.to_string()));
         return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     Ok(Experiment { text: run.spec, plan })
 }
 
-/// The command that goes on with a run, to be copied from the terminal. Passwords of URLs are not kept with the results: those of a spec
-/// file are read there again, and for that of a line a variable is named.
+/// The command that goes on with a run, to be copied from the terminal. Passwords of URLs are not
+/// kept with the results: those of a spec file are read there again, and for that of a line a
+/// variable is named.
 pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Path) -> String {
     let spec = &arguments.spec;
     let variables = lists::distinct(plan.systems.iter().filter_map(password_in_url));
@@ -87,7 +97,9 @@ pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Pat
             let overrides = spec.overrides().unwrap_or_default();
             words.extend(overrides.iter().map(|set| format!("--set {}", in_shell(set))));
         }
-        _ => words.splice(0..0, variables.iter().map(|name| format!("{name}='...'"))).for_each(drop),
+        _ => {
+            words.splice(0..0, variables.iter().map(|name| format!("{name}='...'"))).for_each(drop)
+        }
     }
     words.push(format!("--resume {}", in_shell(&folder.display().to_string())));
     let allowed = arguments.yes_write_to.iter();
@@ -98,12 +110,18 @@ pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Pat
 /// A plan without what only describes it.
 fn what_it_does(plan: &Plan) -> Option<String> {
     let nothing = String::new;
-    let plan =
-        Plan { title: nothing(), description: nothing(), front: None, published: Vec::new(), ..plan.clone() };
+    let plan = Plan {
+        title: nothing(),
+        description: nothing(),
+        front: None,
+        published: Vec::new(),
+        ..plan.clone()
+    };
     serde_json::to_string(&plan).ok()
 }
 
-/// True when the results folder will not hold all that the plan does, because commands have passwords.
+/// True when the results folder will not hold all that the plan does, because commands have
+/// passwords.
 fn has_secrets(plan: &Plan) -> bool {
     what_it_does(plan).is_some_and(|text| masked_json(&text) != text)
 }
@@ -113,12 +131,15 @@ fn has_lost(plan: &Plan) -> bool {
     what_it_does(plan).is_some_and(|text| is_masked(&text))
 }
 
-/// The variable of the environment that can hold the password of a system, where that stands, or stood, in its URL.
+/// The variable of the environment that can hold the password of a system, where that stands, or
+/// stood, in its URL.
 fn password_in_url(system: &SystemPlan) -> Option<&'static str> {
     match &system.source {
-        SystemSource::Existing(ExistingSystem { engine, password: PasswordSource::Url { .. }, .. }) => {
-            engine.traits().password_variable
-        }
+        SystemSource::Existing(ExistingSystem {
+            engine,
+            password: PasswordSource::Url { .. },
+            ..
+        }) => engine.traits().password_variable,
         _ => None,
     }
 }
@@ -127,9 +148,14 @@ fn password_in_url(system: &SystemPlan) -> Option<&'static str> {
 ///
 /// # Errors
 /// When a spec file is meant whose passwords would be missing.
-pub(crate) fn printed_spec(arguments: &RunArguments, experiment: &Experiment) -> Result<String, Failure> {
+pub(crate) fn printed_spec(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+) -> Result<String, Failure> {
     let spec = &arguments.spec;
-    if spec.url().is_none() && experiment.plan.systems.iter().any(|it| password_in_url(it).is_some()) {
+    if spec.url().is_none()
+        && experiment.plan.systems.iter().any(|it| password_in_url(it).is_some())
+    {
         let text = "the spec holds a password, which is not printed";
         return Err(Failure::new(exit_code::USAGE, text)
             .help("copy the file; or take the password out of the URL and name a variable that holds it: `password_env`"));
@@ -157,11 +183,16 @@ fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
             let help = match (near, plan.trials.first(), plan.trials.last()) {
                 (Some(near), ..) => format!("did you mean {near}?"),
                 (None, Some(first), Some(last)) => {
-                    format!("its trials go from {} to {}; `dyno plan` lists them", first.id, last.id)
+                    format!(
+                        "its trials go from {} to {}; `dyno plan` lists them",
+                        first.id, last.id
+                    )
                 }
                 _ => "the plan has no trials".to_owned(),
             };
-            return Err(Failure::new(exit_code::USAGE, format!("the plan has no trial {name}")).help(help));
+            return Err(
+                Failure::new(exit_code::USAGE, format!("the plan has no trial {name}")).help(help)
+            );
         }
     }
     if !names.is_empty() {
@@ -190,21 +221,25 @@ fn first_difference(path: &str, then: &Value, now: &Value) -> Option<(String, St
         (Value::Object(one), Value::Object(other)) => {
             let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
             let mut differences = keys.filter_map(|key| {
-                let side =
-                    |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
+                let side = |object: &serde_json::Map<String, Value>| {
+                    object.get(key).cloned().unwrap_or_default()
+                };
                 first_difference(&inner(key), &side(one), &side(other))
             });
             differences.next()
         }
         (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
             let pairs = one.iter().zip(other).enumerate();
-            let mut differences =
-                pairs.filter_map(|(i, (one, other))| first_difference(&format!("{path}[{i}]"), one, other));
+            let mut differences = pairs.filter_map(|(i, (one, other))| {
+                first_difference(&format!("{path}[{i}]"), one, other)
+            });
             differences.next()
         }
-        (Value::Array(one), Value::Array(other)) => {
-            Some((path.to_owned(), format!("a list of {}", one.len()), format!("one of {}", other.len())))
-        }
+        (Value::Array(one), Value::Array(other)) => Some((
+            path.to_owned(),
+            format!("a list of {}", one.len()),
+            format!("one of {}", other.len()),
+        )),
         _ if then == now => None,
         _ => Some((path.to_owned(), then.to_string(), now.to_string())),
     }
@@ -232,10 +267,14 @@ mod tests {
     fn the_first_difference_is_named_with_its_path_and_both_sides() {
         let then = json!({ "blocks": 5, "systems": [{ "name": "A", "settings": { "x": "1" } }] });
         let differ = |now: Value| {
-            first_difference("", &then, &now).map(|(path, then, now)| format!("{path} {then} {now}"))
+            first_difference("", &then, &now)
+                .map(|(path, then, now)| format!("{path} {then} {now}"))
         };
         assert_eq!(differ(then.clone()), None);
-        assert_eq!(differ(json!({ "blocks": 6, "systems": then["systems"] })).as_deref(), Some("blocks 5 6"));
+        assert_eq!(
+            differ(json!({ "blocks": 6, "systems": then["systems"] })).as_deref(),
+            Some("blocks 5 6")
+        );
         let other = json!({ "blocks": 5, "systems": [{ "name": "A", "settings": { "x": "2" } }] });
         assert_eq!(differ(other).as_deref(), Some("systems[0].settings.x \"1\" \"2\""));
         let more = json!({ "blocks": 5, "systems": [{}, {}] });

@@ -1,4 +1,5 @@
-//! Looks at this machine: for `dyno doctor`, which shows all of it, and for preflight, which asks for the doubts.
+//! Looks at this machine: for `dyno doctor`, which shows all of it, and for preflight, which asks
+//! for the doubts.
 
 use dyno_drivers::open_files;
 use dyno_host::checkup;
@@ -10,10 +11,15 @@ pub(crate) fn machine(environment: &Environment) -> Vec<Observation> {
     let setting = |name: &str| environment.kernel_settings.get(name).map(String::as_str);
     let source = setting("clocksource").unwrap_or("unknown").to_owned();
     let mut seen = vec![
-        Observation::Processors { usable: environment.cpu_usable, model: environment.cpu_model.clone() },
+        Observation::Processors {
+            usable: environment.cpu_usable,
+            model: environment.cpu_model.clone(),
+        },
         Observation::Clock { nanos: checkup::clock_cost(), source },
     ];
-    seen.extend(setting("scaling_governor").map(|name| Observation::Governor { name: name.to_owned() }));
+    seen.extend(
+        setting("scaling_governor").map(|name| Observation::Governor { name: name.to_owned() }),
+    );
     seen.extend(checkup::memory());
     seen.push(Observation::OpenFiles { limit: open_files::raise_limit() });
     seen.extend(setting("net.ipv4.ip_local_port_range").and_then(ports));

@@ -6,9 +6,9 @@ use crate::systems::Systems;
 use dyno_host::counters::WriteMarks;
 use dyno_host::marker::ClaimOptions;
 use dyno_model::event::Listener;
-use dyno_model::finding::Finding;
 use dyno_model::plan::{DataPolicy, SystemSource};
 use dyno_model::record::{TrialEnd, TrialRecord};
+use dyno_model::warning::Warning;
 use std::time::{Duration, Instant};
 
 /// How long the sessions of scripts, which nobody waits for, may take to end at the server.
@@ -71,7 +71,8 @@ impl<'p> Systems<'p> {
         Ok(record)
     }
 
-    /// Sees whether databases were changed that a trial was only to read. When nobody else can have done it, nothing more is sent to the system.
+    /// Sees whether databases were changed that a trial was only to read. When nobody else can have
+    /// done it, nothing more is sent to the system.
     ///
     /// # Errors
     /// When they were, by the trial.
@@ -83,12 +84,13 @@ impl<'p> Systems<'p> {
     ) -> Result<(), String> {
         let Some(ready) = self.ready(system) else { return Ok(()) };
         let after = ready.write_marks();
-        let Some((mark, _)) = before.iter().zip(&after).find(|(before, after)| before != after) else {
+        let Some((mark, _)) = before.iter().zip(&after).find(|(before, after)| before != after)
+        else {
             return Ok(());
         };
         let database = mark.database.clone();
         if has_foreign_sessions(ready) {
-            self.tell_once(vec![Finding::ChangedByOthers { database }], listener);
+            self.tell_once(vec![Warning::ChangedByOthers { database }], listener);
             return Ok(());
         }
         let reason = format!(

@@ -86,10 +86,12 @@ pub(crate) enum Command {
     /// Write the report of a results folder again
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
-    /// Compare runs before a change with runs after it: a verdict per treatment, and an exit code for CI
+    /// Compare runs before a change with runs after it: a verdict per configuration, and an exit
+    /// code for CI
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
-    /// Take figures that other programs measured into a results folder, and hold a claim against them
+    /// Take figures that other programs measured into a results folder, and hold a claim against
+    /// them
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArguments),
     /// Drop the tables that dyno made on systems that it did not start, when a run could not
@@ -98,10 +100,12 @@ pub(crate) enum Command {
     /// List the workloads, or explain one: statements, options, audit
     #[command(after_long_help = WORKLOADS_EXAMPLES)]
     Workloads(WorkloadsArguments),
-    /// Look at this machine: what would spoil a measurement here, which servers there are, what the generator can do
+    /// Look at this machine: what would spoil a measurement here, which servers there are, what the
+    /// generator can do
     #[command(after_long_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArguments),
-    /// Serve canned replies over a database's protocol, to find out what a load generator can do at most
+    /// Serve canned replies over a database's protocol, to find out what a load generator can do at
+    /// most
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
     /// Print what a shell completes: commands and options
@@ -134,13 +138,14 @@ pub(crate) enum Command {
     },
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
-    Guard,
+    Supervisor,
 }
 
 /// Which experiment.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SpecArguments {
-    /// Spec file (TOML), or the URL of a database; without it the built-in experiment on embedded SQLite
+    /// Spec file (TOML), or the URL of a database; without it the built-in experiment on embedded
+    /// SQLite
     #[arg(value_name = "SPEC")]
     pub(crate) spec: Option<PathBuf>,
 
@@ -153,8 +158,8 @@ pub(crate) struct SpecArguments {
 
     /// Set a key of the spec, after the profile; may be given again
     ///
-    /// KEY is a dotted path such as load.clients, or system.NAME.server.settings.SETTING for the system of that name.
-    /// VALUE is TOML; what is no TOML is taken as text.
+    /// KEY is a dotted path such as load.clients, or system.NAME.server.settings.SETTING for the
+    /// system of that name. VALUE is TOML; what is no TOML is taken as text.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
@@ -170,7 +175,9 @@ pub(crate) struct SpecArguments {
 impl SpecArguments {
     /// True when anything says which experiment is meant.
     pub(crate) fn is_given(&self) -> bool {
-        self.spec.is_some() || self.profile.is_some() || !self.overrides().is_ok_and(|keys| keys.is_empty())
+        self.spec.is_some()
+            || self.profile.is_some()
+            || !self.overrides().is_ok_and(|keys| keys.is_empty())
     }
 
     /// The URL, when the line names one in the place of a file.
@@ -178,7 +185,8 @@ impl SpecArguments {
         self.spec.as_deref().and_then(Path::to_str).filter(|text| Address::scheme(text).is_some())
     }
 
-    /// Everything that is laid over the file, as `key=value`. What stands beside a URL is in the spec that is made of it.
+    /// Everything that is laid over the file, as `key=value`. What stands beside a URL is in the
+    /// spec that is made of it.
     ///
     /// # Errors
     /// When the line names scripts or a workload beside a file.
@@ -200,18 +208,22 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
 
-    /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc time>-<id>]
+    /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc
+    /// time>-<id>]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Go on with a run that was killed or interrupted, in its folder, at the first trial without figures
+    /// Go on with a run that was killed or interrupted, in its folder, at the first trial without
+    /// figures
     ///
-    /// Without SPEC the plan in the folder is taken. With SPEC (and the same --profile and --set) it must be the same plan.
-    /// What a half-measured trial left is set aside; trials that failed are measured again.
+    /// Without SPEC the plan in the folder is taken. With SPEC (and the same --profile and --set)
+    /// it must be the same plan. What a half-measured trial left is set aside; trials that failed
+    /// are measured again.
     #[arg(long, value_name = "RESULTS", conflicts_with_all = ["out", "trial"])]
     pub(crate) resume: Option<PathBuf>,
 
-    /// Measure only this trial of the plan, for example b02-003, into a new folder; may be given again
+    /// Measure only this trial of the plan, for example b02-003, into a new folder; may be given
+    /// again
     #[arg(long, value_name = "TRIAL")]
     pub(crate) trial: Vec<String>,
 
@@ -233,8 +245,8 @@ pub(crate) struct RunArguments {
 
     /// Write to this database although it is neither empty nor made by dyno
     ///
-    /// dyno makes, fills and drops tables. It refuses a database that holds tables of others unless its name is given
-    /// here; several are separated by commas.
+    /// dyno makes, fills and drops tables. It refuses a database that holds tables of others unless
+    /// its name is given here; several are separated by commas.
     #[arg(long, value_name = "DATABASE")]
     pub(crate) yes_write_to: Option<String>,
 }
@@ -247,7 +259,8 @@ pub(crate) struct PlanArguments {
 
     /// Propose the number of blocks, from the scatter that an earlier run shows
     ///
-    /// RESULTS is the folder of a run on the same machine, a pilot: few treatments in three or more blocks will do.
+    /// RESULTS is the folder of a run on the same machine, a pilot: few configurations in three or
+    /// more blocks will do.
     #[arg(long, value_name = "RESULTS")]
     pub(crate) pilot: Option<PathBuf>,
 
@@ -281,7 +294,8 @@ pub(crate) struct CleanupArguments {
 }
 
 impl CleanupArguments {
-    /// The experiment whose systems are meant. Behind a URL it is any that has tables of dyno's: the marker says which these are.
+    /// The experiment whose systems are meant. Behind a URL it is any that has tables of dyno's:
+    /// the marker says which these are.
     pub(crate) fn experiment(&self) -> SpecArguments {
         let mut arguments = SpecArguments {
             spec: Some(self.spec.clone()),
@@ -301,13 +315,15 @@ impl CleanupArguments {
 pub(crate) struct ReportArguments {
     /// Folder of a run; several, or a folder of runs, are reported together
     ///
-    /// Runs are reported together when they differ in numbers of clients and levels only; the nth trial of a treatment then is that of block n.
+    /// Runs are reported together when they differ in numbers of clients and levels only; the nth
+    /// trial of a configuration then is that of block n.
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
     /// Formats, separated by commas
     ///
-    /// A single format other than html goes to stdout, unless --out names a folder; everything else goes into files.
+    /// A single format other than html goes to stdout, unless --out names a folder; everything else
+    /// goes into files.
     #[arg(long, value_parser = one_of(&REPORT_FORMATS), value_delimiter = ',', default_value = "html")]
     pub(crate) format: Vec<Option<Format>>,
 
@@ -333,7 +349,8 @@ pub(crate) struct ReportArguments {
 pub(crate) enum Template {
     /// The answers first, then everything that they rest on
     Report,
-    /// As agencies report: cover, revisions, purpose, summary, each test with its commands, environment, procedure, conclusions; html and md
+    /// As agencies report: cover, revisions, purpose, summary, each test with its commands,
+    /// environment, procedure, conclusions; html and md
     TestReport,
 }
 
@@ -342,8 +359,9 @@ pub(crate) enum Template {
 pub(crate) struct ImportArguments {
     /// Files, each with the name of the system that was measured
     ///
-    /// Without NAME the system is called as the file is, without its suffix and without the number of clients and of the repeat at its end:
-    /// pool-10.log, pool_10threads.log and pool-c10-run2.log are of `pool`. `-` is standard input.
+    /// Without NAME the system is called as the file is, without its suffix and without the number
+    /// of clients and of the repeat at its end: pool-10.log, pool_10threads.log and
+    /// pool-c10-run2.log are of `pool`. `-` is standard input.
     #[arg(value_name = "[NAME=]FILE", required = true)]
     pub(crate) files: Vec<String>,
 
@@ -367,7 +385,8 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_name = "TEXT", default_value = "Imported figures")]
     pub(crate) title: String,
 
-    /// Folder for the results; must not exist or be empty [default: results/imported/<utc time>-<id>]
+    /// Folder for the results; must not exist or be empty [default: results/imported/<utc
+    /// time>-<id>]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
@@ -387,7 +406,7 @@ const UNITS: [(&str, &str, Nanos); 3] = [
 const REPORT_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ("html", "One self-contained page: report.html", Some(Format::Html)),
     ("md", "Markdown: report.md", Some(Format::Markdown)),
-    ("csv", "One line per treatment: report.csv", Some(Format::Csv)),
+    ("csv", "One line per configuration: report.csv", Some(Format::Csv)),
     ("json", "Every figure, for programs: report.json", Some(Format::Json)),
     ("text", "Tables for the terminal", Some(Format::Text)),
     ("svg", "The main charts, a file each, for documents and slides: chart-NAME.svg", None),
@@ -418,11 +437,13 @@ pub(crate) struct CompareArguments {
 
     /// Compare these systems, which have different names; may be given again
     ///
-    /// Systems of the same name are compared anyway, and so are two that are the only ones of their sides.
+    /// Systems of the same name are compared anyway, and so are two that are the only ones of their
+    /// sides.
     #[arg(long = "system", value_name = "BASE=NEW")]
     pub(crate) systems: Vec<String>,
 
-    /// Verdicts that end dyno with an exit code other than 0, separated by commas: 8 for worse, 9 for the others
+    /// Verdicts that end dyno with an exit code other than 0, separated by commas: 8 for worse, 9
+    /// for the others
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["worse", "invalid"])]
     pub(crate) fail_on: Vec<FailOn>,
 
@@ -452,9 +473,9 @@ fn margin(text: &str) -> Result<f64, String> {
         None => (text.trim(), 1.0),
     };
     let share = number.parse::<f64>().map(|number| number / unit).ok();
-    share
-        .filter(|share| *share > 0.0 && *share <= 1.0)
-        .ok_or_else(|| "a share above 0 and at most 100 % is needed, for example 5% or 0.05".to_owned())
+    share.filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| {
+        "a share above 0 and at most 100 % is needed, for example 5% or 0.05".to_owned()
+    })
 }
 
 /// Metrics that are compared.
@@ -477,15 +498,17 @@ pub(crate) enum FailOn {
     Invalid,
     /// New is better: exit code 9, for example when nothing should have changed
     Better,
-    /// A treatment is on one side only: exit code 9
+    /// A configuration is on one side only: exit code 9
     Missing,
-    /// The sides were measured under other conditions, or any other doubt of a warning's weight: exit code 9
+    /// The sides were measured under other conditions, or any other doubt of a warning's weight:
+    /// exit code 9
     Warning,
     /// Nothing, whatever the verdicts
     None,
 }
 
-/// Forms of a comparison: a format, or none for annotations of GitHub, which are lines of their own beside any other form.
+/// Forms of a comparison: a format, or none for annotations of GitHub, which are lines of their own
+/// beside any other form.
 const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ("text", "Tables for the terminal", Some(Format::Text)),
     ("md", "Markdown, the outcome first", Some(Format::Markdown)),
@@ -515,9 +538,12 @@ where
     T: Copy + Send + Sync + 'static,
 {
     let words = words.to_vec();
-    PossibleValuesParser::new(words.iter().map(|(word, help, _)| PossibleValue::new(*word).help(*help))).map(
-        move |word| words.iter().find(|(known, ..)| *known == word).expect("only known words are taken").2,
+    PossibleValuesParser::new(
+        words.iter().map(|(word, help, _)| PossibleValue::new(*word).help(*help)),
     )
+    .map(move |word| {
+        words.iter().find(|(known, ..)| *known == word).expect("only known words are taken").2
+    })
 }
 
 /// `dyno workloads`.
@@ -535,7 +561,8 @@ pub(crate) struct WorkloadsArguments {
 /// `dyno init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// Database to look at, such as postgres://me@localhost/shop; without one, the spec starts a server of its own
+    /// Database to look at, such as postgres://me@localhost/shop; without one, the spec starts a
+    /// server of its own
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
     /// File to write; for a database that has tables, a script of SQL lies beside it

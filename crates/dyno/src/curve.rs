@@ -1,4 +1,5 @@
-//! A drop-in over several numbers of clients, or repeated: run after run in randomised blocks, and one report of all of them.
+//! A drop-in over several numbers of clients, or repeated: run after run in randomised blocks, and
+//! one report of all of them.
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -13,8 +14,9 @@ use std::path::Path;
 /// Seed of the order, as that of a spec that says none.
 const SEED: u64 = 1;
 
-/// Runs them all, and prints the report of what was measured. `one` runs `program` with so many clients, and has its results written below a folder; it returns
-/// the program's exit code. A run that fails ends the rest, and so does the user. Returns the exit code of the last run.
+/// Runs them all, and prints the report of what was measured. `one` runs `program` with so many
+/// clients, and has its results written below a folder; it returns the program's exit code. A run
+/// that fails ends the rest, and so does the user. Returns the exit code of the last run.
 ///
 /// # Errors
 /// When results cannot be written or read.
@@ -30,9 +32,10 @@ pub(crate) fn run<A>(
     let order = in_blocks(curve.clients.len(), curve.blocks, SEED);
     let (mut code, mut done) = (exit_code::OK, 0);
     for (number, trial) in (1..).zip(&order) {
-        let clients = curve.clients[trial.treatment];
+        let clients = curve.clients[trial.configuration];
         let (runs, block, blocks) = (order.len(), trial.block, curve.blocks);
-        let clients_text = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
+        let clients_text =
+            if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
         printer.note(&format!("run {number} of {runs}, block {block} of {blocks}: {clients_text}"));
         code = one(clients, &folder);
         if code != exit_code::OK || interrupts.is_requested() {

@@ -46,30 +46,35 @@ pub(crate) struct Provider<'a, 'p> {
 }
 
 impl Provider<'_, '_> {
-    /// Brings the system up, and makes or restores its data unless what is there will do. Returns the time that the data took.
+    /// Brings the system up, and makes or restores its data unless what is there will do. Returns
+    /// the time that the data took.
     pub(crate) fn provide(
         &mut self,
         data: &Together<'_>,
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
-        let treatment = self.trial.treatment;
-        if let Some(reason) = self.systems.forbidden(self.systems.system_of(treatment)) {
+        let configuration = self.trial.configuration;
+        if let Some(reason) = self.systems.forbidden(self.systems.system_of(configuration)) {
             return Err(Missing::Trial(reason.to_owned()));
         }
-        if self.systems.restores(treatment, data) {
+        if self.systems.restores(configuration, data) {
             let time = self.restore(data, listener)?;
-            self.systems.enter(treatment)?;
+            self.systems.enter(configuration)?;
             return Ok(time);
         }
-        self.systems.bring_up(treatment, None, listener)?;
-        self.systems.enter(treatment)?;
+        self.systems.bring_up(configuration, None, listener)?;
+        self.systems.enter(configuration)?;
         self.make(data, listener)
     }
 
-    fn restore(&mut self, data: &Together<'_>, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
+    fn restore(
+        &mut self,
+        data: &Together<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<Nanos, Missing> {
         let (trial, interrupts) = (self.trial, self.interrupts);
         let fingerprint = data.fingerprint();
-        if self.systems.is_up_with(trial.treatment, &fingerprint, data.is_reusable()) {
+        if self.systems.is_up_with(trial.configuration, &fingerprint, data.is_reusable()) {
             return Ok(Nanos(0));
         }
         let names = if data.databases.is_empty() { names(data) } else { Vec::new() };
@@ -85,13 +90,14 @@ impl Provider<'_, '_> {
                 None => missing,
             })
         };
-        let time = self.systems.restore(trial.treatment, &fingerprint, &names, listener, &mut load)?;
+        let time =
+            self.systems.restore(trial.configuration, &fingerprint, &names, listener, &mut load)?;
         Ok(time.into())
     }
 
     /// Makes the data set on a system that is up, unless the one that is there will do.
     fn make(&mut self, data: &Together<'_>, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
-        let system = self.systems.system_of(self.trial.treatment);
+        let system = self.systems.system_of(self.trial.configuration);
         if self.systems.data_policy(system) == DataPolicy::Existing {
             return Ok(Nanos(0));
         }
@@ -120,7 +126,9 @@ impl Provider<'_, '_> {
             self.systems.claimed(system, Ready::adopt).map_err(Missing::Trial)?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
-            (Missing::Trial(reason), Some(disk)) => Missing::Trial(format!("{reason}\nnote: {disk}")),
+            (Missing::Trial(reason), Some(disk)) => {
+                Missing::Trial(format!("{reason}\nnote: {disk}"))
+            }
             (missing, _) => missing,
         })?;
         let ready = self.systems.ready(system).expect("it is still up");
@@ -141,13 +149,15 @@ impl Provider<'_, '_> {
         Ok(began.elapsed().into())
     }
 
-    /// Says what is about to be made in a system's own database, and clears away what cannot be made twice. Returns where that is.
+    /// Says what is about to be made in a system's own database, and clears away what cannot be
+    /// made twice. Returns where that is.
     fn begin_loading(&mut self, system: usize, data: &dyn DataSet) -> Result<Target, Missing> {
         let mut names = names(data);
         if data.is_made_once() {
             names.push(EVERYTHING.to_owned());
             let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
-            let cleared = self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
+            let cleared =
+                self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
             cleared.map_err(Missing::Trial)?;
         }
         self.systems.begin_loading(system, None, &names).map_err(Missing::Trial)?;
@@ -170,7 +180,8 @@ fn load_databases(
     listener: &mut dyn Listener,
 ) -> Result<Duration, Missing> {
     let created_at = utc_now();
-    let options = ClaimOptions { experiment, created_at: &created_at, yes_write_to: None, is_shared: false };
+    let options =
+        ClaimOptions { experiment, created_at: &created_at, yes_write_to: None, is_shared: false };
     let base = ready.target();
     let databases: Vec<String> = data.databases.iter().map(|(name, _)| name.clone()).collect();
     let mut spread = Spread::default();
@@ -204,7 +215,8 @@ fn load(
 ) -> Result<Duration, Missing> {
     let began = Instant::now();
     for (target, data) in places {
-        let loading = Loading { trial: &trial.id, target, data: *data, interrupts: interrupts.count() };
+        let loading =
+            Loading { trial: &trial.id, target, data: *data, interrupts: interrupts.count() };
         match loading::load(&loading, listener) {
             Ok(_) => {}
             Err(failure) => {
@@ -219,15 +231,19 @@ fn load(
 }
 
 impl Systems<'_> {
-    /// Claims the databases that the clients of a treatment are spread over, on the system, which is up.
+    /// Claims the databases that the clients of a configuration are spread over, on the system,
+    /// which is up.
     ///
     /// # Errors
     /// When one is not to be had.
-    pub(crate) fn enter(&mut self, treatment: usize) -> Result<(), String> {
-        let (system, names) =
-            (self.system_of(treatment), self.plan.databases(&self.plan.treatments[treatment]));
+    pub(crate) fn enter(&mut self, configuration: usize) -> Result<(), String> {
+        let (system, names) = (
+            self.system_of(configuration),
+            self.plan.databases(&self.plan.configurations[configuration]),
+        );
         let policy = self.data_policy(system);
-        let only_reads = policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
+        let only_reads =
+            policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
         self.claimed(system, |ready, options| {
             let base = ready.target();
             ready.spread.enter(&base, &names, Wish { policy, only_reads }, options)

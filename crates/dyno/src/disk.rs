@@ -1,5 +1,5 @@
-//! Disks that servers write to, watched while a run goes on: a trial is ended before a disk is full, because a full one also
-//! takes results, logs and other programs with it.
+//! Disks that servers write to, watched while a run goes on: a trial is ended before a disk is
+//! full, because a full one also takes results, logs and other programs with it.
 
 use dyno_host::probe::{DiskSpace, disk_space};
 use dyno_model::plan::{Plan, SystemSource};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Least room that must stay: 256 MiB, or a twentieth of a small disk.
 const ROOM: u64 = 256 << 20;
-/// With less room than this, a server that fails may have failed for want of it: files grow by as much at once.
+/// With less room than this, a server that fails may have failed for want of it: files grow by as
+/// much at once.
 const SCARCE: u64 = 64 << 20;
 /// Disks are looked at no more often. At 1 GB/s a disk loses 200 MB between two looks.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -42,7 +43,8 @@ impl DiskWatch {
         Self { folders: folders.into(), looked_at: Cell::new(None) }
     }
 
-    /// Says which disk is about to be full, if one is. May be asked at any time: it looks a few times a second only.
+    /// Says which disk is about to be full, if one is. May be asked at any time: it looks a few
+    /// times a second only.
     pub(crate) fn full(&self) -> Option<String> {
         if self.looked_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
             return None;
@@ -50,7 +52,8 @@ impl DiskWatch {
         self.full_now()
     }
 
-    /// Says which disk has so little room that a failure may come from it: servers do not always say so.
+    /// Says which disk has so little room that a failure may come from it: servers do not always
+    /// say so.
     pub(crate) fn scarce(&self) -> Option<String> {
         let (disk, room) = self.short(|_| SCARCE)?;
         Some(format!("{disk} had {room} free then"))

@@ -1,5 +1,6 @@
-//! What README, guide and the other pages show is what the program takes and says: command lines are parsed, blocks of TOML are specs or parts
-//! of one, defaults, names and messages are those of the code.
+//! What README, guide and the other pages show is what the program takes and says: command lines
+//! are parsed, blocks of TOML are specs or parts of one, defaults, names and messages are those of
+//! the code.
 
 use crate::cli::Cli;
 use crate::workload::catalog;
@@ -16,7 +17,10 @@ use toml::{Table, Value};
 /// Blocks of code in a language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let fence = format!("```{language}\n");
-    text.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next().map(str::to_owned)).collect()
+    text.split(&fence)
+        .skip(1)
+        .filter_map(|rest| rest.split("\n```").next().map(str::to_owned))
+        .collect()
 }
 
 /// Words of a line as a shell has them, up to a comment, a redirection or the next command.
@@ -65,7 +69,8 @@ fn code(page: &str) -> Vec<String> {
     code
 }
 
-/// A command line that a page shows, when it is one of dyno's. What stands for something else (`NAME`, `...`) is left as it is.
+/// A command line that a page shows, when it is one of dyno's. What stands for something else
+/// (`NAME`, `...`) is left as it is.
 fn command_line(code: &str) -> Option<Vec<String>> {
     let line = code.replace("cargo run --release -- ", "dyno ");
     // Behind several blanks the help says what a line does.
@@ -73,8 +78,9 @@ fn command_line(code: &str) -> Option<Vec<String>> {
     let words = words(line.trim_start_matches("$ "));
     let is_command = words.len() > 1 && words[0] == "dyno" && !code.contains("...");
     // A usage has its parts in brackets, and a sentence may name a program with its version.
-    let is_usage =
-        words.iter().any(|word| word.starts_with('[') || word.starts_with('<') || word == "VERSION");
+    let is_usage = words
+        .iter()
+        .any(|word| word.starts_with('[') || word.starts_with('<') || word == "VERSION");
     // The beginning of a message.
     let is_sentence = words.get(1).is_some_and(|word| word == "runs");
     (is_command && !is_usage && !is_sentence).then_some(words)
@@ -88,9 +94,13 @@ fn every_command_line_in_readme_guide_and_reference_is_one_that_dyno_takes() {
         for code in code(&repository::text(&name)) {
             let Some(words) = command_line(&code) else { continue };
             known += 1;
-            // A sentence may name a command without what it is about, and its help and version are no errors.
-            let names =
-                [ErrorKind::MissingRequiredArgument, ErrorKind::DisplayHelp, ErrorKind::DisplayVersion];
+            // A sentence may name a command without what it is about, and its help and version are
+            // no errors.
+            let names = [
+                ErrorKind::MissingRequiredArgument,
+                ErrorKind::DisplayHelp,
+                ErrorKind::DisplayVersion,
+            ];
             if let Err(error) = Cli::try_parse_from(&words)
                 && !names.contains(&error.kind())
             {
@@ -137,7 +147,8 @@ fn surroundings() -> Vec<String> {
     all
 }
 
-/// The spec that a block is, or is a part of with this around it. Keys that stand in no table belong to a system.
+/// The spec that a block is, or is a part of with this around it. Keys that stand in no table
+/// belong to a system.
 fn whole(block: &str, around: &str) -> String {
     let part: Table = block.parse().unwrap_or_else(|error| panic!("{block}\n{error}"));
     let mut spec: Table = around.parse().expect("it is TOML");
@@ -203,10 +214,13 @@ fn plan(text: &str) -> Result<Plan, String> {
     parse(input, &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
 }
 
-/// A value that a page writes as code or as a number, as TOML has it: the default of a key. None for words.
+/// A value that a page writes as code or as a number, as TOML has it: the default of a key. None
+/// for words.
 fn literal(text: &str) -> Option<Value> {
-    let code =
-        text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).filter(|code| !code.contains('`'));
+    let code = text
+        .strip_prefix('`')
+        .and_then(|text| text.strip_suffix('`'))
+        .filter(|code| !code.contains('`'));
     let text = code.or_else(|| text.parse::<i64>().is_ok().then_some(text))?;
     if text.contains('.') {
         return None; // another key
@@ -224,7 +238,7 @@ const WHOLE: [&str; 7] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
      [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< 1s\"\n[[published]]\nsource = \"s\"\nseries = \"s\"\n\
      metric = \"throughput\"\nclients = [1]\nvalues = [1]\n",
-    "[[system]]\nname = \"S\"\nurl = \"postgres://u@h/d\"\ndata = \"existing\"\nsteering = { restart = \"true\" }\n[workload]\nkind = \"sql\"\n\
+    "[[system]]\nname = \"S\"\nurl = \"postgres://u@h/d\"\ndata = \"existing\"\nhooks = { restart = \"true\" }\n[workload]\nkind = \"sql\"\n\
      scripts = [{ file = \"a.sql\" }]\n[load]\nclients = 1\nduration = \"1s\"\nfind = { while = \"p99 < 1s\" }\n",
     "[[system]]\nname = \"S\"\nurl = \"mysql://u@h/d\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\ntransactions = 9\n",
     "[[system]]\nname = \"S\"\nurl = \"http://h/\"\n[workload]\nkind = \"http\"\nrequest = [{ name = \"r\", path = \"/\" }]\n[load]\nclients = 1\nduration = \"1s\"\n",
@@ -239,7 +253,7 @@ const WHOLE: [&str; 7] = [
 /// The table of a section in a spec, if it has one.
 fn table<'a>(spec: &'a mut Table, heading: &str) -> Option<&'a mut Table> {
     let path = match heading {
-        "server" | "steering" | "monitor" => format!("system.{heading}"),
+        "server" | "hooks" | "monitor" => format!("system.{heading}"),
         "proxy" | "application" => format!("endpoint.{heading}"),
         heading => heading.trim_matches(['[', ']']).to_owned(),
     };
@@ -257,7 +271,8 @@ fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for section in SECTIONS {
-        for (key, value) in section.keys.iter().filter_map(|key| Some((key, literal(key.default)?))) {
+        for (key, value) in section.keys.iter().filter_map(|key| Some((key, literal(key.default)?)))
+        {
             let mut tried = 0;
             for base in WHOLE {
                 let mut spec: Table = format!("title = \"t\"\n{base}").parse().expect("it is TOML");
@@ -269,7 +284,9 @@ fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
                 }
                 place.insert(key.name.to_owned(), value.clone());
                 // A key may need another beside it, which one of the specs has.
-                let Ok(written) = plan(&toml::to_string(&spec).expect("it was TOML")) else { continue };
+                let Ok(written) = plan(&toml::to_string(&spec).expect("it was TOML")) else {
+                    continue;
+                };
                 tried += 1;
                 if written != expected {
                     wrong.push(format!("{} {} = {value}: {base}", section.heading, key.name));
@@ -293,10 +310,11 @@ fn keys_in_tables_of_the_guide_are_those_of_a_section_with_their_defaults() {
         let rows = table.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
         let rows: Vec<Vec<&str>> =
             rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect();
-        let names: Vec<&str> = rows.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2)).collect();
-        let section = SECTIONS
-            .iter()
-            .find(|section| names.iter().all(|name| section.keys.iter().any(|key| key.name == *name)));
+        let names: Vec<&str> =
+            rows.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2)).collect();
+        let section = SECTIONS.iter().find(|section| {
+            names.iter().all(|name| section.keys.iter().any(|key| key.name == *name))
+        });
         let section = section.unwrap_or_else(|| panic!("no section has all of {names:?}"));
         for row in rows.iter().filter(|row| row.len() == 3) {
             let name = row[0].trim_matches('`');
@@ -313,7 +331,8 @@ fn keys_in_tables_of_the_guide_are_those_of_a_section_with_their_defaults() {
 #[test]
 fn the_guide_names_every_workload_and_no_other() {
     let guide = repository::text("docs/guide.md");
-    let (_, rest) = guide.split_once("| workload | one transaction |\n|---|---|\n").expect("the table");
+    let (_, rest) =
+        guide.split_once("| workload | one transaction |\n|---|---|\n").expect("the table");
     let (rows, _) = rest.split_once("\n\n").expect("its end");
     let mut told: Vec<&str> = rows
         .lines()
@@ -332,8 +351,11 @@ fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
     let (_, rest) = guide.split_once("| parameter | meaning |\n|---|---|\n").expect("the table");
     let (rows, _) = rest.split_once("\n\n").expect("its end");
     let mut taken = 0;
-    for piece in
-        rows.split('`').skip(1).step_by(2).filter(|piece| piece.contains('=') && !piece.contains("://"))
+    for piece in rows
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|piece| piece.contains('=') && !piece.contains("://"))
     {
         for parameters in piece.split("`, `") {
             let parameters = parameters
@@ -349,11 +371,14 @@ fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
             };
             let beside = beside.split('&').filter(|beside| {
                 !beside.is_empty()
-                    && !parameters.replace('-', "").starts_with(beside.split('=').next().unwrap_or_default())
+                    && !parameters
+                        .replace('-', "")
+                        .starts_with(beside.split('=').next().unwrap_or_default())
             });
-            let url = beside.fold(format!("postgres://u@localhost/d?{parameters}"), |url, beside| {
-                format!("{url}&{beside}")
-            });
+            let url = beside
+                .fold(format!("postgres://u@localhost/d?{parameters}"), |url, beside| {
+                    format!("{url}&{beside}")
+                });
             let url = url
                 .replace("verify-ca", "verify-ca&sslrootcert=/f")
                 .replace("VERIFY_CA", "VERIFY_CA&sslrootcert=/f");
@@ -394,7 +419,8 @@ fn sources() -> String {
 #[test]
 fn messages_that_the_guide_explains_are_those_of_the_program() {
     let guide = repository::text("docs/guide.md");
-    let (_, rest) = guide.split_once("| message | reason and remedy |\n|---|---|\n").expect("the table");
+    let (_, rest) =
+        guide.split_once("| message | reason and remedy |\n|---|---|\n").expect("the table");
     let sources = sources();
     let mut checked = 0;
     for row in rest.lines() {

@@ -1,4 +1,5 @@
-//! What ends the program: an exit code, a message that names place, value and remedy, and its causes.
+//! What ends the program: an exit code, a message that names place, value and remedy, and its
+//! causes.
 
 use dyno_model::exit_code;
 use dyno_model::printable::lines;
@@ -29,7 +30,8 @@ impl Failure {
 
     /// Something of the user's files cannot be done, such as `write` one.
     pub(crate) fn cannot(what: &str, path: &Path, error: &io::Error) -> Self {
-        Self::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display())).because(error)
+        Self::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display()))
+            .because(error)
     }
 
     /// Adds an error and its sources as causes, nearest first.
@@ -63,13 +65,17 @@ impl Failure {
             if is_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
         };
         if let Some(diagnostics) = &self.spec {
-            let text = if is_coloured { diagnostics.render_styled() } else { diagnostics.render_plain() };
+            let text =
+                if is_coloured { diagnostics.render_styled() } else { diagnostics.render_plain() };
             let count = diagnostics.len();
             let errors = if count == 1 { "1 error" } else { &format!("{count} errors") };
             return format!("{text}\n\n{} {errors}; nothing was run", paint("error:", "31"));
         }
-        let mut message =
-            format!("{} {}", paint(dyno_report::label(Label::Error, lang), "31"), lines(&self.text));
+        let mut message = format!(
+            "{} {}",
+            paint(dyno_report::label(Label::Error, lang), "31"),
+            lines(&self.text)
+        );
         let mut add = |label: Label, colour: &str, text: &str| {
             let label = paint(dyno_report::label(label, lang), colour);
             message.push_str(&format!("\n  {label} {}", lines(text)));
@@ -101,8 +107,10 @@ mod tests {
     #[test]
     fn a_failure_shows_its_causes_and_its_remedy() {
         let missing = io::Error::new(io::ErrorKind::NotFound, "no such file");
-        let failure = Failure::new(7, "cannot read results/x").because(&missing).help("name another folder");
-        let text = "error: cannot read results/x\n  because: no such file\n  help: name another folder";
+        let failure =
+            Failure::new(7, "cannot read results/x").because(&missing).help("name another folder");
+        let text =
+            "error: cannot read results/x\n  because: no such file\n  help: name another folder";
         assert_eq!(failure.render(false, EN), text);
         assert!(failure.render(true, EN).contains("\x1b[1;31merror:\x1b[0m cannot read"));
     }
@@ -110,10 +118,13 @@ mod tests {
     #[test]
     fn what_a_server_said_cannot_colour_the_terminal() {
         let said = io::Error::other("access denied for \u{1b}[31mroot\u{1b}]0;owned\u{7}");
-        let text =
-            Failure::new(4, "cannot start \u{1b}[2JMySQL").because(&said).help("\u{9b}1A").render(false, EN);
+        let text = Failure::new(4, "cannot start \u{1b}[2JMySQL")
+            .because(&said)
+            .help("\u{9b}1A")
+            .render(false, EN);
         assert!(
-            text.contains("\\u{1b}[31mroot") && !text.contains(|c: char| c.is_control() && c != '\n'),
+            text.contains("\\u{1b}[31mroot")
+                && !text.contains(|c: char| c.is_control() && c != '\n'),
             "{text:?}"
         );
     }

@@ -1,13 +1,14 @@
-//! Makes the faults of a trial at their time, on a thread of its own, while the trial is measured; and puts the system in order afterwards.
+//! Makes the faults of a trial at their time, on a thread of its own, while the trial is measured;
+//! and puts the system in order afterwards.
 
 use crate::system::Ready;
 use dyno_engine::random::{Random, Stream, trial_seed};
 use dyno_engine::{Mended, NodeState};
-use dyno_host::guard::GuardCommand;
+use dyno_host::hooks::environment;
+use dyno_host::network_path::FaultProxy;
 use dyno_host::server::FaultNode;
 use dyno_host::shell;
-use dyno_host::steering::environment;
-use dyno_host::way::Gate;
+use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::event::Listener;
 use dyno_model::fault::{FaultAction, FaultPlan, FaultRecord};
 use dyno_model::plan::{Plan, Trial};
@@ -20,13 +21,14 @@ use std::time::{Duration, Instant};
 
 /// Longest time for a command of the user's.
 const COMMAND_LIMIT: Duration = Duration::from_secs(600);
-/// Longest time that a server may take to answer after it was started again; it may have much to recover.
+/// Longest time that a server may take to answer after it was started again; it may have much to
+/// recover.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Faults {
     nodes: Arc<Vec<FaultNode>>,
     /// Ways that can be cut, by the node that each leads to.
-    gates: Arc<Vec<(String, Arc<Gate>)>>,
+    fault_proxies: Arc<Vec<(String, Arc<FaultProxy>)>>,
     /// Told when the clients begin; when it is gone, no more faults are made.
     clock: Cell<Option<Sender<Instant>>>,
     thread: Cell<Option<JoinHandle<Vec<FaultRecord>>>>,
@@ -51,13 +53,13 @@ impl Faults {
     /// # Errors
     /// When there can be no thread.
     pub(crate) fn of(plan: &Plan, trial: &Trial, ready: &Ready) -> Result<Option<Self>, String> {
-        let treatment = plan.treatment(trial);
-        let planned: Vec<FaultPlan> = plan.faults_of(treatment.system).cloned().collect();
+        let configuration = plan.configuration(trial);
+        let planned: Vec<FaultPlan> = plan.faults_of(configuration.system).cloned().collect();
         if planned.is_empty() {
             return Ok(None);
         }
         let nodes = Arc::new(ready.fault_nodes());
-        let gates = Arc::new(ready.gates(plan.endpoint(treatment)));
+        let fault_proxies = Arc::new(ready.fault_proxies(plan.endpoint(configuration)));
         for fault in planned.iter().filter(|fault| fault.action == FaultAction::FillDisk) {
             node(&nodes, fault)?.check_disk().map_err(|error| error.to_string())?;
         }
@@ -65,15 +67,21 @@ impl Faults {
         let maker = Maker {
             planned,
             share,
-            warmup: treatment.load.warmup,
-            environment: environment(&plan.system(trial).name, &treatment.variation.settings),
+            warmup: configuration.load.warmup,
+            environment: environment(&plan.system(trial).name, &configuration.variation.settings),
             nodes: Arc::clone(&nodes),
-            gates: Arc::clone(&gates),
+            fault_proxies: Arc::clone(&fault_proxies),
         };
         let (clock, told) = channel();
-        let thread = std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&told));
+        let thread =
+            std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&told));
         let thread = thread.map_err(|error| format!("no thread for the faults: {error}"))?;
-        Ok(Some(Self { nodes, gates, clock: Cell::new(Some(clock)), thread: Cell::new(Some(thread)) }))
+        Ok(Some(Self {
+            nodes,
+            fault_proxies,
+            clock: Cell::new(Some(clock)),
+            thread: Cell::new(Some(thread)),
+        }))
     }
 
     /// Has to hear of the trial.
@@ -81,13 +89,15 @@ impl Faults {
         Clock(self)
     }
 
-    /// No more faults are made; what hangs goes on, and at least one node answers again if that can be.
+    /// No more faults are made; what hangs goes on, and at least one node answers again if that can
+    /// be.
     pub(crate) fn mend(&self) -> Mended {
         drop(self.clock.take());
-        let faults = self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
+        let faults =
+            self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
         // The last fault may have cut a way meanwhile.
-        for (_, gate) in &*self.gates {
-            gate.reopen();
+        for (_, fault_proxy) in &*self.fault_proxies {
+            fault_proxy.reopen();
         }
         Mended { faults, nodes: self.states().map_err(|error| error.to_string()) }
     }
@@ -101,7 +111,8 @@ impl Faults {
         for node in self.nodes.iter().filter(|node| !node.is_of_clients()) {
             node.mend(false, ANSWER_LIMIT)?;
         }
-        let states: Result<Vec<NodeState>, _> = of_clients().map(|node| mended(node, false)).collect();
+        let states: Result<Vec<NodeState>, _> =
+            of_clients().map(|node| mended(node, false)).collect();
         let mut states = states?;
         if let (Some(first), true) =
             (of_clients().next(), states.iter().all(|state| *state == NodeState::Down))
@@ -128,7 +139,7 @@ struct Maker {
     warmup: Nanos,
     environment: Vec<(String, String)>,
     nodes: Arc<Vec<FaultNode>>,
-    gates: Arc<Vec<(String, Arc<Gate>)>>,
+    fault_proxies: Arc<Vec<(String, Arc<FaultProxy>)>>,
 }
 
 /// The node that a fault is made on.
@@ -153,16 +164,23 @@ impl Maker {
             } else {
                 Some("measuring had ended before".to_owned())
             };
-            made.push(FaultRecord { action: fault.action, node: fault.object().to_owned(), at, failed });
+            made.push(FaultRecord {
+                action: fault.action,
+                node: fault.object().to_owned(),
+                at,
+                failed,
+            });
         }
         made
     }
 
     fn make(&self, fault: &FaultPlan) -> Result<(), String> {
         let node = || node(&self.nodes, fault);
-        let gate = || {
-            let gate = self.gates.iter().find(|(name, _)| *name == fault.node);
-            gate.map(|(_, gate)| gate).ok_or_else(|| format!("no way to {} can be cut", fault.node))
+        let fault_proxy = || {
+            let fault_proxy = self.fault_proxies.iter().find(|(name, _)| *name == fault.node);
+            fault_proxy
+                .map(|(_, fault_proxy)| fault_proxy)
+                .ok_or_else(|| format!("no way to {} can be cut", fault.node))
         };
         let made = match fault.action {
             FaultAction::Kill => node()?.kill(),
@@ -172,11 +190,11 @@ impl Maker {
             FaultAction::Restart => node()?.restart(),
             FaultAction::Promote => node()?.promote(),
             FaultAction::Disconnect => {
-                gate()?.shut();
+                fault_proxy()?.shut();
                 Ok(())
             }
             FaultAction::Reconnect => {
-                gate()?.reopen();
+                fault_proxy()?.reopen();
                 Ok(())
             }
             FaultAction::FillDisk => node()?.fill_disk(),
@@ -189,7 +207,7 @@ impl Maker {
                     self.environment.clone(),
                     COMMAND_LIMIT,
                     false,
-                    &GuardCommand::this_program(),
+                    &SupervisorCommand::this_program(),
                 )
             }
         };
@@ -221,7 +239,7 @@ mod tests {
             warmup: Nanos(0),
             environment: Vec::new(),
             nodes: Arc::new(Vec::new()),
-            gates: Arc::new(Vec::new()),
+            fault_proxies: Arc::new(Vec::new()),
         };
         let made = maker.work(&told);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
@@ -233,9 +251,9 @@ mod tests {
         let server = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = server.local_addr().unwrap();
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
-        let gate = Arc::new(Gate::to(&Target::new(Engine::Mysql, endpoint)).unwrap());
+        let fault_proxy = Arc::new(FaultProxy::to(&Target::new(Engine::Mysql, endpoint)).unwrap());
         let (clock, told) = channel();
-        let cut = Arc::clone(&gate);
+        let cut = Arc::clone(&fault_proxy);
         // Its time has come just when the clients have ended.
         let thread = std::thread::spawn(move || {
             assert!(told.recv().is_err());
@@ -244,11 +262,11 @@ mod tests {
         });
         let faults = Faults {
             nodes: Arc::default(),
-            gates: Arc::new(vec![("server".to_owned(), Arc::clone(&gate))]),
+            fault_proxies: Arc::new(vec![("server".to_owned(), Arc::clone(&fault_proxy))]),
             clock: Cell::new(Some(clock)),
             thread: Cell::new(Some(thread)),
         };
         assert_eq!(faults.mend().nodes, Ok(vec![NodeState::Up]));
-        assert!(!gate.reopen(), "it was shut");
+        assert!(!fault_proxy.reopen(), "it was shut");
     }
 }

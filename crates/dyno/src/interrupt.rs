@@ -1,10 +1,12 @@
-//! Ctrl-C, termination and a terminal that is closed: the first signal asks for a clean end with results, the second ends the program at once.
+//! Ctrl-C, termination and a terminal that is closed: the first signal asks for a clean end with
+//! results, the second ends the program at once.
 //!
-//! `timeout` and shells signal a program and then its whole process group, so that one request comes twice within
-//! microseconds. Signals that follow each other faster than people do are one, however late a busy machine lets us hear of them.
+//! `timeout` and shells signal a program and then its whole process group, so that one request
+//! comes twice within microseconds. Signals that follow each other faster than people do are one,
+//! however late a busy machine lets us hear of them.
 
 use crate::failure::Failure;
-use dyno_drivers::patience;
+use dyno_drivers::timeout;
 use dyno_model::exit_code;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
@@ -21,9 +23,10 @@ const SAME_REQUEST: Duration = Duration::from_millis(300);
 /// Stack of the thread that waits for a second request.
 const STACK: usize = 64 << 10;
 
-/// Number of signals so far: more than 0 once a clean end was asked for. All that waits for a server or a process looks at it a few
-/// times a second ([`dyno_drivers::patience`]). A second request ends the process with exit code
-/// 130, whatever it is doing; the guard process then stops the servers and removes the scratch folders.
+/// Number of signals so far: more than 0 once a clean end was asked for. All that waits for a
+/// server or a process looks at it a few times a second ([`dyno_drivers::timeout`]). A second
+/// request ends the process with exit code 130, whatever it is doing; the guard process then stops
+/// the servers and removes the scratch folders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupts {
     count: Arc<AtomicUsize>,
@@ -31,15 +34,16 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Takes over SIGINT, SIGTERM and, unless it is ignored (`nohup`), SIGHUP for the rest of the process.
+    /// Takes over SIGINT, SIGTERM and, unless it is ignored (`nohup`), SIGHUP for the rest of the
+    /// process.
     ///
     /// # Errors
     /// When the system refuses.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let interrupts = Self::default();
-        interrupts
-            .register()
-            .map_err(|error| Failure::new(exit_code::INTERNAL, "cannot listen to Ctrl-C").because(&error))?;
+        interrupts.register().map_err(|error| {
+            Failure::new(exit_code::INTERNAL, "cannot listen to Ctrl-C").because(&error)
+        })?;
         Ok(interrupts)
     }
 
@@ -51,7 +55,7 @@ impl Interrupts {
             flag::register_usize(signal, Arc::clone(&self.count), 1)?;
             low_level::pipe::register(signal, wakes.try_clone()?)?;
         }
-        patience::hear(&self.count);
+        timeout::hear(&self.count);
         thread::Builder::new()
             .name("dyno-signals".to_owned())
             .stack_size(STACK)
@@ -75,8 +79,9 @@ impl Interrupts {
     }
 }
 
-/// Has a file that grows beyond the limit of this process (`ulimit -f`) be an error of whoever writes it. Without a handler, SIGXFSZ would end the
-/// process; what is started gets the signal as usual.
+/// Has a file that grows beyond the limit of this process (`ulimit -f`) be an error of whoever
+/// writes it. Without a handler, SIGXFSZ would end the process; what is started gets the signal as
+/// usual.
 pub(crate) fn survive_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
@@ -89,16 +94,17 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Waits for signals, one byte each, and ends the process at the first that is a request of its own.
+/// Waits for signals, one byte each, and ends the process at the first that is a request of its
+/// own.
 fn end_at_second_request(mut signals: UnixStream) {
     if second_request(&mut signals).is_ok() {
         low_level::exit(i32::from(exit_code::INTERRUPTED));
     }
 }
 
-/// Returns with the first signal that is a request of its own. All that have come when [`SAME_REQUEST`] is over belong to the first,
-/// whenever we come to read them. The other end lives as long as the process; an error would leave the program with its clean end
-/// only.
+/// Returns with the first signal that is a request of its own. All that have come when
+/// [`SAME_REQUEST`] is over belong to the first, whenever we come to read them. The other end lives
+/// as long as the process; an error would leave the program with its clean end only.
 fn second_request(signals: &mut UnixStream) -> std::io::Result<()> {
     let mut byte = [0];
     signals.read_exact(&mut byte)?;

@@ -2,14 +2,17 @@
 //!
 //! # Layout (read in this order)
 //! * `arguments`: those of the process, without passwords for `ps`;
-//! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the command line to a plan;
-//! * `workload`: what clients do: built in, or the user's own SQL; `together`: several at the same time;
+//! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the
+//!   command line to a plan;
+//! * `workload`: what clients do: built in, or the user's own SQL; `together`: several at the same
+//!   time;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
-//! * `run`: one experiment from plan to report; `trials`, `beside`, `systems`: its parts; `preflight`: whether it can be run here;
-//!   `checkup`: whether the machine is fit for it;
+//! * `run`: one experiment from plan to report; `trials`, `beside`, `systems`: its parts;
+//!   `preflight`: whether it can be run here; `checkup`: whether the machine is fit for it;
 //! * `import`: figures of other programs;
 //! * `commands`: one file per command besides `run`;
-//! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
+//! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way
+//!   to the terminal.
 
 mod arguments;
 mod beside;
@@ -28,6 +31,7 @@ mod faults;
 mod import;
 mod interrupt;
 mod one_line;
+mod original_settings;
 mod preflight;
 mod printer;
 #[cfg(test)]
@@ -37,7 +41,6 @@ mod search;
 mod slot;
 mod spec_file;
 mod spread;
-mod steered;
 mod system;
 mod systems;
 mod together;
@@ -64,7 +67,8 @@ fn main() -> ExitCode {
     }
     interrupt::survive_large_files();
     let rest = arguments.get(1..).unwrap_or_default();
-    // Under another program's name the whole command line is that program's: scripts and habits know no other.
+    // Under another program's name the whole command line is that program's: scripts and habits
+    // know no other.
     match arguments.first() {
         Some(program) if is_named(program, "sysbench") => {
             return finish(commands::sysbench::sysbench(rest, printer), printer);
@@ -75,7 +79,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     let code = match Cli::try_parse_from(&arguments) {
-        Ok(Cli { command: Some(Command::Guard) }) => return dyno_host::guard::main(),
+        Ok(Cli { command: Some(Command::Supervisor) }) => return dyno_host::supervisor::main(),
         Ok(cli) => {
             let printer = printer.speaking(cli.lang());
             return finish(perform(cli, printer), printer);
@@ -117,7 +121,9 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
         Command::Import(arguments) => commands::import::import(&arguments, printer),
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),
-        Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
+        Command::Workloads(arguments) => {
+            commands::workloads::workloads(&arguments, &catalog(), printer)
+        }
         Command::Doctor(arguments) => commands::doctor::doctor(&arguments, &catalog(), printer),
         Command::Init(arguments) => commands::init::init(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
@@ -125,6 +131,6 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Man { folder } => commands::man::man(&folder, printer),
         Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
         Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
-        Command::Guard => Ok(exit_code::OK), // main has gone there
+        Command::Supervisor => Ok(exit_code::OK), // main has gone there
     }
 }

@@ -13,14 +13,18 @@ use std::fmt::Write;
 /// Parts of a spec that have options of their own.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OneLine {
-    /// With a URL: SQL of your own, a file per kind of transaction, with its weight; may be given again
+    /// With a URL: SQL of your own, a file per kind of transaction, with its weight; may be given
+    /// again
     ///
-    /// Scripts are written as for pgbench: statements end in semicolons, `\set id random(1, 100000)` draws a value, and
-    /// `:id` stands for it. Files that end in .lua are scripts as for sysbench. A database that dyno did not make is only read, unless --yes-write-to names it.
+    /// Scripts are written as for pgbench: statements end in semicolons,
+    /// `\set id random(1, 100000)` draws a value, and `:id` stands for it. Files that end in .lua
+    /// are scripts as for sysbench. A database that dyno did not make is only read, unless
+    /// --yes-write-to names it.
     #[arg(long, value_name = "FILE[@WEIGHT]")]
     pub(crate) script: Vec<String>,
 
-    /// The value of a variable that SQL scripts use, such as scale=10; may be given again; the same as --set workload.variables.NAME=VALUE
+    /// The value of a variable that SQL scripts use, such as scale=10; may be given again; the same
+    /// as --set workload.variables.NAME=VALUE
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = defined)]
     pub(crate) define: Vec<(String, String)>,
 
@@ -32,12 +36,14 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients: Vec<u32>,
 
-    /// Open loop: transactions arrive at this rate, such as 500/s, whether or not the server keeps up; the same as --set load.rate=RATE
+    /// Open loop: transactions arrive at this rate, such as 500/s, whether or not the server keeps
+    /// up; the same as --set load.rate=RATE
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
 
-    /// How much can it take? Each trial searches for the highest rate at which a limit is kept, such as 'p99 < 20ms' or 'p99 of pay < 20ms'; the same as
-    /// --set 'load.find.while="p99 < 20ms"'
+    /// How much can it take? Each trial searches for the highest rate at which a limit is kept,
+    /// such as 'p99 < 20ms' or 'p99 of pay < 20ms'; the same as --set 'load.find.while="p99 <
+    /// 20ms"'
     #[arg(long, value_name = "LIMIT", conflicts_with = "rate")]
     pub(crate) find: Option<String>,
 
@@ -49,11 +55,13 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
 
-    /// What figures have to keep to, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1 %' or 'lost = 0'; may be given again
+    /// What figures have to keep to, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1 %'
+    /// or 'lost = 0'; may be given again
     ///
     /// 'p99 of pay < 20ms' is about the transactions of the script 'pay' alone.
     ///
-    /// The exit code is 8 when a limit is broken, and 9 when one is not decided. With a spec the same as --set limit=[...].
+    /// The exit code is 8 when a limit is broken, and 9 when one is not decided. With a spec the
+    /// same as --set limit=[...].
     #[arg(long, value_name = "LIMIT", value_parser = Limit::of)]
     pub(crate) limit: Vec<Limit>,
 }
@@ -68,13 +76,17 @@ impl Limit {
         let (line, transaction) = whose(text);
         let Some((measure, limit)) = LimitMeasure::leading(&line) else {
             let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
-            return Err(format!("a limit begins with one of {}, as in 'p99 < 20ms'", names.join(", ")));
+            return Err(format!(
+                "a limit begins with one of {}, as in 'p99 < 20ms'",
+                names.join(", ")
+            ));
         };
         let number = limit.strip_prefix('=').and_then(|number| number.trim().parse::<i64>().ok());
         let value = number.map_or_else(|| quoted(limit), |number| number.to_string());
         let transaction = transaction.map(|name| format!("transaction = {}", quoted(name)));
         // A dot is part of the key.
-        let key = if measure.name().contains('.') { quoted(measure.name()) } else { measure.to_string() };
+        let key =
+            if measure.name().contains('.') { quoted(measure.name()) } else { measure.to_string() };
         Ok(Self(transaction.into_iter().chain([format!("{key} = {value}")]).collect()))
     }
 }
@@ -117,8 +129,9 @@ impl OneLine {
 
     /// Keys besides what is run that the line says.
     fn load(&self) -> Vec<String> {
-        let variable =
-            |(name, value): &(String, String)| format!("workload.variables.{name}={}", quoted(value));
+        let variable = |(name, value): &(String, String)| {
+            format!("workload.variables.{name}={}", quoted(value))
+        };
         let mut keys: Vec<String> = self.define.iter().map(variable).collect();
         if !self.clients.is_empty() {
             keys.push(format!("load.clients={:?}", self.clients));
@@ -155,8 +168,13 @@ impl OneLine {
         seed: Option<u64>,
     ) -> Result<(String, String), Failure> {
         if !Address::of_url(url).engine.has_sql() {
-            return Err(Failure::new(USAGE, "requests to a service that speaks HTTP take more than a line")
-                .help("write a spec with `kind = \"http\"`: `dyno workloads http` says what it takes"));
+            return Err(Failure::new(
+                USAGE,
+                "requests to a service that speaks HTTP take more than a line",
+            )
+            .help(
+                "write a spec with `kind = \"http\"`: `dyno workloads http` says what it takes",
+            ));
         }
         let name = database(url);
         let (title, workload, data) = match (&self.script[..], &self.workload) {
@@ -170,8 +188,9 @@ impl OneLine {
             ([], Some(kind)) => (kind.clone(), format!("kind = {}\n", quoted(kind)), ""),
             (scripts, _) => {
                 let list: Vec<String> = scripts.iter().map(|script| quoted(script)).collect();
-                let is_lua =
-                    |script: &String| script.split('@').next().is_some_and(|file| file.ends_with(".lua"));
+                let is_lua = |script: &String| {
+                    script.split('@').next().is_some_and(|file| file.ends_with(".lua"))
+                };
                 let kind = if scripts.iter().any(is_lua) { LUA } else { SQL };
                 if let Some(other) = scripts.iter().find(|script| is_lua(script) != (kind == LUA)) {
                     let text = format!(
@@ -217,7 +236,8 @@ impl OneLine {
     }
 }
 
-/// A line's spec as it is printed and stored: without the password of its URL, which a variable then gives.
+/// A line's spec as it is printed and stored: without the password of its URL, which a variable
+/// then gives.
 pub(crate) fn stored(text: &str, url: &str) -> String {
     text.replacen(&given(url), &address(url), 1)
 }
@@ -266,15 +286,20 @@ pub(crate) fn option_of(line: &str) -> &'static str {
     }
 }
 
-/// A variable with its value; a name that can be a key of TOML, so that the rest is said where scripts are read.
+/// A variable with its value; a name that can be a key of TOML, so that the rest is said where
+/// scripts are read.
 fn defined(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value))
-            if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+            if !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
         {
             Ok((name.to_owned(), value.to_owned()))
         }
-        _ => Err("a variable is written NAME=VALUE, and its name has letters, digits and `_`".to_owned()),
+        _ => {
+            Err("a variable is written NAME=VALUE, and its name has letters, digits and `_`"
+                .to_owned())
+        }
     }
 }
 
@@ -294,7 +319,11 @@ fn database(url: &str) -> String {
         _ => target.database,
     });
     // A name is no path: what the spec names lies in the working folder.
-    if path.is_empty() { address.engine.to_string() } else { path.trim_matches('/').replace('/', "-") }
+    if path.is_empty() {
+        address.engine.to_string()
+    } else {
+        path.trim_matches('/').replace('/', "-")
+    }
 }
 
 /// A text of TOML.

@@ -1,32 +1,34 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
 use crate::checkup;
+use crate::original_settings::hooks;
 use crate::spread::missing;
-use crate::steered::steering;
 use crate::systems::connections_beside;
 use crate::together::{self, Member, Together, only_reads};
 use crate::workload::AnyWorkload;
 use dyno_drivers::open_files;
-use dyno_drivers::patience::is_end_requested;
+use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::workload::Workload;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::shell::missing_command;
-use dyno_host::{HostError, existing, probe, run_lock, server, way};
+use dyno_host::{HostError, existing, network_path, probe, run_lock, server};
 use dyno_host::{copies, databases};
 use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
 };
-use dyno_model::preflight::{Obstacle, Place, PreflightFinding};
+use dyno_model::preflight::{Obstacle, Place, PreflightWarning};
 use dyno_model::target::{Endpoint, Target};
 use dyno_store::environment::Environment;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
+/// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every
+/// engine.
 const ROW_BYTES: u64 = 250;
-/// Bytes that a row of a table that grows takes on disk with both indexes, roughly: 75 without the second one, measured with InnoDB.
+/// Bytes that a row of a table that grows takes on disk with both indexes, roughly: 75 without the
+/// second one, measured with InnoDB.
 const GROWN_ROW_BYTES: u64 = 120;
 /// Bytes that a freshly made server takes on disk, roughly the largest of all kinds.
 const SERVER_BYTES: u64 = 250 << 20;
@@ -35,19 +37,23 @@ const TRIAL_BYTES: u64 = 200 << 10;
 /// Longest trial, nanoseconds: three days.
 const TRIAL_NANOS_MAX: u64 = 3 * 24 * 3600 * 1_000_000_000;
 
-/// Everything that speaks against running the plan, or that its reader should know. Raises this process's limit of open files
-/// as far as the plan needs.
+/// Everything that speaks against running the plan, or that its reader should know. Raises this
+/// process's limit of open files as far as the plan needs.
 ///
 /// `out` is where results will go; the working folder when the user named none.
-pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>) -> Vec<PreflightFinding> {
-    let mut findings = Vec::new();
-    let found = &mut findings;
+pub(crate) fn check(
+    plan: &Plan,
+    yes_write_to: Option<&str>,
+    out: Option<&Path>,
+) -> Vec<PreflightWarning> {
+    let mut warnings = Vec::new();
+    let found = &mut warnings;
     length_of_trials(plan, found);
     open_files(plan, found);
     results_space(plan, out, found);
     let machine = checkup::machine(&Environment::capture());
-    let doubts = machine.into_iter().filter(Observation::is_doubt).map(Obstacle::Doubt);
-    found.extend(doubts.map(|doubt| finding(Place::Machine, doubt)));
+    let obstacles = machine.into_iter().filter(Observation::is_warning).map(Obstacle::Doubt);
+    found.extend(obstacles.map(|obstacle| warning(Place::Machine, obstacle)));
     storages(plan, found);
     ways(plan, found);
     for (index, system) in plan.systems.iter().enumerate() {
@@ -62,38 +68,40 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
             SystemSource::Imported => {}
         }
     }
-    findings
+    warnings
 }
 
-fn finding(place: Place, obstacle: Obstacle) -> PreflightFinding {
-    PreflightFinding { place, obstacle }
+fn warning(place: Place, obstacle: Obstacle) -> PreflightWarning {
+    PreflightWarning { place, obstacle }
 }
 
 /// Times of a trial are recorded in 48 bits of nanoseconds.
-fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightFinding>) {
-    let longest = plan.treatments.iter().map(|treatment| {
-        let load = &treatment.load;
+fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
+    let longest = plan.configurations.iter().map(|configuration| {
+        let load = &configuration.load;
         load.warmup.0.saturating_add(load.time_limit.0).saturating_add(load.grace.0)
     });
     if longest.max().unwrap_or(0) > TRIAL_NANOS_MAX {
-        found.push(finding(Place::Load, Obstacle::TrialTooLong));
+        found.push(warning(Place::Load, Obstacle::TrialTooLong));
     }
 }
 
-/// Clients of the treatment that needs the most files.
-fn open_files(plan: &Plan, found: &mut Vec<PreflightFinding>) {
-    let rooms = plan.treatments.iter().map(|treatment| {
-        let engine = plan.systems[treatment.system].engine();
-        let room = open_files::make_room(engine, treatment.all_sessions());
-        room.map_err(|short| (treatment.all_clients(), short))
+/// Clients of the configuration that needs the most files.
+fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
+    let rooms = plan.configurations.iter().map(|configuration| {
+        let engine = plan.systems[configuration.system].engine();
+        let room = open_files::make_room(engine, configuration.all_sessions());
+        room.map_err(|short| (configuration.all_clients(), short))
     });
-    if let Some((clients, short)) = rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed) {
+    if let Some((clients, short)) =
+        rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed)
+    {
         let open_files::TooFew { needed, allowed, .. } = short;
-        found.push(finding(Place::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
+        found.push(warning(Place::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
     }
 }
 
-fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightFinding>) {
+fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarning>) {
     let needed = plan.trials.len() as u64 * TRIAL_BYTES;
     // The folder itself is made later; the nearest one that exists is on the same file system.
     let place = out.map_or(Path::new("."), |out| {
@@ -104,26 +112,36 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightFindi
 }
 
 /// What is started on ways must be there.
-fn ways(plan: &Plan, found: &mut Vec<PreflightFinding>) {
+fn ways(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     for endpoint in &plan.endpoints {
-        if let Err(error) = way::locate(&endpoint.via) {
-            found.push(finding(Place::Endpoint(endpoint.name.clone()), Obstacle::said(&error.to_string())));
+        if let Err(error) = network_path::locate(&endpoint.via) {
+            found.push(warning(
+                Place::Endpoint(endpoint.name.clone()),
+                Obstacle::said(&error.to_string()),
+            ));
         }
     }
 }
 
 /// What a command runs must be there.
-fn missing_program(place: &Place, key: &str, command: Option<&str>, found: &mut Vec<PreflightFinding>) {
+fn missing_program(
+    place: &Place,
+    key: &str,
+    command: Option<&str>,
+    found: &mut Vec<PreflightWarning>,
+) {
     if let Some(program) = command.and_then(missing_command) {
         let obstacle = Obstacle::NoProgram { key: key.to_owned(), program: program.to_owned() };
-        found.push(finding(place.clone(), obstacle));
+        found.push(warning(place.clone(), obstacle));
     }
 }
 
 /// Folders of storages must be there, unless a command makes them.
-fn storages(plan: &Plan, found: &mut Vec<PreflightFinding>) {
+fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     let is_used = |storage: &&Storage| {
-        plan.treatments.iter().any(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name))
+        plan.configurations
+            .iter()
+            .any(|configuration| configuration.variation.storage.as_ref() == Some(&storage.name))
     };
     for storage in plan.storages.iter().filter(is_used) {
         let place = Place::Storage(storage.name.clone());
@@ -137,16 +155,17 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightFinding>) {
         for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
             let name = folder.display().to_string();
             if !folder.is_dir() {
-                found.push(finding(place.clone(), Obstacle::NoFolder { folder: name }));
+                found.push(warning(place.clone(), Obstacle::NoFolder { folder: name }));
             } else if let Some(error) =
                 kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
             {
                 let error = error.to_string();
                 let reason = error.split("\nhint: ").next().unwrap_or_default().to_owned();
-                found.push(finding(place.clone(), Obstacle::ClosedFolder { folder: name, reason }));
+                found.push(warning(place.clone(), Obstacle::ClosedFolder { folder: name, reason }));
             }
         }
-        let data = (0..plan.systems.len()).map(|system| data_bytes(plan, system)).max().unwrap_or(0);
+        let data =
+            (0..plan.systems.len()).map(|system| data_bytes(plan, system)).max().unwrap_or(0);
         if storage.data.is_dir() {
             space(&storage.data, SERVER_BYTES + data, place, found);
         }
@@ -155,29 +174,32 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightFinding>) {
 
 /// Kinds of the servers that are started on a storage.
 fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> {
-    let treatments = plan.treatments.iter();
-    let on_it = treatments.filter(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name));
-    on_it.filter_map(|treatment| match &plan.systems[treatment.system].source {
+    let configurations = plan.configurations.iter();
+    let on_it = configurations
+        .filter(|configuration| configuration.variation.storage.as_ref() == Some(&storage.name));
+    on_it.filter_map(|configuration| match &plan.systems[configuration.system].source {
         SystemSource::Managed(managed) => Some(managed.kind),
         SystemSource::Existing(_) | SystemSource::Imported => None,
     })
 }
 
-fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightFinding>) {
+fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightWarning>) {
     let folder = path.display().to_string();
     let obstacle = match probe::disk_space(path).map(|space| space.free) {
         Ok(free) if free >= needed => return,
-        Ok(free) => Obstacle::LittleRoom { folder, free: free >> 20, needed: (needed >> 20).max(1) },
+        Ok(free) => {
+            Obstacle::LittleRoom { folder, free: free >> 20, needed: (needed >> 20).max(1) }
+        }
         Err(error) => Obstacle::RoomUnknown { folder, reason: error.to_string() },
     };
-    found.push(finding(place, obstacle));
+    found.push(warning(place, obstacle));
 }
 
 /// A look at one system of a plan.
 struct Look<'p, 'f> {
     plan: &'p Plan,
     index: usize,
-    found: &'f mut Vec<PreflightFinding>,
+    found: &'f mut Vec<PreflightWarning>,
 }
 
 impl<'p> Look<'p, '_> {
@@ -187,10 +209,10 @@ impl<'p> Look<'p, '_> {
 
     fn tell(&mut self, obstacle: Obstacle) {
         let place = self.place();
-        self.found.push(finding(place, obstacle));
+        self.found.push(warning(place, obstacle));
     }
 
-    /// Tells each obstacle once, however many treatments have it.
+    /// Tells each obstacle once, however many configurations have it.
     fn once(&mut self) -> impl FnMut(Obstacle) {
         let mut told: Vec<Obstacle> = Vec::new();
         move |obstacle| {
@@ -201,7 +223,7 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// The workloads of each of its treatments, but for those that are wrong.
+    /// The workloads of each of its configurations, but for those that are wrong.
     fn workloads(&self) -> impl Iterator<Item = Together<'p>> + use<'p> {
         together::of_system(self.plan, self.index).flatten()
     }
@@ -258,13 +280,20 @@ impl<'p> Look<'p, '_> {
         }
         // A saved data set, and a copy of it.
         let copies = if plan.restores(index, most_rows(plan, index)) { 2 } else { 1 };
-        space(&scratch, copies * (SERVER_BYTES + data_bytes(plan, index)), self.place(), self.found);
+        space(
+            &scratch,
+            copies * (SERVER_BYTES + data_bytes(plan, index)),
+            self.place(),
+            self.found,
+        );
     }
 
     fn connections_allowed(&mut self, server: &ManagedServer) {
         let needed = connections_needed(self.plan, self.index);
         for (name, set) in &server.settings {
-            if name.replace('-', "_") == "max_connections" && set.parse().is_ok_and(|max: u64| max < needed) {
+            if name.replace('-', "_") == "max_connections"
+                && set.parse().is_ok_and(|max: u64| max < needed)
+            {
                 self.tell(Obstacle::FewConnectionsSet { set: set.clone(), needed });
             }
         }
@@ -273,13 +302,13 @@ impl<'p> Look<'p, '_> {
     fn existing_system(&mut self, source: &ExistingSystem, yes_write_to: Option<&str>) {
         let (plan, index) = (self.plan, self.index);
         let system = &plan.systems[index];
-        if let Some(steering) = &source.steering {
-            let turns = steering.turns.as_ref();
+        if let Some(hooks) = &source.hooks {
+            let exclusive = hooks.exclusive.as_ref();
             let commands = [
-                ("apply", steering.apply.as_deref()),
-                ("restart", steering.restart.as_deref()),
-                ("start", turns.map(|turns| turns.start.as_str())),
-                ("stop", turns.map(|turns| turns.stop.as_str())),
+                ("apply", hooks.apply.as_deref()),
+                ("restart", hooks.restart.as_deref()),
+                ("start", exclusive.map(|exclusive| exclusive.start.as_str())),
+                ("stop", exclusive.map(|exclusive| exclusive.stop.as_str())),
             ];
             for (key, command) in commands {
                 missing_program(&self.place(), key, command, self.found);
@@ -290,9 +319,9 @@ impl<'p> Look<'p, '_> {
             self.tell(Obstacle::NoMonitor { program: program.to_owned() });
         }
         self.scripts_elsewhere(source);
-        if let Some(steering) = steering(plan, index, None).filter(|_| plan.takes_turns(index)) {
+        if let Some(hooks) = hooks(plan, index, None).filter(|_| plan.is_exclusive(index)) {
             // It does not run yet, so nothing else can be asked.
-            if let Err(error) = steering.is_down() {
+            if let Err(error) = hooks.is_down() {
                 self.tell(Obstacle::said(&error.to_string()));
             }
             return;
@@ -303,14 +332,15 @@ impl<'p> Look<'p, '_> {
         // A run that writes leaves others no moment to ask SQLite anything.
         if let (Endpoint::File(_), Ok(target)) =
             (&source.endpoint, existing::target(source, system.query_mode, timeout))
-            && let Err(error) = run_lock::look(&target)
+            && let Err(error) = run_lock::inspect(&target)
         {
             return self.tell(Obstacle::said(&error.to_string()));
         }
-        let connected = match existing::connect(source, system.query_mode, timeout, &BTreeMap::new()) {
-            Ok(connected) => connected,
-            Err(error) => return self.tell(Obstacle::said(&error.to_string())),
-        };
+        let connected =
+            match existing::connect(source, system.query_mode, timeout, &BTreeMap::new()) {
+                Ok(connected) => connected,
+                Err(error) => return self.tell(Obstacle::said(&error.to_string())),
+            };
         let target = &connected.target;
         match self.databases(source, target) {
             Ok(databases) => {
@@ -327,14 +357,18 @@ impl<'p> Look<'p, '_> {
 
     /// Whether a database may be used, and whether scripts find in it what they need.
     fn database(&mut self, source: &ExistingSystem, target: &Target, yes_write_to: Option<&str>) {
-        let options =
-            ClaimOptions { experiment: &self.plan.name, created_at: "", yes_write_to, is_shared: true };
+        let options = ClaimOptions {
+            experiment: &self.plan.name,
+            created_at: "",
+            yes_write_to,
+            is_shared: true,
+        };
         if source.data == DataPolicy::Copy {
             return self.originals(target);
         }
         let claim = marker::examine(target, &options);
         if claim.is_ok()
-            && let Err(error) = run_lock::look(target)
+            && let Err(error) = run_lock::inspect(target)
         {
             self.tell(Obstacle::said(&error.to_string()));
         }
@@ -356,12 +390,14 @@ impl<'p> Look<'p, '_> {
         self.programs(source, target, claim.as_ref().ok());
     }
 
-    /// Whether scripts find what they need in the database that is copied for them, unless they set up something first.
+    /// Whether scripts find what they need in the database that is copied for them, unless they set
+    /// up something first.
     fn originals(&mut self, target: &Target) {
-        if let Err(error) = copies::look(target) {
+        if let Err(error) = copies::inspect(target) {
             self.tell(Obstacle::said(&error.to_string()));
         }
-        let workloads = self.workloads().filter(|together| together.setups().all(|it| !it.is_made_once()));
+        let workloads =
+            self.workloads().filter(|together| together.setups().all(|it| !it.is_made_once()));
         let mut tell = self.once();
         for member in workloads.flat_map(|together| together.members) {
             match member.workload {
@@ -372,7 +408,8 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// What scripts ask of a system that dyno does not start, and do not get; the system is not asked.
+    /// What scripts ask of a system that dyno does not start, and do not get; the system is not
+    /// asked.
     fn scripts_elsewhere(&mut self, source: &ExistingSystem) {
         let is_own = source.data == DataPolicy::Own;
         let workloads = self.workloads();
@@ -388,14 +425,17 @@ impl<'p> Look<'p, '_> {
                             tell(Obstacle::OwnDatabase);
                         }
                     }
-                    AnyWorkload::Lua(_) if is_own && !together.brings_data() => tell(Obstacle::NoPrepare),
+                    AnyWorkload::Lua(_) if is_own && !together.brings_data() => {
+                        tell(Obstacle::NoPrepare)
+                    }
                     AnyWorkload::Lua(_) | AnyWorkload::Native(_) => {}
                 }
             }
         }
     }
 
-    /// Scripts of Lua make their data in a database of their own, or find them; what they send is not known beforehand.
+    /// Scripts of Lua make their data in a database of their own, or find them; what they send is
+    /// not known beforehand.
     fn programs(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
         let database = target.database_name();
         let all = self.workloads().flat_map(|together| {
@@ -445,14 +485,16 @@ impl<'p> Look<'p, '_> {
                     true => sql.rehearse(target),
                     false => sql.rehearse_reading(&target.clone().reading()),
                 };
-                let told =
-                    |all: Vec<String>| all.iter().map(|reason| format!("{in_place}{reason}")).collect();
+                let told = |all: Vec<String>| {
+                    all.iter().map(|reason| format!("{in_place}{reason}")).collect()
+                };
                 rehearsed(refused.map(told), &mut tell);
             }
         }
     }
 
-    /// The databases that a run works in and that are there. Where dyno makes its tables, it makes those that are missing.
+    /// The databases that a run works in and that are there. Where dyno makes its tables, it makes
+    /// those that are missing.
     fn databases(&self, source: &ExistingSystem, target: &Target) -> Result<Vec<Target>, String> {
         let names = self.plan.databases_of(self.index);
         let own = self.plan.uses_own_database(self.index).then(|| target.clone());
@@ -498,15 +540,21 @@ impl<'p> Look<'p, '_> {
 /// Tells what a server said to scripts that were tried.
 fn rehearsed(refused: Result<Vec<String>, OperationFailure>, tell: &mut impl FnMut(Obstacle)) {
     match refused {
-        Ok(reasons) => reasons.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason })),
+        Ok(reasons) => {
+            reasons.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason }))
+        }
         Err(failure) => tell(Obstacle::ScriptsUntried { failure: failure.to_string() }),
     }
 }
 
-/// The servers that a system is started as, one per whole plot.
+/// The servers that a system is started as, one per restart group.
 fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
-    let plots = plan.whole_plots().into_iter().filter(|(plot, _)| plot.system == system);
-    plots.filter_map(|(_, treatments)| plan.server(&plan.treatments[*treatments.first()?])).collect()
+    let plots = plan.restart_groups().into_iter().filter(|(plot, _)| plot.system == system);
+    plots
+        .filter_map(|(_, configurations)| {
+            plan.server(&plan.configurations[*configurations.first()?])
+        })
+        .collect()
 }
 
 /// Connections that a system is asked for at most, those beside the clients' included.
@@ -521,27 +569,34 @@ fn most_rows(plan: &Plan, system: usize) -> u64 {
 /// Bytes that the largest data set of a system takes, loaded or grown.
 fn data_bytes(plan: &Plan, system: usize) -> u64 {
     let loaded = most_rows(plan, system).saturating_mul(ROW_BYTES);
-    let targets = plan.treatments.iter().filter_map(|treatment| match treatment.load.stop {
-        StopRule::Rows(target) if treatment.system == system => Some(target.saturating_mul(GROWN_ROW_BYTES)),
-        _ => None,
-    });
+    let targets =
+        plan.configurations.iter().filter_map(|configuration| match configuration.load.stop {
+            StopRule::Rows(target) if configuration.system == system => {
+                Some(target.saturating_mul(GROWN_ROW_BYTES))
+            }
+            _ => None,
+        });
     // Not all of what is asked for may be a number of bytes that disks have.
     targets.fold(loaded, u64::max).min(u64::MAX / 4)
 }
 
-/// A file that the run will make is not made by a look at it: an empty database in memory answers in its place.
+/// A file that the run will make is not made by a look at it: an empty database in memory answers
+/// in its place.
 pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
     let Endpoint::File(file) = &source.endpoint else { return None };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_to_come = source.data == DataPolicy::Own
         && !file.exists()
         && server::check_place(ServerKind::BUILT_IN, folder).is_ok();
     is_to_come.then(|| ExistingSystem { endpoint: Endpoint::InProcess, ..source.clone() })
 }
 
-/// True when all that is sent to a system are scripts of the user's, as far as they can be read: what is wrong with one is told, and not that of its database.
+/// True when all that is sent to a system are scripts of the user's, as far as they can be read:
+/// what is wrong with one is told, and not that of its database.
 fn scripts_only(plan: &Plan, system: usize) -> bool {
-    let is_own = |member: &Member<'_>| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
+    let is_own =
+        |member: &Member<'_>| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
     together::of_system(plan, system)
         .all(|together| together.map_or(true, |together| together.members.iter().all(is_own)))
 }

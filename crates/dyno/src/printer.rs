@@ -1,7 +1,8 @@
-//! The only place that writes to the terminal. Results go to stdout, everything else to stderr; both are readable
-//! without colours, and get none when they are not a terminal or `NO_COLOR` is set. Nothing that came from outside reaches a terminal with
-//! characters that it obeys, nor a CI service's log with lines that this obeys
-//! ([`dyno_model::printable`]), and no password does ([`dyno_model::mask`]).
+//! The only place that writes to the terminal. Results go to stdout, everything else to stderr;
+//! both are readable without colours, and get none when they are not a terminal or `NO_COLOR` is
+//! set. Nothing that came from outside reaches a terminal with characters that it obeys, nor a CI
+//! service's log with lines that this obeys ([`dyno_model::printable`]), and no password does
+//! ([`dyno_model::mask`]).
 
 use crate::failure::Failure;
 use dyno_model::mask::masked;
@@ -101,7 +102,11 @@ impl Printer {
     /// # Errors
     /// As [`Self::result`].
     pub(crate) fn prose(self, text: &str) -> Result<(), Failure> {
-        if self.is_stdout_terminal { self.result(&dyno_report::fitted(text)) } else { self.result(text) }
+        if self.is_stdout_terminal {
+            self.result(&dyno_report::fitted(text))
+        } else {
+            self.result(text)
+        }
     }
 
     fn stdout(self, text: &str) -> Result<(), Failure> {
@@ -125,7 +130,8 @@ impl Printer {
         }
     }
 
-    /// Something that went wrong without ending the work; a quiet program says it too, for it may be why the exit code is not 0.
+    /// Something that went wrong without ending the work; a quiet program says it too, for it may
+    /// be why the exit code is not 0.
     pub(crate) fn warning(self, text: &str) {
         self.message(&format!("{} {}", self.label(Label::Warning, "33"), lines(text)));
     }
@@ -151,12 +157,20 @@ impl Printer {
 
     fn label(self, label: Label, colour: &str) -> String {
         let word = dyno_report::label(label, self.lang);
-        if self.is_stderr_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
+        if self.is_stderr_coloured {
+            format!("\x1b[1;{colour}m{word}\x1b[0m")
+        } else {
+            word.to_owned()
+        }
     }
 
     /// A text on stderr. A terminal gets lines that it need not break.
     fn message(self, text: &str) {
-        if self.is_stderr_terminal { Self::stderr(&dyno_report::fitted(text)) } else { Self::stderr(text) }
+        if self.is_stderr_terminal {
+            Self::stderr(&dyno_report::fitted(text))
+        } else {
+            Self::stderr(text)
+        }
     }
 
     /// Nothing can be done when stderr is gone, and nobody could be told.

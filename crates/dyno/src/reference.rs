@@ -50,14 +50,17 @@ fn cli() -> String {
     let mut root = Cli::command().term_width(100);
     root.build();
     let mut text = "# Command line\n\n".to_owned();
-    let _ = writeln!(text, "{}\n", root.get_long_about().map(ToString::to_string).unwrap_or_default());
-    let _ = writeln!(text, "{}\n", root.get_after_help().map(ToString::to_string).unwrap_or_default());
+    let _ =
+        writeln!(text, "{}\n", root.get_long_about().map(ToString::to_string).unwrap_or_default());
+    let _ =
+        writeln!(text, "{}\n", root.get_after_help().map(ToString::to_string).unwrap_or_default());
     text.push_str(
         "Results go to standard output, everything else to standard error. `NO_COLOR` turns colours off. Exit codes: \
          [exit-codes.md](exit-codes.md).\n",
     );
-    for command in
-        root.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
+    for command in root
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set() && command.get_name() != "help")
     {
         describe(command, &mut text);
     }
@@ -66,7 +69,8 @@ fn cli() -> String {
 
 fn describe(command: &Command, text: &mut String) {
     let _ = writeln!(text, "\n## dyno {}\n", command.get_name());
-    let _ = writeln!(text, "{}.\n", command.get_about().map(ToString::to_string).unwrap_or_default());
+    let _ =
+        writeln!(text, "{}.\n", command.get_about().map(ToString::to_string).unwrap_or_default());
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(text, "```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
     let _ = writeln!(text, "| argument | meaning |\n|---|---|");
@@ -86,7 +90,8 @@ fn describe(command: &Command, text: &mut String) {
 }
 
 fn signature(argument: &Arg) -> String {
-    let value = argument.get_value_names().and_then(|names| names.first()).map(|name| format!("<{name}>"));
+    let value =
+        argument.get_value_names().and_then(|names| names.first()).map(|name| format!("<{name}>"));
     let takes_value = argument.get_action().takes_values();
     match (argument.get_long(), value.filter(|_| takes_value)) {
         (None, Some(value)) => value,
@@ -100,8 +105,11 @@ fn values(argument: &Arg) -> String {
     if !argument.get_action().takes_values() {
         return String::new();
     }
-    let words: Vec<String> =
-        argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+    let words: Vec<String> = argument
+        .get_possible_values()
+        .iter()
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
     let mut text = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
     if let [default] = argument.get_default_values() {
         let _ = write!(text, "; default `{}`", default.to_string_lossy());
@@ -120,7 +128,8 @@ fn spec() -> String {
                     are merged key by key, everything else is replaced.\n"
         .to_owned();
     for section in SECTIONS {
-        let heading = if section.heading.is_empty() { "The top of the file" } else { section.heading };
+        let heading =
+            if section.heading.is_empty() { "The top of the file" } else { section.heading };
         let _ = writeln!(text, "\n## {heading}\n\n{}", section.about);
         if section.keys.is_empty() {
             continue;
@@ -142,15 +151,16 @@ fn spec() -> String {
 }
 
 fn exit_codes() -> String {
-    let mut text = "# Exit codes\n\nPublic and stable.\n\n| code | meaning |\n|---|---|\n".to_owned();
+    let mut text =
+        "# Exit codes\n\nPublic and stable.\n\n| code | meaning |\n|---|---|\n".to_owned();
     for (code, meaning) in exit_code::ALL {
         let _ = writeln!(text, "| {code} | {meaning} |");
     }
     text
 }
 
-/// Every file of the crates by its folder, in the words of its own head. Unit tests stand beside what they test and are left out.
-/// The fields of `report.json` and `summary.json` in tables.
+/// Every file of the crates by its folder, in the words of its own head. Unit tests stand beside
+/// what they test and are left out. The fields of `report.json` and `summary.json` in tables.
 fn json(report: &Schema, summary: &Schema) -> String {
     let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, `dyno report --format json`) and `summary.json` of each results folder. \
                     The same as JSON Schema (draft 2020-12): [report.schema.json](report.schema.json), [summary.schema.json](summary.schema.json). \
@@ -178,7 +188,8 @@ fn fields(schema: &Value, text: &mut String) {
             let _ = writeln!(text, "| `{name}` | {} | {} |", cell(kind(field)), cell(said(field)));
         }
     }
-    let variants = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+    let variants =
+        ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
     for variant in variants {
         let _ = writeln!(text, "* {}: {}", kind(variant), cell(said(variant)));
     }
@@ -210,7 +221,9 @@ fn kind(schema: &Value) -> String {
     match &schema["type"] {
         Value::String(name) if name == "array" => format!("list of {}", kind(&schema["items"])),
         Value::String(name) => name.clone(),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+        }
         _ => "any".to_owned(),
     }
 }
@@ -248,7 +261,8 @@ fn collect(crates: &Path, folder: &Path, folders: &mut BTreeMap<String, BTreeMap
         if path.is_dir() && name != "target" && !is_unit_test {
             collect(crates, &path, folders);
         } else if path.extension().is_some_and(|extension| extension == "rs") && !is_unit_test {
-            let about = head(&path).unwrap_or_else(|| panic!("{place}/{name} must say in `//!` what it is"));
+            let about = head(&path)
+                .unwrap_or_else(|| panic!("{place}/{name} must say in `//!` what it is"));
             folders.entry(place).or_default().insert(name, about);
         }
     }

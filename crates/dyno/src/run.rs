@@ -4,15 +4,15 @@ use crate::campaign;
 use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
+use crate::original_settings::Originals;
 use crate::preflight;
 use crate::printer::Printer;
 use crate::spec_file::Experiment;
-use crate::steered::Originals;
 use crate::systems::Systems;
 use crate::trials::{self, Tally};
 use crate::ui;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
-use dyno_host::way;
+use dyno_host::network_path;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::Plan;
@@ -29,7 +29,8 @@ pub(crate) const RESULTS: &str = "results";
 /// Runs an experiment: preflight, all trials in order, report.
 ///
 /// # Errors
-/// When it cannot be run, or its results cannot be written. Trials that fail are no error: they are marked, and the exit code tells.
+/// When it cannot be run, or its results cannot be written. Trials that fail are no error: they are
+/// marked, and the exit code tells.
 pub(crate) fn run(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -53,14 +54,22 @@ pub(crate) fn run(
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
     let mut screen = ui::listener(plan, &done, &interrupts, printer, arguments.lang);
     // A folder that cannot be read again ends nothing: the blocks of the budget are measured.
-    let look = |block| match dyno_analysis::look(&folder, block) {
-        Ok(look) => Some(look),
+    let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
+        Ok(interim_analysis) => Some(interim_analysis),
         Err(error) => {
             printer.warning(&told(&Note::NotLooked { block, error: &error.to_string() }));
             None
         }
     };
-    let outcome = trials::run(plan, &done, &look, &mut systems, &mut writer, &mut *screen, &interrupts);
+    let outcome = trials::run(
+        plan,
+        &done,
+        &interim_analysis,
+        &mut systems,
+        &mut writer,
+        &mut *screen,
+        &interrupts,
+    );
     // What is written down comes first.
     let mut listeners = Listeners(vec![&mut writer, &mut *screen]);
     systems.tear_down(&mut listeners);
@@ -91,9 +100,12 @@ pub(crate) fn run(
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
 }
 
-/// Trials that the run to go on with has measured, and settings that it has changed and not restored.
+/// Trials that the run to go on with has measured, and settings that it has changed and not
+/// restored.
 fn earlier_part(arguments: &RunArguments) -> Result<(BTreeSet<String>, Originals), Failure> {
-    let Some(folder) = &arguments.resume else { return Ok((BTreeSet::new(), Originals::default())) };
+    let Some(folder) = &arguments.resume else {
+        return Ok((BTreeSet::new(), Originals::default()));
+    };
     let run = Run::open(folder)?;
     Ok((run.done(), Originals::new(run.changed_settings)))
 }
@@ -105,49 +117,60 @@ fn check(
     interrupts: &Interrupts,
     printer: Printer,
 ) -> Result<(), Failure> {
-    let findings = preflight::check(
+    let warnings = preflight::check(
         plan,
         arguments.yes_write_to.as_deref(),
         arguments.out.as_deref().or(arguments.resume.as_deref()),
     );
     let lang = arguments.lang;
     if interrupts.is_requested() {
-        return Err(Failure::new(exit_code::INTERRUPTED, dyno_report::note(&Note::StoppedBefore, lang)));
+        return Err(Failure::new(
+            exit_code::INTERRUPTED,
+            dyno_report::note(&Note::StoppedBefore, lang),
+        ));
     }
-    let (fatal, others): (Vec<PreflightWords>, Vec<_>) = findings
+    let (fatal, others): (Vec<PreflightWords>, Vec<_>) = warnings
         .iter()
-        .map(|finding| dyno_report::preflight(finding, lang))
-        .partition(|finding| finding.weight == Weight::Fatal);
-    for finding in others {
-        printer.note(&finding.sentence(lang));
+        .map(|warning| dyno_report::preflight(warning, lang))
+        .partition(|warning| warning.weight == Weight::Fatal);
+    for warning in others {
+        printer.note(&warning.sentence(lang));
     }
-    let failure = |finding: &PreflightWords| {
-        let failure = Failure::new(exit_code::PREFLIGHT_FAILED, finding.told(lang));
-        match &finding.remedy {
+    let failure = |warning: &PreflightWords| {
+        let failure = Failure::new(exit_code::PREFLIGHT_FAILED, warning.told(lang));
+        match &warning.remedy {
             Some(remedy) => failure.help(remedy.clone()),
             None => failure,
         }
     };
     let Some((last, earlier)) = fatal.split_last() else { return Ok(()) };
-    earlier.iter().for_each(|finding| printer.failure(&failure(finding)));
+    earlier.iter().for_each(|warning| printer.failure(&failure(warning)));
     Err(failure(last))
 }
 
 fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {
     let mut environment = Environment::capture();
     for endpoint in &experiment.plan.endpoints {
-        if let Ok(Some((name, version))) = way::locate(&endpoint.via) {
+        if let Ok(Some((name, version))) = network_path::locate(&endpoint.via) {
             environment.proxies.insert(name.to_owned(), version);
         }
     }
     Ok(match &arguments.out {
-        Some(folder) => RunWriter::create_at(folder, &experiment.plan, &experiment.text, &environment)?,
-        None => RunWriter::create(Path::new(RESULTS), &experiment.plan, &experiment.text, &environment)?,
+        Some(folder) => {
+            RunWriter::create_at(folder, &experiment.plan, &experiment.text, &environment)?
+        }
+        None => {
+            RunWriter::create(Path::new(RESULTS), &experiment.plan, &experiment.text, &environment)?
+        }
     })
 }
 
 /// Writes the report beside the run and prints its table and conclusions.
-fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<ReportModel, Failure> {
+fn show_report(
+    folder: &Path,
+    arguments: &RunArguments,
+    printer: Printer,
+) -> Result<ReportModel, Failure> {
     let model = dyno_analysis::load(folder)?;
     if arguments.json {
         write_report(&model, folder, arguments.lang)?;
@@ -176,12 +199,17 @@ fn write_report(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<St
     Ok(written.iter().map(|path| path.display().to_string()).collect())
 }
 
-fn exit_code(outcome: &Tally, has_valid: bool, limits: Option<LimitVerdict>, is_interrupted: bool) -> u8 {
+fn exit_code(
+    outcome: &Tally,
+    has_valid: bool,
+    limits: Option<LimitVerdict>,
+    is_interrupted: bool,
+) -> u8 {
     if is_interrupted {
         exit_code::INTERRUPTED
     } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
         exit_code::SERVER_FAILED
-    } else if limits == Some(LimitVerdict::Broken) || outcome.unmet > 0 {
+    } else if limits == Some(LimitVerdict::Failed) || outcome.unmet > 0 {
         exit_code::WORSE
     } else if !outcome.is_complete() || !(has_valid || outcome.undecided > 0) {
         exit_code::RUN_INCOMPLETE
@@ -202,7 +230,7 @@ mod tests {
         let short = || Tally { measured: 2, planned: 3, has_commits: true, ..Tally::default() };
         let dead = || Tally { planned: 3, system_failures: 1, ..Tally::default() };
         let (held, open, broken) =
-            (Some(LimitVerdict::Held), Some(LimitVerdict::Undecided), Some(LimitVerdict::Broken));
+            (Some(LimitVerdict::Passed), Some(LimitVerdict::Undecided), Some(LimitVerdict::Failed));
         let unmet = Tally { unmet: 3, planned: 3, ..Tally::default() };
         let undecided =
             Tally { measured: 1, undecided: 2, planned: 3, has_commits: true, ..Tally::default() };
@@ -224,7 +252,11 @@ mod tests {
             (&dead(), false, broken, exit_code::SERVER_FAILED),
         ];
         for (tally, has_valid, limits, code) in rows {
-            assert_eq!(exit_code(tally, has_valid, limits, false), code, "{tally:?} {has_valid} {limits:?}");
+            assert_eq!(
+                exit_code(tally, has_valid, limits, false),
+                code,
+                "{tally:?} {has_valid} {limits:?}"
+            );
         }
         assert_eq!(exit_code(&done, true, broken, true), exit_code::INTERRUPTED);
     }

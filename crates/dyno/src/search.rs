@@ -1,31 +1,33 @@
-//! Trials that search for the highest load a system takes: [`SaturationSearch`] decides which load is measured next, here it is measured. A load step is a trial
-//! of its own, with connections of its own and with data as every trial has them, so that nothing of the step before is left in a queue. Only the last,
-//! which confirms the result, is written down as the trial.
+//! Trials that search for the highest load a system takes: [`SaturationSearch`] decides which load
+//! is measured next, here it is measured. A load step is a trial of its own, with connections of
+//! its own and with data as every trial has them, so that nothing of the step before is left in a
+//! queue. Only the last, which confirms the result, is written down as the trial.
 
 use crate::data::Missing;
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::history::History;
 use dyno_model::monitor::Sample;
-use dyno_model::plan::{LoadBy, StopRule, Treatment, Trial};
+use dyno_model::plan::{Configuration, LoadBy, StopRule, Trial};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::response::Responses;
 use dyno_model::search::evidence::{Evidence, slow};
 use dyno_model::search::{Lengths, Next, Observed, SaturationSearch, Search, SearchEnd, Window};
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-type Measure<'m> = dyn FnMut(&Trial, &Treatment, &mut dyn Listener) -> Result<TrialRecord, Missing> + 'm;
+type Measure<'m> =
+    dyn FnMut(&Trial, &Configuration, &mut dyn Listener) -> Result<TrialRecord, Missing> + 'm;
 
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
-    /// What was found last, by treatment: the next block begins near it.
+    /// What was found last, by configuration: the next block begins near it.
     found: BTreeMap<usize, f64>,
 }
 
 impl Searches {
-    /// Searches for the highest load of a treatment.
+    /// Searches for the highest load of a configuration.
     ///
     /// # Errors
     /// When a step cannot be measured, or when the search does not find a load.
@@ -33,19 +35,20 @@ impl Searches {
         &mut self,
         search: &Search,
         trial: &Trial,
-        treatment: &Treatment,
+        configuration: &Configuration,
         listener: &mut dyn Listener,
         measure: &mut Measure<'_>,
     ) -> Result<TrialRecord, Missing> {
-        let lengths = match treatment.load.stop {
-            StopRule::Duration(duration) => Lengths::new(treatment.load.warmup, duration),
+        let lengths = match configuration.load.stop {
+            StopRule::Duration(duration) => Lengths::new(configuration.load.warmup, duration),
             _ => unreachable!("a search has a duration"),
         };
-        let mut state = SaturationSearch::new(search.clone(), treatment.clients, lengths);
-        if let Some(found) = self.found.get(&trial.treatment) {
+        let mut state = SaturationSearch::new(search.clone(), configuration.clients, lengths);
+        if let Some(found) = self.found.get(&trial.configuration) {
             state = state.near(*found);
         }
-        let mut steps = Steps { search, trial, treatment, listener, measure, number: 0, windows: 0 };
+        let mut steps =
+            Steps { search, trial, configuration, listener, measure, number: 0, windows: 0 };
         let mut record = steps.until_over(&mut state)?;
         let result = state.into_record();
         let found = result.found();
@@ -54,12 +57,15 @@ impl Searches {
         } else if found.is_none() {
             return Err(Missing::Search(Box::new(result)));
         } else {
-            self.found.extend(found.map(|found| (trial.treatment, found)));
+            self.found.extend(found.map(|found| (trial.configuration, found)));
             let (others, _) = result.disturbance();
-            let is_told = record.findings.iter().any(|it| matches!(it, Finding::OthersBusy { .. }));
+            let is_told =
+                record.warnings.iter().any(|it| matches!(it, Warning::OtherProcessesCpu { .. }));
             if others > 0.0 && !is_told {
                 // They were busy when loads failed, and no longer in the step that is kept.
-                record.findings.push(Finding::OthersBusy { share: others, processes: Vec::new() });
+                record
+                    .warnings
+                    .push(Warning::OtherProcessesCpu { share: others, processes: Vec::new() });
             }
         }
         record.search = Some(result);
@@ -71,7 +77,7 @@ impl Searches {
 struct Steps<'s, 'm> {
     search: &'s Search,
     trial: &'s Trial,
-    treatment: &'s Treatment,
+    configuration: &'s Configuration,
     listener: &'s mut dyn Listener,
     measure: &'s mut Measure<'m>,
     /// Load steps so far.
@@ -87,7 +93,7 @@ impl Steps<'_, '_> {
         loop {
             let (load, window) = match state.next() {
                 Next::Capacity(window) => {
-                    (last, _) = self.one(None, self.treatment.clients, window, false)?;
+                    (last, _) = self.one(None, self.configuration.clients, window, false)?;
                     if !last.is_cut_short() {
                         state.take_capacity(last.throughput());
                     }
@@ -107,7 +113,7 @@ impl Steps<'_, '_> {
             };
             if let Some((load, is_kept)) = load {
                 let (rate, clients) = match self.search.most {
-                    LoadBy::Rate => (Some(load), self.treatment.clients),
+                    LoadBy::Rate => (Some(load), self.configuration.clients),
                     LoadBy::Clients => (None, load as u32),
                 };
                 let responses;
@@ -142,7 +148,8 @@ impl Steps<'_, '_> {
         is_over
     }
 
-    /// Measures a load; the response times of the transactions that the limit is about come with it.
+    /// Measures a load; the response times of the transactions that the limit is about come with
+    /// it.
     fn one(
         &mut self,
         rate: Option<f64>,
@@ -151,7 +158,7 @@ impl Steps<'_, '_> {
         is_kept: bool,
     ) -> Result<(TrialRecord, Responses), Missing> {
         let nanos = |seconds: f64| Nanos((seconds * 1e9) as u64);
-        let mut under = self.treatment.clone();
+        let mut under = self.configuration.clone();
         under.clients = clients;
         under.load.rate = rate;
         under.load.find = None;
@@ -160,8 +167,11 @@ impl Steps<'_, '_> {
         under.load.time_limit = nanos(window.seconds);
         self.windows += 1;
         // What a step draws follows from its id, so that none does the work of another again.
-        let id =
-            if is_kept { self.trial.id.clone() } else { format!("{}-s{:02}", self.trial.id, self.windows) };
+        let id = if is_kept {
+            self.trial.id.clone()
+        } else {
+            format!("{}-s{:02}", self.trial.id, self.windows)
+        };
         let trial = Trial { id, ..self.trial.clone() };
         let name = self.search.transaction.as_deref();
         let mut heard =
@@ -171,20 +181,22 @@ impl Steps<'_, '_> {
     }
 
     fn observed(&self, record: &TrialRecord, responses: Responses) -> Observed {
-        let is_limit =
-            |finding: &Finding| finding.is_of_generator() && finding.severity() == Severity::Invalid;
-        let share =
-            |of: fn(&Finding) -> Option<f64>| record.findings.iter().filter_map(of).fold(0.0, f64::max);
+        let is_limit = |warning: &Warning| {
+            warning.is_of_generator() && warning.severity() == Severity::Invalid
+        };
+        let share = |of: fn(&Warning) -> Option<f64>| {
+            record.warnings.iter().filter_map(of).fold(0.0, f64::max)
+        };
         Observed {
             evidence: Evidence::of_trial(record, responses),
             throughput: record.throughput(),
-            is_by_generator: record.findings.iter().any(is_limit),
-            others_busy: share(|finding| match finding {
-                Finding::OthersBusy { share, .. } => Some(*share),
+            is_by_generator: record.warnings.iter().any(is_limit),
+            other_processes_cpu: share(|warning| match warning {
+                Warning::OtherProcessesCpu { share, .. } => Some(*share),
                 _ => None,
             }),
-            steal: share(|finding| match finding {
-                Finding::Steal { share } => Some(*share),
+            steal: share(|warning| match warning {
+                Warning::Steal { share } => Some(*share),
                 _ => None,
             }),
             slow: slow(self.search, record),
@@ -220,7 +232,7 @@ impl Listener for Heard<'_> {
                 | Event::SystemStopped { .. }
                 | Event::SystemFailed { .. }
                 | Event::SettingsNoted { .. }
-                | Event::RunFinding(_)
+                | Event::RunWarning(_)
         );
         if self.is_kept || is_of_system {
             self.listener.event(event);
@@ -229,7 +241,9 @@ impl Listener for Heard<'_> {
 
     fn interval(&mut self, interval: &Interval) {
         if !interval.is_warmup {
-            let named = || interval.transactions.iter().filter(|(name, _)| Some(name.as_str()) == self.name);
+            let named = || {
+                interval.transactions.iter().filter(|(name, _)| Some(name.as_str()) == self.name)
+            };
             let committed = match self.name {
                 None => vec![&interval.transaction],
                 Some(_) => named().map(|(_, histogram)| histogram).collect(),

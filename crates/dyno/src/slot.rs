@@ -1,7 +1,8 @@
-//! A place for each system of a plan: the system while it answers, and how often it could not be brought up.
+//! A place for each system of a plan: the system while it answers, and how often it could not be
+//! brought up.
 
 use crate::system::Ready;
-use dyno_model::plan::WholePlot;
+use dyno_model::plan::RestartGroup;
 
 /// A system that could not be brought up so many times in a row is not tried again.
 const FAILURES_MAX: u32 = 2;
@@ -10,16 +11,16 @@ const FAILURES_MAX: u32 = 2;
 pub(crate) struct Slot<'p> {
     /// The system, while it answers.
     pub(crate) ready: Option<Ready>,
-    /// The whole plot that it was brought up for.
-    pub(crate) plot: Option<WholePlot<'p>>,
+    /// The restart group that it was brought up for.
+    pub(crate) plot: Option<RestartGroup<'p>>,
     troubles: Vec<Trouble<'p>>,
     /// Why nothing more is sent to the system, if that is so.
     pub(crate) forbidden: Option<String>,
 }
 
-/// A whole plot whose server could not be brought up.
+/// A restart group whose server could not be brought up.
 struct Trouble<'p> {
-    plot: WholePlot<'p>,
+    plot: RestartGroup<'p>,
     /// Times in a row.
     failures: u32,
     /// Why, the last time.
@@ -27,11 +28,11 @@ struct Trouble<'p> {
 }
 
 impl<'p> Slot<'p> {
-    /// Whether a whole plot is tried again.
+    /// Whether a restart group is tried again.
     ///
     /// # Errors
     /// Why it is not.
-    pub(crate) fn may_try(&self, plot: WholePlot<'p>) -> Result<(), String> {
+    pub(crate) fn may_try(&self, plot: RestartGroup<'p>) -> Result<(), String> {
         match self.troubles.iter().find(|trouble| trouble.plot == plot) {
             Some(Trouble { failures: FAILURES_MAX.., reason, .. }) => {
                 Err(format!("not tried again after {FAILURES_MAX} failures: {reason}"))
@@ -41,12 +42,12 @@ impl<'p> Slot<'p> {
     }
 
     /// It is up.
-    pub(crate) fn forget_failures(&mut self, plot: WholePlot<'p>) {
+    pub(crate) fn forget_failures(&mut self, plot: RestartGroup<'p>) {
         self.troubles.retain(|trouble| trouble.plot != plot);
     }
 
     /// It could not be brought up once more.
-    pub(crate) fn note_failure(&mut self, plot: WholePlot<'p>, reason: &str) {
+    pub(crate) fn note_failure(&mut self, plot: RestartGroup<'p>, reason: &str) {
         match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
             Some(trouble) => {
                 trouble.failures += 1;

@@ -9,7 +9,7 @@ use dyno_engine::workload::DataSet;
 use dyno_files::{SCRIPT_MAX, SETUP_MAX, reason};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
-use dyno_model::plan::{DataPolicy, Plan, SystemSource, Treatment};
+use dyno_model::plan::{Configuration, DataPolicy, Plan, SystemSource};
 use dyno_model::spec::{self, Input, TextKind};
 use dyno_model::words;
 use std::io::ErrorKind;
@@ -67,7 +67,11 @@ pub(crate) fn is_built_in(text: &str) -> bool {
 ///
 /// # Errors
 /// When the URL is wrong.
-pub(crate) fn of_line(name: &str, text: &str, catalog: &[WorkloadDescription]) -> Result<Plan, Failure> {
+pub(crate) fn of_line(
+    name: &str,
+    text: &str,
+    catalog: &[WorkloadDescription],
+) -> Result<Plan, Failure> {
     let input = Input { is_line: true, ..input(name, text) };
     Ok(spec::parse(input, catalog).map_err(|errors| errors.by_line(one_line::option_of))?.1)
 }
@@ -90,11 +94,17 @@ fn script(file: &Path, kind: TextKind) -> Result<String, String> {
         TextKind::Script => SCRIPT_MAX,
         TextKind::Setup => SETUP_MAX,
     };
-    let bytes = dyno_files::read(file, limit).map_err(|error| match neighbour(file, &[".sql", ".lua"]) {
-        Some(name) if error.kind() == ErrorKind::NotFound => {
-            format!("{}; did you mean `{}`?", reason(&error), file.with_file_name(name).display())
+    let bytes = dyno_files::read(file, limit).map_err(|error| {
+        match neighbour(file, &[".sql", ".lua"]) {
+            Some(name) if error.kind() == ErrorKind::NotFound => {
+                format!(
+                    "{}; did you mean `{}`?",
+                    reason(&error),
+                    file.with_file_name(name).display()
+                )
+            }
+            _ => reason(&error),
         }
-        _ => reason(&error),
     })?;
     String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
 }
@@ -105,12 +115,13 @@ fn line_of(error: &FromUtf8Error) -> (usize, usize) {
     (at, 1 + error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count())
 }
 
-/// The data set that a treatment can share with others.
-fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
+/// The data set that a configuration can share with others.
+fn shared_data(plan: &Plan, configuration: &Configuration) -> Option<String> {
     // Options that do not fit are told by preflight.
-    let data = Together::of(plan, treatment).ok()?;
-    let source = &plan.systems[treatment.system].source;
-    let is_copied = matches!(source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy);
+    let data = Together::of(plan, configuration).ok()?;
+    let source = &plan.systems[configuration.system].source;
+    let is_copied =
+        matches!(source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy);
     // Where tables are used as they are, nothing is made that could be shared.
     (data.is_reusable() && (is_copied || data.brings_data())).then(|| data.fingerprint())
 }
@@ -118,23 +129,27 @@ fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
 fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     if path.is_dir() {
-        return Err(
-            Failure::new(SPEC_INVALID, format!("{shown} is a folder, not a spec file")).help(in_folder(path))
-        );
+        return Err(Failure::new(SPEC_INVALID, format!("{shown} is a folder, not a spec file"))
+            .help(in_folder(path)));
     }
     let is_script = path.extension().is_some_and(|ending| ending == "sql" || ending == "lua");
     if is_script && path.is_file() {
         let help = format!("it runs on a database: dyno run URL --script {shown}");
-        return Err(Failure::new(SPEC_INVALID, format!("{shown} is a script, not a spec file")).help(help));
+        return Err(
+            Failure::new(SPEC_INVALID, format!("{shown} is a script, not a spec file")).help(help)
+        );
     }
     let bytes = dyno_files::read(path, SPEC_MAX).map_err(|error| {
-        let failure =
-            Failure::new(SPEC_INVALID, format!("cannot read the spec file {shown}")).because(&error);
+        let failure = Failure::new(SPEC_INVALID, format!("cannot read the spec file {shown}"))
+            .because(&error);
         match error.kind() {
             ErrorKind::NotFound => failure.help(not_found(path)),
-            ErrorKind::PermissionDenied => failure.help(format!("make it readable: chmod u+r {shown}")),
+            ErrorKind::PermissionDenied => {
+                failure.help(format!("make it readable: chmod u+r {shown}"))
+            }
             ErrorKind::FileTooLarge => {
-                let text = format!("{shown} is larger than {} MiB and cannot be a spec", SPEC_MAX >> 20);
+                let text =
+                    format!("{shown} is larger than {} MiB and cannot be a spec", SPEC_MAX >> 20);
                 Failure::new(SPEC_INVALID, text)
             }
             _ => failure,
@@ -142,7 +157,10 @@ fn read(path: &Path) -> Result<String, Failure> {
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let ((at, line), bytes) = (line_of(&error), error.as_bytes());
-        let text = format!("{shown} is not UTF-8: byte 0x{:02x} at offset {at}, in line {line}", bytes[at]);
+        let text = format!(
+            "{shown} is not UTF-8: byte 0x{:02x} at offset {at}, in line {line}",
+            bytes[at]
+        );
         Failure::new(SPEC_INVALID, text).help("save the file as UTF-8")
     })
 }
@@ -165,7 +183,8 @@ fn not_found(path: &Path) -> String {
 
 /// The file that is probably meant by a path at which there is none.
 fn neighbour(path: &Path, endings: &[&str]) -> Option<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let wanted = path.file_name()?.to_string_lossy();
     let names = names(folder, endings);
     words::nearest(&wanted, names.iter().map(String::as_str)).map(str::to_owned)
@@ -175,7 +194,8 @@ fn neighbour(path: &Path, endings: &[&str]) -> Option<String> {
 fn names(folder: &Path, endings: &[&str]) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_meant = |name: &String| endings.iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
+    let is_meant =
+        |name: &String| endings.iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
     let mut names: Vec<String> = names.filter(is_meant).collect();
     names.sort_unstable();
     names

@@ -1,4 +1,5 @@
-//! Databases on a system that clients are spread over: claimed each by itself, filled, and cleaned up.
+//! Databases on a system that clients are spread over: claimed each by itself, filled, and cleaned
+//! up.
 
 use dyno_host::databases::{self, beside};
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -25,7 +26,8 @@ pub(crate) struct Wish {
 }
 
 impl Spread {
-    /// Claims databases beside another, but for those that are claimed already; of those whose tables are used as they are, it is seen that they may be.
+    /// Claims databases beside another, but for those that are claimed already; of those whose
+    /// tables are used as they are, it is seen that they may be.
     ///
     /// # Errors
     /// When one is not to be had, in words.
@@ -43,11 +45,14 @@ impl Spread {
         }
         let entered = match wish.policy {
             DataPolicy::Own => {
-                let claims = databases::claim(base, &names, options).map_err(|error| error.to_string())?;
+                let claims =
+                    databases::claim(base, &names, options).map_err(|error| error.to_string())?;
                 let claimed = |(name, claim)| Database { name, only_reads: false, claim };
                 names.into_iter().zip(claims).map(claimed).collect()
             }
-            DataPolicy::Existing | DataPolicy::Copy => found(base, names, wish.only_reads, options)?,
+            DataPolicy::Existing | DataPolicy::Copy => {
+                found(base, names, wish.only_reads, options)?
+            }
         };
         self.0.extend(entered);
         Ok(())
@@ -76,7 +81,9 @@ impl Spread {
         tables: &[String],
         options: &ClaimOptions<'_>,
     ) -> Result<(), String> {
-        let Some(database) = self.0.iter_mut().find(|known| known.name == name) else { return Ok(()) };
+        let Some(database) = self.0.iter_mut().find(|known| known.name == name) else {
+            return Ok(());
+        };
         let recorded = database.claim.record_tables(&beside(base, name), tables, options);
         recorded.map_err(|error| error.to_string())
     }
@@ -85,7 +92,11 @@ impl Spread {
     ///
     /// # Errors
     /// When one cannot be marked.
-    pub(crate) fn adopt_all(&mut self, base: &Target, options: &ClaimOptions<'_>) -> Result<(), String> {
+    pub(crate) fn adopt_all(
+        &mut self,
+        base: &Target,
+        options: &ClaimOptions<'_>,
+    ) -> Result<(), String> {
         self.0.iter_mut().try_for_each(|database| {
             let adopted = database.claim.adopt_all(&beside(base, &database.name), options);
             adopted.map_err(|error| error.to_string())

@@ -1,22 +1,23 @@
-//! One system that answers: a server that dyno started, or one that was there, with what dyno knows of it while a run goes on.
+//! One system that answers: a server that dyno started, or one that was there, with what dyno knows
+//! of it while a run goes on.
 
 use crate::spread::Spread;
 use dyno_engine::Node;
 use dyno_host::copies;
 use dyno_host::counters::{self, WriteMarks};
 use dyno_host::existing::ConnectedSystem;
+use dyno_host::hooks::ExclusiveSlot;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
+use dyno_host::network_path::{FaultProxy, RunningPath};
 use dyno_host::probe;
 use dyno_host::server::{FaultNode, RunningServer};
 use dyno_host::settings::RoundedSetting;
-use dyno_host::steering::Turn;
-use dyno_host::way::{Gate, RunningWay};
 use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
-use dyno_model::finding::Finding;
 use dyno_model::plan::{EndpointPlan, Via};
 use dyno_model::target::{QueryMode, Target};
+use dyno_model::warning::Warning;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,13 +32,13 @@ pub(crate) struct Ready {
     /// True until a trial has used the data.
     pub(crate) is_untouched: bool,
     /// What was started in front of it, by the name of the endpoint.
-    pub(crate) ways: Vec<(String, RunningWay)>,
+    pub(crate) ways: Vec<(String, RunningPath)>,
     /// Directly in front of its servers, where a fault is to cut the way to one.
-    gates: Vec<Arc<Gate>>,
+    fault_proxies: Vec<Arc<FaultProxy>>,
     /// Databases of it that clients were spread over.
     pub(crate) spread: Spread,
     /// What stops it, if a command of the user's started it.
-    pub(crate) turn: Option<Turn>,
+    pub(crate) slot: Option<ExclusiveSlot>,
     /// The database of which it works in a copy.
     pub(crate) original: Option<Target>,
 }
@@ -51,7 +52,8 @@ pub(crate) enum Source {
 }
 
 impl Ready {
-    /// A system that nobody has claimed, worked on or put anything in front of; `loaded` is the fingerprint of its data set, if it has one.
+    /// A system that nobody has claimed, worked on or put anything in front of; `loaded` is the
+    /// fingerprint of its data set, if it has one.
     pub(crate) fn new(source: Source, connect_timeout: Duration, loaded: Option<String>) -> Self {
         Self {
             source,
@@ -60,9 +62,9 @@ impl Ready {
             loaded,
             is_untouched: true,
             ways: Vec::new(),
-            gates: Vec::new(),
+            fault_proxies: Vec::new(),
             spread: Spread::default(),
-            turn: None,
+            slot: None,
             original: None,
         }
     }
@@ -77,7 +79,7 @@ impl Ready {
 
     /// True when dyno or a command of the user's started it.
     pub(crate) fn is_started(&self) -> bool {
-        self.turn.is_some() || self.managed().is_some()
+        self.slot.is_some() || self.managed().is_some()
     }
 
     /// Makes a fresh copy of its database, and works in that from here on.
@@ -103,36 +105,43 @@ impl Ready {
         }
     }
 
-    /// Where clients connect that take this way and talk to the server themselves; `None`: the usual one.
-    pub(crate) fn target_by(&self, way: Option<&EndpointPlan>) -> Target {
+    /// Where clients connect that take this way and talk to the server themselves; `None`: the
+    /// usual one.
+    pub(crate) fn target_by(&self, network_path: Option<&EndpointPlan>) -> Target {
         let usual = self.target();
-        let Some(way) = way else { return usual };
-        match &way.via {
+        let Some(network_path) = network_path else { return usual };
+        match &network_path.via {
             Via::Tcp | Via::Application(_) => usual,
             Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
             Via::Socket => {
                 let socket = self.managed().and_then(RunningServer::unix_target);
                 socket.map_or(usual, |socket| self.within_limit(socket))
             }
-            Via::Proxy(_) => self.started(way).map_or(usual, |running| running.target.clone()),
+            Via::Proxy(_) => {
+                self.started(network_path).map_or(usual, |running| running.target.clone())
+            }
         }
     }
 
     /// What was started on this way.
-    fn started(&self, way: &EndpointPlan) -> Option<&RunningWay> {
-        self.ways.iter().find(|(name, _)| *name == way.name).map(|(_, running)| running)
+    fn started(&self, network_path: &EndpointPlan) -> Option<&RunningPath> {
+        self.ways.iter().find(|(name, _)| *name == network_path.name).map(|(_, running)| running)
     }
 
     /// How what was started on this way ended; `None` while it runs, or when there is nothing.
-    pub(crate) fn way_ending(&self, way: Option<&EndpointPlan>) -> Option<String> {
-        let (way, running) = way.and_then(|way| Some((way, self.started(way)?)))?;
-        running.ending().map(|ending| format!("the {} {} {ending}", running.what, way.name))
+    pub(crate) fn way_ending(&self, network_path: Option<&EndpointPlan>) -> Option<String> {
+        let (network_path, running) = network_path
+            .and_then(|network_path| Some((network_path, self.started(network_path)?)))?;
+        running
+            .ending()
+            .map(|ending| format!("the {} {} {ending}", running.what, network_path.name))
     }
 
     /// Where clients connect that take this way and talk to an application.
-    fn door(&self, way: Option<&EndpointPlan>) -> Option<Target> {
-        let way = way.filter(|way| matches!(way.via, Via::Application(_)))?;
-        Some(self.within_limit(self.started(way)?.target.clone()))
+    fn client_target(&self, network_path: Option<&EndpointPlan>) -> Option<Target> {
+        let network_path =
+            network_path.filter(|network_path| matches!(network_path.via, Via::Application(_)))?;
+        Some(self.within_limit(self.started(network_path)?.target.clone()))
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -149,10 +158,11 @@ impl Ready {
         StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) }
     }
 
-    /// Takes over from what was known of the same system before it was restarted: what stands in front of it, and what was replaced in its database.
+    /// Takes over from what was known of the same system before it was restarted: what stands in
+    /// front of it, and what was replaced in its database.
     pub(crate) fn take_over(&mut self, known: Self) {
         self.ways = known.ways;
-        self.gates = known.gates;
+        self.fault_proxies = known.fault_proxies;
         self.spread = known.spread;
         self.original = known.original;
         if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
@@ -170,14 +180,17 @@ impl Ready {
         options: &ClaimOptions<'_>,
     ) -> Result<(), String> {
         let target = self.target();
-        let Some(claim) = self.claim.as_mut().filter(|claim| !claim.tables.is_empty()) else { return Ok(()) };
+        let Some(claim) = self.claim.as_mut().filter(|claim| !claim.tables.is_empty()) else {
+            return Ok(());
+        };
         unmake(&target);
         let renewed = marker::renew(&target, &claim.replaced, options);
         *claim = renewed.map_err(|error| error.to_string())?;
         Ok(())
     }
 
-    /// Marks everything in its database as dyno's. It was empty before, or [`marker::EVERYTHING`] could not have been recorded.
+    /// Marks everything in its database as dyno's. It was empty before, or [`marker::EVERYTHING`]
+    /// could not have been recorded.
     ///
     /// # Errors
     /// When it cannot be marked.
@@ -212,26 +225,26 @@ impl Ready {
     }
 
     /// Databases that could not be locked against other runs.
-    pub(crate) fn unlocked(&self) -> impl Iterator<Item = Finding> {
+    pub(crate) fn unlocked(&self) -> impl Iterator<Item = Warning> {
         self.claim.iter().chain(self.spread.claims()).filter_map(|claim| {
             let (database, reason) = (claim.database.clone(), claim.lock_problem()?.to_owned());
-            Some(Finding::DatabaseNotLocked { database, reason })
+            Some(Warning::DatabaseNotLocked { database, reason })
         })
     }
 
     /// Settings that its server rounded, of those that were asked for.
-    pub(crate) fn rounded_settings(&self, system: &str) -> Vec<Finding> {
+    pub(crate) fn rounded_settings(&self, system: &str) -> Vec<Warning> {
         let rounded = match &self.source {
             Source::Managed(server) => &server.rounded,
             Source::Existing(existing) => &existing.rounded,
         };
-        let finding = |rounded: &RoundedSetting| Finding::SettingRounded {
+        let warning = |rounded: &RoundedSetting| Warning::SettingRounded {
             system: system.to_owned(),
             name: rounded.name.clone(),
             asked: rounded.asked.clone(),
             in_force: rounded.found.clone(),
         };
-        rounded.iter().map(finding).collect()
+        rounded.iter().map(warning).collect()
     }
 
     /// Time that copying its data set took.
@@ -252,7 +265,8 @@ impl Ready {
         probe::foreign_sessions(&self.target()).map_or(0, |sessions| sessions.len() as u64)
     }
 
-    /// How a server that dyno started ended; `None` while it runs. Existing ones show it by refusing connections.
+    /// How a server that dyno started ended; `None` while it runs. Existing ones show it by
+    /// refusing connections.
     pub(crate) fn ending(&self) -> Option<String> {
         self.managed()?.ending()
     }
@@ -275,15 +289,18 @@ impl Ready {
     /// What the monitor looks at. An application on the clients' way belongs to what they use.
     pub(crate) fn monitored(
         &self,
-        way: Option<&EndpointPlan>,
+        network_path: Option<&EndpointPlan>,
         command: Option<monitor::RemoteCommand>,
         databases: Vec<String>,
     ) -> monitor::Watched {
         let (target, is_local) = (self.target(), self.shares_machine());
         let pids = match &self.source {
             Source::Managed(server) => {
-                let application = way.filter(|way| matches!(way.via, Via::Application(_)));
-                let application = application.and_then(|way| self.started(way)).map(|running| running.pid);
+                let application = network_path
+                    .filter(|network_path| matches!(network_path.via, Via::Application(_)));
+                let application = application
+                    .and_then(|network_path| self.started(network_path))
+                    .map(|running| running.pid);
                 server.pids().chain(application).collect()
             }
             Source::Existing(_) if is_local && command.is_none() => {
@@ -294,7 +311,8 @@ impl Ready {
         monitor::Watched { target, databases, pids, is_local, command }
     }
 
-    /// The server's own counters now; none when it does not answer. What it counts for each database is summed over these, where there are any.
+    /// The server's own counters now; none when it does not answer. What it counts for each
+    /// database is summed over these, where there are any.
     pub(crate) fn counters(&self, databases: &[String]) -> BTreeMap<String, i64> {
         self.asked(databases).unwrap_or_default()
     }
@@ -313,51 +331,63 @@ impl Ready {
     /// Its server, or all nodes of a cluster.
     pub(crate) fn servers(&self) -> Vec<Target> {
         match &self.source {
-            Source::Managed(server) => server.nodes().map(|node| self.within_limit(node.target())).collect(),
+            Source::Managed(server) => {
+                server.nodes().map(|node| self.within_limit(node.target())).collect()
+            }
             Source::Existing(existing) => vec![existing.target.clone()],
         }
     }
 
-    /// Where clients connect: to each of these databases, or where there are none, as [`Self::nodes`] has it.
+    /// Where clients connect: to each of these databases, or where there are none, as
+    /// [`Self::nodes`] has it.
     pub(crate) fn work_nodes(
         &self,
-        way: Option<&EndpointPlan>,
+        network_path: Option<&EndpointPlan>,
         query_mode: QueryMode,
         names: &[String],
     ) -> Vec<Node> {
         if names.is_empty() {
-            return self.nodes(way, query_mode);
+            return self.nodes(network_path, query_mode);
         }
-        let by_way = Target { query_mode, ..self.target_by(way) };
+        let by_way = Target { query_mode, ..self.target_by(network_path) };
         let nodes = names.iter().flat_map(|name| Node::alone(self.spread.target(&by_way, name)));
         nodes.collect()
     }
 
     /// The servers that a trial's clients are spread over, by the way that they take.
-    pub(crate) fn nodes(&self, way: Option<&EndpointPlan>, query_mode: QueryMode) -> Vec<Node> {
+    pub(crate) fn nodes(
+        &self,
+        network_path: Option<&EndpointPlan>,
+        query_mode: QueryMode,
+    ) -> Vec<Node> {
         let in_mode = |target: Target| Target { query_mode, ..target };
         let mut nodes = match &self.source {
             Source::Managed(server) if server.kind.is_cluster() => {
                 let node = |node: &RunningServer| Node {
                     target: in_mode(self.within_limit(node.target())),
-                    door: None,
+                    client_target: None,
                     barrier: node.barrier(),
                     is_spare: node.is_replica(),
                 };
                 server.nodes().map(node).collect()
             }
-            _ => Node::alone(in_mode(self.target_by(way))),
+            _ => Node::alone(in_mode(self.target_by(network_path))),
         };
-        let door = self.door(way);
+        let client_target = self.client_target(network_path);
         for node in &mut nodes {
-            let gate = self.gate_to(&node.target).map(|gate| gate.target().detour.clone());
-            node.door = door.clone().or_else(|| Some(Target { detour: gate?, ..node.target.clone() }));
+            let fault_proxy = self
+                .fault_proxy_to(&node.target)
+                .map(|fault_proxy| fault_proxy.target().detour.clone());
+            node.client_target = client_target
+                .clone()
+                .or_else(|| Some(Target { detour: fault_proxy?, ..node.target.clone() }));
         }
         nodes
     }
 
-    /// The servers at the end of a way, by the name of the node: what stands on the way reaches them directly.
-    fn ends(&self, way: Option<&EndpointPlan>) -> Vec<(String, Target)> {
+    /// The servers at the end of a way, by the name of the node: what stands on the way reaches
+    /// them directly.
+    fn ends(&self, network_path: Option<&EndpointPlan>) -> Vec<(String, Target)> {
         match &self.source {
             Source::Managed(server) => {
                 let servers = self.servers();
@@ -365,42 +395,56 @@ impl Ready {
                 names.into_iter().zip(servers).collect()
             }
             Source::Existing(_) => {
-                let own = way.filter(|way| matches!(way.via, Via::Address(_)));
+                let own =
+                    network_path.filter(|network_path| matches!(network_path.via, Via::Address(_)));
                 vec![("server".to_owned(), self.target_by(own))]
             }
         }
     }
 
-    /// Makes the way to each server at its end one that can be cut, unless it is. Each address of a server has a way of its own.
+    /// Makes the way to each server at its end one that can be cut, unless it is. Each address of a
+    /// server has a way of its own.
     ///
     /// # Errors
     /// When a server has no address, or there is no port left.
-    pub(crate) fn put_gates(&mut self, way: Option<&EndpointPlan>) -> Result<(), String> {
-        for (_, server) in self.ends(way) {
-            if self.gate_to(&server).is_none() {
-                let gate = Gate::to(&server).map_err(|error| error.to_string())?;
-                self.gates.push(Arc::new(gate));
+    pub(crate) fn put_fault_proxies(
+        &mut self,
+        network_path: Option<&EndpointPlan>,
+    ) -> Result<(), String> {
+        for (_, server) in self.ends(network_path) {
+            if self.fault_proxy_to(&server).is_none() {
+                let fault_proxy = FaultProxy::to(&server).map_err(|error| error.to_string())?;
+                self.fault_proxies.push(Arc::new(fault_proxy));
             }
         }
         Ok(())
     }
 
     /// What cuts the way to a server, unless its clients come by another that has it behind itself.
-    fn gate_to(&self, server: &Target) -> Option<&Arc<Gate>> {
-        let gate = || self.gates.iter().find(|gate| gate.target().endpoint == server.endpoint);
-        server.detour.is_none().then(gate).flatten()
+    fn fault_proxy_to(&self, server: &Target) -> Option<&Arc<FaultProxy>> {
+        let fault_proxy = || {
+            self.fault_proxies
+                .iter()
+                .find(|fault_proxy| fault_proxy.target().endpoint == server.endpoint)
+        };
+        server.detour.is_none().then(fault_proxy).flatten()
     }
 
     /// What cuts a way, by the name of the node that it leads to.
-    pub(crate) fn gates(&self, way: Option<&EndpointPlan>) -> Vec<(String, Arc<Gate>)> {
-        let gate = |(name, server): (String, Target)| Some((name, Arc::clone(self.gate_to(&server)?)));
-        self.ends(way).into_iter().filter_map(gate).collect()
+    pub(crate) fn fault_proxies(
+        &self,
+        network_path: Option<&EndpointPlan>,
+    ) -> Vec<(String, Arc<FaultProxy>)> {
+        let fault_proxy = |(name, server): (String, Target)| {
+            Some((name, Arc::clone(self.fault_proxy_to(&server)?)))
+        };
+        self.ends(network_path).into_iter().filter_map(fault_proxy).collect()
     }
 
     /// Where whatever stands in front of its servers reaches them.
     pub(crate) fn approaches(&self) -> Vec<Target> {
-        let approach = |server: Target| match self.gate_to(&server) {
-            Some(gate) => self.within_limit(gate.target().clone()),
+        let approach = |server: Target| match self.fault_proxy_to(&server) {
+            Some(fault_proxy) => self.within_limit(fault_proxy.target().clone()),
             None => server,
         };
         self.servers().into_iter().map(approach).collect()
@@ -452,18 +496,26 @@ mod tests {
             name: endpoint.to_string(),
             via: Via::Address(endpoint.clone()),
         };
-        for (way, word) in [(None, 1), (Some(by(&one)), 1), (Some(by(&two)), 2)] {
-            ready.put_gates(way.as_ref()).unwrap();
-            let nodes = ready.nodes(way.as_ref(), QueryMode::Prepared);
-            let door = nodes[0].door.as_ref().expect("a way that can be cut");
-            assert_eq!(door.endpoint, nodes[0].target.endpoint, "the server keeps its name");
-            let door = door.opened_at().to_string();
+        for (network_path, word) in [(None, 1), (Some(by(&one)), 1), (Some(by(&two)), 2)] {
+            ready.put_fault_proxies(network_path.as_ref()).unwrap();
+            let nodes = ready.nodes(network_path.as_ref(), QueryMode::Prepared);
+            let client_target = nodes[0].client_target.as_ref().expect("a way that can be cut");
+            assert_eq!(
+                client_target.endpoint, nodes[0].target.endpoint,
+                "the server keeps its name"
+            );
+            let client_target = client_target.opened_at().to_string();
             let mut greeting = [0];
-            TcpStream::connect(door).unwrap().read_exact(&mut greeting).unwrap();
-            assert_eq!(greeting, [word], "{way:?}");
-            let [(name, gate)] = &ready.gates(way.as_ref())[..] else { panic!("one way") };
-            assert_eq!((name.as_str(), &gate.target().endpoint), ("server", &nodes[0].target.endpoint));
+            TcpStream::connect(client_target).unwrap().read_exact(&mut greeting).unwrap();
+            assert_eq!(greeting, [word], "{network_path:?}");
+            let [(name, fault_proxy)] = &ready.fault_proxies(network_path.as_ref())[..] else {
+                panic!("one way")
+            };
+            assert_eq!(
+                (name.as_str(), &fault_proxy.target().endpoint),
+                ("server", &nodes[0].target.endpoint)
+            );
         }
-        assert_eq!(ready.gates.len(), 2, "the first address is met twice");
+        assert_eq!(ready.fault_proxies.len(), 2, "the first address is met twice");
     }
 }

@@ -1,30 +1,31 @@
-//! The systems under test while a run goes on: started when a trial needs them, fresh in every block and for every whole
-//! plot, stopped at the end.
+//! The systems under test while a run goes on: started when a trial needs them, fresh in every
+//! block and for every restart group, stopped at the end.
 
 use crate::disk::DiskWatch;
+use crate::original_settings::{Originals, hooks};
 use crate::slot::Slot;
-use crate::steered::{Originals, steering};
 use crate::system::{Ready, Source};
 use crate::together::{Together, only_reads, unmake};
-use dyno_drivers::patience::is_end_requested;
+use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::MeasuredWorkers;
 use dyno_engine::workload::DataSet as _;
 use dyno_host::copies;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::databases;
 use dyno_host::existing;
-use dyno_host::guard::GuardCommand;
+use dyno_host::hooks::ExclusiveSlot;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
+use dyno_host::network_path;
 use dyno_host::server::{self, StartOptions};
-use dyno_host::steering::Turn;
-use dyno_host::way;
+use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::Finding;
 use dyno_model::plan::{
-    DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
+    Configuration, DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan,
+    SystemSource,
 };
 use dyno_model::target::Target;
+use dyno_model::warning::Warning;
 use dyno_store::utc_now;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ pub(crate) struct Systems<'p> {
     pub(crate) disks: DiskWatch,
     pub(crate) measured_workers: Arc<MeasuredWorkers>,
     /// Findings about settings that were told.
-    told: Vec<Finding>,
+    told: Vec<Warning>,
     /// The settings of systems that commands of the user's change, as they were before.
     originals: Originals,
 }
@@ -65,7 +66,8 @@ pub(crate) struct Restored {
 }
 
 impl<'p> Systems<'p> {
-    /// Nothing is started yet. `yes_write_to` names a database that may be written to although it is not dyno's.
+    /// Nothing is started yet. `yes_write_to` names a database that may be written to although it
+    /// is not dyno's.
     pub(crate) fn new(
         plan: &'p Plan,
         yes_write_to: Option<&'p str>,
@@ -86,7 +88,8 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Servers that dyno started are stopped, so that the block gets fresh ones; data on existing systems is forgotten.
+    /// Servers that dyno started are stopped, so that the block gets fresh ones; data on existing
+    /// systems is forgotten.
     pub(crate) fn begin_block(&mut self, block: u32, listener: &mut dyn Listener) {
         self.block = block;
         self.stop_managed(listener);
@@ -95,7 +98,7 @@ impl<'p> Systems<'p> {
                 ready.loaded = None;
             }
             // It is restarted, as a server of dyno's is.
-            slot.plot = slot.plot.filter(|_| self.plan.steering(system).is_none());
+            slot.plot = slot.plot.filter(|_| self.plan.hooks(system).is_none());
         }
     }
 
@@ -113,25 +116,26 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Starts or connects the system of a treatment, unless it answers already with the treatment's settings. A server that has to be started may begin with
-    /// a saved data set.
+    /// Starts or connects the system of a configuration, unless it answers already with the
+    /// configuration's settings. A server that has to be started may begin with a saved data set.
     ///
     /// # Errors
     /// Why it is not there, for the record of the trial.
     pub(crate) fn bring_up(
         &mut self,
-        treatment: usize,
+        configuration: usize,
         data: Option<&Restored>,
         listener: &mut dyn Listener,
     ) -> Result<(), String> {
         let plan = self.plan;
-        let plot = plan.whole_plot(&plan.treatments[treatment]);
+        let plot = plan.restart_group(&plan.configurations[configuration]);
         let system = plot.system;
         if self.slots[system].ready.is_some() && self.slots[system].plot == Some(plot) {
             return self.check_claims(system);
         }
         if plan.is_split() {
-            // Each whole plot is there once per block: the server before is done, and its memory is needed.
+            // Each restart group is there once per block: the server before is done, and its memory
+            // is needed.
             self.stop_managed(listener);
         }
         self.slots[system].may_try(plot)?;
@@ -139,19 +143,19 @@ impl<'p> Systems<'p> {
         listener.event(&Event::SystemStarting { system: name.clone() });
         let began = Instant::now();
         let noted = self.originals.note(plan, system, self.log_dir.as_deref(), listener);
-        let opened = noted.and_then(|()| self.open(treatment, data));
+        let opened = noted.and_then(|()| self.open(configuration, data));
         match opened {
             Ok((mut ready, version, settings)) => {
                 if let Some(known) = self.slots[system].ready.take() {
                     ready.take_over(known);
                 }
                 let is_started =
-                    plan.steering(system).is_some() || matches!(ready.source, Source::Managed(_));
+                    plan.hooks(system).is_some() || matches!(ready.source, Source::Managed(_));
                 let start = is_started.then(|| ready.start_times(began.elapsed(), data.is_some()));
                 listener.event(&Event::SystemReady { system: name, version, settings, start });
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
-                    listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
+                    listener.event(&Event::RunWarning(Warning::ForeignSessions { sessions }));
                 }
                 let rounded = ready.rounded_settings(&self.plan.systems[system].name);
                 self.tell_once(rounded, listener);
@@ -171,59 +175,65 @@ impl<'p> Systems<'p> {
     }
 
     /// Tells findings; once is enough, however often the server is started.
-    pub(crate) fn tell_once(&mut self, findings: Vec<Finding>, listener: &mut dyn Listener) {
-        for finding in findings {
-            if !self.told.contains(&finding) {
-                self.told.push(finding.clone());
-                listener.event(&Event::RunFinding(finding));
+    pub(crate) fn tell_once(&mut self, warnings: Vec<Warning>, listener: &mut dyn Listener) {
+        for warning in warnings {
+            if !self.told.contains(&warning) {
+                self.told.push(warning.clone());
+                listener.event(&Event::RunWarning(warning));
             }
         }
     }
 
     fn open(
         &mut self,
-        treatment: usize,
+        configuration: usize,
         data: Option<&Restored>,
     ) -> Result<(Ready, String, BTreeMap<String, String>), String> {
-        let treatment = &self.plan.treatments[treatment];
-        let system = treatment.system;
+        let configuration = &self.plan.configurations[configuration];
+        let system = configuration.system;
         let plan = &self.plan.systems[system];
         let making = databases::making_of(&plan.source);
-        let mut turn = None;
+        let mut slot = None;
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
-                let managed = self.plan.server(treatment).unwrap_or_else(|| managed.clone());
-                let mut options = self.start_options(self.log_name(treatment), system);
+                let managed = self.plan.server(configuration).unwrap_or_else(|| managed.clone());
+                let mut options = self.start_options(self.log_name(configuration), system);
                 options.data = data.map(|data| Arc::clone(&data.saved));
-                options.storage = self.plan.storage(treatment).cloned();
-                let server = server::start(&managed, &options).map_err(|error| error.to_string())?;
+                options.storage = self.plan.storage(configuration).cloned();
+                let server =
+                    server::start(&managed, &options).map_err(|error| error.to_string())?;
                 let (version, settings) = (server.version.clone(), server.settings.clone());
                 (Source::Managed(Box::new(server)), version, settings)
             }
             SystemSource::Existing(source) => {
-                let connected = match steering(self.plan, system, self.log_dir.as_deref()) {
-                    Some(steering) => {
-                        steering.begin(&treatment.variation.settings, self.originals.restoration(system))
-                    }
+                let connected = match hooks(self.plan, system, self.log_dir.as_deref()) {
+                    Some(hooks) => hooks.begin(
+                        &configuration.variation.settings,
+                        self.originals.restoration(system),
+                    ),
                     None => {
                         let timeout = plan.connect_timeout.into();
-                        let connected = existing::connect(source, plan.query_mode, timeout, &BTreeMap::new());
+                        let connected =
+                            existing::connect(source, plan.query_mode, timeout, &BTreeMap::new());
                         connected.map(|connected| (connected, None))
                     }
                 };
                 let (existing, begun) = connected.map_err(|error| error.to_string())?;
-                turn = begun;
+                slot = begun;
                 let (version, settings) = (existing.version.clone(), existing.settings.clone());
                 (Source::Existing(Box::new(existing)), version, settings)
             }
-            SystemSource::Imported => return Err("another program measured it, and dyno cannot".to_owned()),
+            SystemSource::Imported => {
+                return Err("another program measured it, and dyno cannot".to_owned());
+            }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
         let mut ready = Ready::new(source, plan.connect_timeout.into(), loaded);
-        ready.turn = turn;
+        ready.slot = slot;
         let created_at = utc_now();
         let options = self.claim_options(system, &created_at);
-        // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
+        // A database whose tables are used as they are is not marked; it must be dyno's or named
+        // all the same.
         if !self.plan.uses_own_database(system) {
             // Nothing is done in it.
             return Ok((ready, version, settings));
@@ -241,15 +251,22 @@ impl<'p> Systems<'p> {
         };
         match claim {
             Ok(claim) => ready.claim = Some(claim),
-            Err(_) if policy == DataPolicy::Existing && only_reads(self.plan, system) => ready.only_read(),
+            Err(_) if policy == DataPolicy::Existing && only_reads(self.plan, system) => {
+                ready.only_read()
+            }
             Err(error) => return Err(error.to_string()),
         }
         Ok((ready, version, settings))
     }
 
-    /// True when the system of a treatment is up with this data set, fresh or as good as new.
-    pub(crate) fn is_up_with(&self, treatment: usize, fingerprint: &str, is_reusable: bool) -> bool {
-        let plot = self.plan.whole_plot(&self.plan.treatments[treatment]);
+    /// True when the system of a configuration is up with this data set, fresh or as good as new.
+    pub(crate) fn is_up_with(
+        &self,
+        configuration: usize,
+        fingerprint: &str,
+        is_reusable: bool,
+    ) -> bool {
+        let plot = self.plan.restart_group(&self.plan.configurations[configuration]);
         let slot = &self.slots[plot.system];
         slot.plot == Some(plot)
             && slot.ready.as_ref().is_some_and(|ready| {
@@ -259,73 +276,87 @@ impl<'p> Systems<'p> {
             })
     }
 
-    /// Makes the way that a treatment's clients take to its server, which is up: starts what it leads along.
+    /// Makes the way that a configuration's clients take to its server, which is up: starts what it
+    /// leads along.
     ///
     /// # Errors
     /// Why the way is not there.
-    pub(crate) fn open_way(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
+    pub(crate) fn open_way(
+        &mut self,
+        configuration: usize,
+        listener: &mut dyn Listener,
+    ) -> Result<(), String> {
         let plan = self.plan;
-        let (way, system) = (plan.endpoint(&plan.treatments[treatment]), self.system_of(treatment));
-        let log =
-            |way: &EndpointPlan| format!("{}-block{}-{}", plan.systems[system].name, self.block, way.name);
-        let options = way.map(|way| self.start_options(log(way), system));
+        let (network_path, system) =
+            (plan.endpoint(&plan.configurations[configuration]), self.system_of(configuration));
+        let log = |network_path: &EndpointPlan| {
+            format!("{}-block{}-{}", plan.systems[system].name, self.block, network_path.name)
+        };
+        let options =
+            network_path.map(|network_path| self.start_options(log(network_path), system));
         let Some(ready) = self.slots[system].ready.as_mut() else { return Ok(()) };
         if plan.cuts_way_to(system) {
-            ready.put_gates(way)?;
+            ready.put_fault_proxies(network_path)?;
         }
-        let Some((EndpointPlan { name, via }, options)) = way.zip(options) else { return Ok(()) };
+        let Some((EndpointPlan { name, via }, options)) = network_path.zip(options) else {
+            return Ok(());
+        };
         if let Some(at) = ready.ways.iter().position(|(known, _)| known == name) {
             if ready.ways[at].1.ending().is_none() {
                 return Ok(());
             }
             tell_problems(ready.ways.remove(at).1.stop(), listener);
         }
-        let running = way::start(via, &ready.approaches(), &options)
+        let running = network_path::start(via, &ready.approaches(), &options)
             .map_err(|error| format!("endpoint {name}: {error}"))?;
         ready.ways.extend(running.map(|running| (name.clone(), running)));
         Ok(())
     }
 
-    /// Starts the server of a treatment with a copy of a data set, which `load` puts into a server of its own when it is needed
-    /// for the first time. Returns the time that loading and copying took.
+    /// Starts the server of a configuration with a copy of a data set, which `load` puts into a
+    /// server of its own when it is needed for the first time. Returns the time that loading and
+    /// copying took.
     ///
     /// # Errors
     /// Those of `load`, and why a server could not be started or its data not be copied.
     pub(crate) fn restore<E: From<String>>(
         &mut self,
-        treatment: usize,
+        configuration: usize,
         fingerprint: &str,
         tables: &[String],
         listener: &mut dyn Listener,
         load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<Duration, E> {
-        let plot = self.plan.whole_plot(&self.plan.treatments[treatment]);
+        let plot = self.plan.restart_group(&self.plan.configurations[configuration]);
         let system = plot.system;
         self.slots[system].may_try(plot)?;
         self.stop_system(system, listener);
         if self.plan.is_split() {
             self.stop_managed(listener);
         }
-        let key = self.key(treatment, fingerprint)?;
-        let known = self.saved.iter().find(|(other, _)| *other == key).map(|(_, saved)| Arc::clone(saved));
+        let key = self.key(configuration, fingerprint)?;
+        let known =
+            self.saved.iter().find(|(other, _)| *other == key).map(|(_, saved)| Arc::clone(saved));
         let (saved, loading) = match known {
             Some(saved) => (saved, Duration::ZERO),
             None => {
-                let (saved, loading) = self.load_and_save(treatment, tables, listener, load)?;
+                let (saved, loading) = self.load_and_save(configuration, tables, listener, load)?;
                 self.saved.push((key, Arc::clone(&saved)));
                 (saved, loading)
             }
         };
         let restored = Restored { saved, fingerprint: fingerprint.to_owned() };
-        self.bring_up(treatment, Some(&restored), listener)?;
+        self.bring_up(configuration, Some(&restored), listener)?;
         let ready = self.slots[system].ready.as_ref();
         Ok(loading + ready.map_or(Duration::ZERO, Ready::restored_in))
     }
 
-    fn key(&self, treatment: usize, fingerprint: &str) -> Result<DataSetKey, String> {
-        let treatment = &self.plan.treatments[treatment];
-        let server =
-            self.plan.server(treatment).ok_or("only servers that dyno starts are restored by copy")?;
+    fn key(&self, configuration: usize, fingerprint: &str) -> Result<DataSetKey, String> {
+        let configuration = &self.plan.configurations[configuration];
+        let server = self
+            .plan
+            .server(configuration)
+            .ok_or("only servers that dyno starts are restored by copy")?;
         let version = if server.kind.engine().is_embedded() {
             // It is part of this program, and so of one version in a run.
             String::new()
@@ -338,28 +369,28 @@ impl<'p> Systems<'p> {
 
     fn load_and_save<E: From<String>>(
         &mut self,
-        treatment: usize,
+        configuration: usize,
         tables: &[String],
         listener: &mut dyn Listener,
         load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<(Arc<SavedDataSet>, Duration), E> {
         let plan = self.plan;
-        let treatment = &plan.treatments[treatment];
-        let system = treatment.system;
+        let configuration = &plan.configurations[configuration];
+        let system = configuration.system;
         let (SystemSource::Managed(base), Some(server)) =
-            (&plan.systems[system].source, plan.server(treatment))
+            (&plan.systems[system].source, plan.server(configuration))
         else {
             return Err("only servers that dyno starts are restored by copy".to_owned().into());
         };
-        let plot = plan.whole_plot(treatment);
+        let plot = plan.restart_group(configuration);
         // Scripts make their data with as many threads as there are clients.
         let options = self.start_options(format!("{}-loading", plan.systems[system].name), system);
         let mut note = |reason: String| -> String {
             self.slots[system].note_failure(plot, &reason);
             reason
         };
-        let loading =
-            server::start(&loader(&server, base), &options).map_err(|error| note(error.to_string()))?;
+        let loading = server::start(&loader(&server, base), &options)
+            .map_err(|error| note(error.to_string()))?;
         let source = Source::Managed(Box::new(loading));
         let connect_timeout = plan.systems[system].connect_timeout.into();
         let mut ready = Ready::new(source, connect_timeout, None);
@@ -391,17 +422,18 @@ impl<'p> Systems<'p> {
         StartOptions {
             log_dir: self.log_dir.clone(),
             connections: self.connections(system),
-            ..StartOptions::new(name, GuardCommand::this_program())
+            ..StartOptions::new(name, SupervisorCommand::this_program())
         }
     }
 
-    /// Name of a server's log: its system, the block, and what sets its whole plot apart.
-    fn log_name(&self, treatment: &Treatment) -> String {
-        let mut name = format!("{}-block{}", self.plan.systems[treatment.system].name, self.block);
-        if let Some(storage) = &treatment.variation.storage {
+    /// Name of a server's log: its system, the block, and what sets its restart group apart.
+    fn log_name(&self, configuration: &Configuration) -> String {
+        let mut name =
+            format!("{}-block{}", self.plan.systems[configuration.system].name, self.block);
+        if let Some(storage) = &configuration.variation.storage {
             name.push_str(&format!("-{storage}"));
         }
-        for (setting, value) in &treatment.variation.settings {
+        for (setting, value) in &configuration.variation.settings {
             name.push_str(&format!("-{setting}-{value}"));
         }
         // The file's name gets a number and an ending besides.
@@ -419,11 +451,12 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
     }
 
-    /// Notes that tables are about to be made in a system's own database, or in one that clients are spread over; what was loaded there is no longer
-    /// whole.
+    /// Notes that tables are about to be made in a system's own database, or in one that clients
+    /// are spread over; what was loaded there is no longer whole.
     ///
     /// # Errors
-    /// When a table is not dyno's, or the marker cannot be written, without which nothing could be cleaned up.
+    /// When a table is not dyno's, or the marker cannot be written, without which nothing could be
+    /// cleaned up.
     pub(crate) fn begin_loading(
         &mut self,
         system: usize,
@@ -443,14 +476,15 @@ impl<'p> Systems<'p> {
         })
     }
 
-    pub(crate) fn system_of(&self, treatment: usize) -> usize {
-        self.plan.treatments[treatment].system
+    pub(crate) fn system_of(&self, configuration: usize) -> usize {
+        self.plan.configurations[configuration].system
     }
 
     /// True when a data set of so many rows is loaded once and then restored by copy.
-    pub(crate) fn restores(&self, treatment: usize, data: &Together<'_>) -> bool {
-        let system = self.system_of(treatment);
-        data.is_made_once() && self.plan.is_copyable(system) || self.plan.restores(system, data.rows())
+    pub(crate) fn restores(&self, configuration: usize, data: &Together<'_>) -> bool {
+        let system = self.system_of(configuration);
+        data.is_made_once() && self.plan.is_copyable(system)
+            || self.plan.restores(system, data.rows())
     }
 
     /// Whose tables the workload runs on.
@@ -482,9 +516,12 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut()
     }
 
-    /// How a system's machine is seen when it is another. The command gets no variable that holds a password.
+    /// How a system's machine is seen when it is another. The command gets no variable that holds a
+    /// password.
     pub(crate) fn monitor_command(&self, system: usize) -> Option<monitor::RemoteCommand> {
-        let SystemSource::Existing(existing) = &self.plan.systems[system].source else { return None };
+        let SystemSource::Existing(existing) = &self.plan.systems[system].source else {
+            return None;
+        };
         let MonitorPlan { command, pid_file } = existing.monitor.clone()?;
         let variables = self.plan.systems.iter().filter_map(|system| match &system.source {
             SystemSource::Existing(ExistingSystem {
@@ -497,7 +534,11 @@ impl<'p> Systems<'p> {
     }
 
     /// Clears a server away that died or fills its disk; says why, when it does.
-    pub(crate) fn bury_if_dead(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
+    pub(crate) fn discard_if_dead(
+        &mut self,
+        system: usize,
+        listener: &mut dyn Listener,
+    ) -> Option<String> {
         let ending = self.slots[system].ready.as_ref()?.ending();
         let is_alive = ending.is_none();
         let reason = ending.or_else(|| self.disks.full_now())?;
@@ -508,10 +549,16 @@ impl<'p> Systems<'p> {
         Some(self.failed(system, reason, listener))
     }
 
-    /// Stops a server that was started for this run and that does not answer any more, so that the next trial gets a new one; says why, when it
-    /// does. Of others dyno knows nothing but that: the next trial asks them again.
-    pub(crate) fn bury_if_silent(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
-        let failure = self.slots[system].ready.as_ref().filter(|ready| ready.is_started())?.silence()?;
+    /// Stops a server that was started for this run and that does not answer any more, so that the
+    /// next trial gets a new one; says why, when it does. Of others dyno knows nothing but that:
+    /// the next trial asks them again.
+    pub(crate) fn discard_if_silent(
+        &mut self,
+        system: usize,
+        listener: &mut dyn Listener,
+    ) -> Option<String> {
+        let failure =
+            self.slots[system].ready.as_ref().filter(|ready| ready.is_started())?.silence()?;
         self.stop_system(system, listener);
         Some(self.failed(system, format!("does not answer any more: {failure}"), listener))
     }
@@ -523,9 +570,11 @@ impl<'p> Systems<'p> {
         reason
     }
 
-    /// Clears a server away that has died or fallen silent, after a trial that could not be measured; true when it does.
-    pub(crate) fn bury(&mut self, system: usize, listener: &mut dyn Listener) -> bool {
-        self.bury_if_dead(system, listener).is_some() || self.bury_if_silent(system, listener).is_some()
+    /// Clears a server away that has died or fallen silent, after a trial that could not be
+    /// measured; true when it does.
+    pub(crate) fn discard(&mut self, system: usize, listener: &mut dyn Listener) -> bool {
+        self.discard_if_dead(system, listener).is_some()
+            || self.discard_if_silent(system, listener).is_some()
     }
 
     /// Stops what dyno started and removes from existing systems what dyno made there.
@@ -535,10 +584,16 @@ impl<'p> Systems<'p> {
                 self.part_with(system, ready, listener);
             }
         }
-        tell_problems(self.originals.restore(self.plan, self.log_dir.as_deref(), listener), listener);
+        tell_problems(
+            self.originals.restore(self.plan, self.log_dir.as_deref(), listener),
+            listener,
+        );
         // What was saved goes when the servers have stopped.
         for (_, saved) in self.saved.drain(..) {
-            tell_problems(Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(), listener);
+            tell_problems(
+                Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(),
+                listener,
+            );
         }
     }
 
@@ -552,17 +607,23 @@ impl<'p> Systems<'p> {
                     ready.claim = None;
                     let name = &self.plan.systems[system].name;
                     let problem = copies::remove(original).err();
-                    tell_problems(problem.map(|error| not_removed(name, &error.to_string())), listener);
+                    tell_problems(
+                        problem.map(|error| not_removed(name, &error.to_string())),
+                        listener,
+                    );
                 }
                 if self.data_policy(system) == DataPolicy::Own {
                     let (name, problems) =
                         (&self.plan.systems[system].name, ready.spread.clean_up(&existing.target));
-                    tell_problems(problems.into_iter().map(|error| not_removed(name, &error)), listener);
+                    tell_problems(
+                        problems.into_iter().map(|error| not_removed(name, &error)),
+                        listener,
+                    );
                     if self.plan.uses_own_database(system) {
                         self.clean(system, &existing.target, ready.claim, listener);
                     }
                 }
-                ready.turn.map(Turn::end)
+                ready.slot.map(ExclusiveSlot::end)
             }
         };
         if let Some(problems) = stopped {
@@ -573,7 +634,13 @@ impl<'p> Systems<'p> {
     }
 
     /// Removes what dyno made.
-    fn clean(&self, system: usize, target: &Target, claim: Option<Claim>, listener: &mut dyn Listener) {
+    fn clean(
+        &self,
+        system: usize,
+        target: &Target,
+        claim: Option<Claim>,
+        listener: &mut dyn Listener,
+    ) {
         let has_tables = claim.as_ref().is_some_and(|claim| !claim.tables.is_empty());
         // A user who wants the end does not wait for a program.
         if has_tables && !is_end_requested() {
@@ -592,6 +659,6 @@ fn not_removed(system: &str, error: &str) -> String {
 
 fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {
     for what in problems {
-        listener.event(&Event::RunFinding(Finding::CleanUpIncomplete { what }));
+        listener.event(&Event::RunWarning(Warning::CleanUpIncomplete { what }));
     }
 }

@@ -1,34 +1,38 @@
-//! The workloads of a treatment: the one that it is about and those beside it, with their data as one data set.
+//! The workloads of a configuration: the one that it is about and those beside it, with their data
+//! as one data set.
 //!
-//! Each audits the data by what its own clients did, so none may find the work of another: what two change is refused, what only reads is
-//! kept from writing by the server, and is not audited where another changes its tables.
+//! Each audits the data by what its own clients did, so none may find the work of another: what two
+//! change is refused, what only reads is kept from writing by the server, and is not audited where
+//! another changes its tables.
 
 use crate::workload::AnyWorkload;
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::beside::BesidePlan;
-use dyno_model::plan::{Plan, Treatment};
+use dyno_model::plan::{Configuration, Plan};
 use dyno_model::target::{Engine, Target};
 use dyno_pgbench::{mentions, reads};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
 
 pub(crate) struct Together<'p> {
-    /// The one that the treatment is about is the first.
+    /// The one that the configuration is about is the first.
     pub(crate) members: Vec<Member<'p>>,
-    /// Tables, each with its member and its place among the member's. One that two have is there once.
+    /// Tables, each with its member and its place among the member's. One that two have is there
+    /// once.
     tables: Vec<(usize, usize, TableDefinition)>,
-    /// The databases that the clients are spread over, each with a workload for its own clients; none where they work in the system's own.
+    /// The databases that the clients are spread over, each with a workload for its own clients;
+    /// none where they work in the system's own.
     pub(crate) databases: Vec<(String, AnyWorkload)>,
 }
 
-/// One of the workloads of a treatment.
+/// One of the workloads of a configuration.
 pub(crate) struct Member<'p> {
     pub(crate) workload: AnyWorkload,
-    /// `None`: the treatment is about it.
+    /// `None`: the configuration is about it.
     pub(crate) beside: Option<&'p BesidePlan>,
-    /// The treatment with it in the place of its workload, clients and load.
-    pub(crate) treatment: Treatment,
+    /// The configuration with it in the place of its workload, clients and load.
+    pub(crate) configuration: Configuration,
     /// Its sessions are kept from writing.
     pub(crate) only_reads: bool,
     /// Whoever changes its tables is asked about them in its place.
@@ -49,10 +53,13 @@ impl Changes {
             AnyWorkload::Sql(sql) => sql.changes().map_or(Self::Unknown, Self::Of),
             AnyWorkload::Native(native) => {
                 let sent = native.examples();
-                let tables = workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
-                // One that shows no statement may send any, and the ledger's stands beside those that are shown.
+                let tables =
+                    workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
+                // One that shows no statement may send any, and the ledger's stands beside those
+                // that are shown.
                 let is_known = engine.has_sql() && !sent.is_empty() && !native.keeps_ledger();
-                match is_known && sent.iter().all(|statement| reads(&statement.sql, engine.dialect().quoting))
+                match is_known
+                    && sent.iter().all(|statement| reads(&statement.sql, engine.dialect().quoting))
                 {
                     true => Self::Of(BTreeSet::new()),
                     false => Self::Of(tables.collect()),
@@ -68,24 +75,33 @@ impl Changes {
     /// What it may change of which this is true; in words.
     fn any(&self, is_meant: impl Fn(&str) -> bool) -> Option<String> {
         match self {
-            Self::Of(words) => words.iter().find(|word| is_meant(word)).map(|word| format!("changes {word}")),
+            Self::Of(words) => {
+                words.iter().find(|word| is_meant(word)).map(|word| format!("changes {word}"))
+            }
             Self::Unknown => Some("may change anything".to_owned()),
         }
     }
 }
 
 impl<'p> Member<'p> {
-    fn of(plan: &'p Plan, treatment: Treatment, beside: Option<&'p BesidePlan>) -> Result<Self, String> {
-        let workload = AnyWorkload::of(plan, &treatment, beside);
+    fn of(
+        plan: &'p Plan,
+        configuration: Configuration,
+        beside: Option<&'p BesidePlan>,
+    ) -> Result<Self, String> {
+        let workload = AnyWorkload::of(plan, &configuration, beside);
         let workload = workload.map_err(|reason| match beside {
             None => reason,
             Some(beside) => format!("[[beside]] {:?}: {reason}", beside.name),
         })?;
-        Ok(Self { workload, beside, treatment, only_reads: false, is_audited: true })
+        Ok(Self { workload, beside, configuration, only_reads: false, is_audited: true })
     }
 
     fn name(&self) -> String {
-        self.beside.map_or_else(|| "[workload]".to_owned(), |beside| format!("[[beside]] {:?}", beside.name))
+        self.beside.map_or_else(
+            || "[workload]".to_owned(),
+            |beside| format!("[[beside]] {:?}", beside.name),
+        )
     }
 
     fn has_table(&self, name: &str) -> bool {
@@ -108,16 +124,16 @@ impl<'p> Member<'p> {
 }
 
 impl<'p> Together<'p> {
-    /// All workloads of a treatment.
+    /// All workloads of a configuration.
     ///
     /// # Errors
     /// What is wrong with one, or why two do not get along, in words.
-    pub(crate) fn of(plan: &'p Plan, treatment: &'p Treatment) -> Result<Self, String> {
-        let mut members = vec![Member::of(plan, treatment.clone(), None)?];
-        for beside in &treatment.beside {
-            members.push(Member::of(plan, beside.treatment(treatment), Some(beside))?);
+    pub(crate) fn of(plan: &'p Plan, configuration: &'p Configuration) -> Result<Self, String> {
+        let mut members = vec![Member::of(plan, configuration.clone(), None)?];
+        for beside in &configuration.beside {
+            members.push(Member::of(plan, beside.configuration(configuration), Some(beside))?);
         }
-        let engine = plan.systems[treatment.system].engine();
+        let engine = plan.systems[configuration.system].engine();
         let changes: Vec<Changes> =
             members.iter().map(|member| Changes::of(&member.workload, engine)).collect();
         if members.len() > 1 {
@@ -147,8 +163,8 @@ impl<'p> Together<'p> {
                 }
             }
         }
-        let of_databases = AnyWorkload::of_databases(plan, treatment)?;
-        let databases = plan.databases(treatment).into_iter().zip(of_databases).collect();
+        let of_databases = AnyWorkload::of_databases(plan, configuration)?;
+        let databases = plan.databases(configuration).into_iter().zip(of_databases).collect();
         Ok(Self { members, tables, databases })
     }
 
@@ -165,7 +181,9 @@ impl<'p> Together<'p> {
 
     /// What scripts of SQL set up, each once.
     pub(crate) fn setups(&self) -> impl Iterator<Item = &dyn DataSet> {
-        self.makers().filter(|workload| matches!(workload, AnyWorkload::Sql(_))).map(AnyWorkload::data)
+        self.makers()
+            .filter(|workload| matches!(workload, AnyWorkload::Sql(_)))
+            .map(AnyWorkload::data)
     }
 
     /// What two would make in the same way is made once.
@@ -177,7 +195,8 @@ impl<'p> Together<'p> {
         (0..self.members.len()).filter(is_first).map(|at| &self.members[at].workload)
     }
 
-    /// The workload of the first database and those of the others, where clients are spread over several.
+    /// The workload of the first database and those of the others, where clients are spread over
+    /// several.
     pub(crate) fn take_databases(&mut self) -> Option<(AnyWorkload, Vec<AnyWorkload>)> {
         let mut all = std::mem::take(&mut self.databases).into_iter().map(|(_, workload)| workload);
         Some((all.next()?, all.collect()))
@@ -212,7 +231,9 @@ fn agree(members: &mut [Member<'_>], changes: &[Changes]) -> Result<(), String> 
             let is_native = matches!(member.workload, AnyWorkload::Native(_));
             let found = match is_native {
                 true => changes[other].any(|word| member.has_table(word)),
-                false if !member.own_audit().is_empty() => changes[other].any(|word| member.asks_for(word)),
+                false if !member.own_audit().is_empty() => {
+                    changes[other].any(|word| member.asks_for(word))
+                }
                 false => None,
             };
             let Some(found) = found else { continue };
@@ -236,18 +257,23 @@ fn agree(members: &mut [Member<'_>], changes: &[Changes]) -> Result<(), String> 
     Ok(())
 }
 
-/// The workloads of each of a system's treatments; what is wrong with one, in words.
-pub(crate) fn of_system(plan: &Plan, system: usize) -> impl Iterator<Item = Result<Together<'_>, String>> {
-    let treatments = plan.treatments.iter().filter(move |treatment| treatment.system == system);
-    treatments.map(|treatment| Together::of(plan, treatment))
+/// The workloads of each of a system's configurations; what is wrong with one, in words.
+pub(crate) fn of_system(
+    plan: &Plan,
+    system: usize,
+) -> impl Iterator<Item = Result<Together<'_>, String>> {
+    let configurations =
+        plan.configurations.iter().filter(move |configuration| configuration.system == system);
+    configurations.map(|configuration| Together::of(plan, configuration))
 }
 
-/// True when nothing is to be sent to a system but what is not known to write. Its sessions are then kept from writing, so that a database
-/// need not be dyno's.
+/// True when nothing is to be sent to a system but what is not known to write. Its sessions are
+/// then kept from writing, so that a database need not be dyno's.
 pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
     let engine = plan.systems[system].engine();
-    of_system(plan, system)
-        .all(|together| together.is_ok_and(|it| it.members.iter().all(|member| only_reading(member, engine))))
+    of_system(plan, system).all(|together| {
+        together.is_ok_and(|it| it.members.iter().all(|member| only_reading(member, engine)))
+    })
 }
 
 fn only_reading(member: &Member<'_>, engine: Engine) -> bool {
@@ -351,7 +377,7 @@ mod tests {
     fn refusal(own: &str, beside: &str) -> String {
         let own = own.replace("WORKLOAD", "workload");
         let plan = plan(&own, &beside.replace("WORKLOAD", "beside.workload"));
-        Together::of(&plan, &plan.treatments[0]).err().unwrap_or_default()
+        Together::of(&plan, &plan.configurations[0]).err().unwrap_or_default()
     }
 
     const RUSH: &str = "kind = \"rush\"";
@@ -365,7 +391,8 @@ mod tests {
         let reading = sql("SELECT sum(c2) FROM rush;");
         let writing = sql("UPDATE rush SET c2 = 0 WHERE c1 = 1;");
         let elsewhere = sql("INSERT INTO report SELECT sum(c2) FROM rush;");
-        let audited = |texts: &str| format!("{reading}[WORKLOAD.audit]\n\"{texts}\" = \"unchanged\"\n");
+        let audited =
+            |texts: &str| format!("{reading}[WORKLOAD.audit]\n\"{texts}\" = \"unchanged\"\n");
         for (own, beside, expected) in [
             (RUSH, &reading, ""),
             (RUSH, &elsewhere, ""),
@@ -375,7 +402,11 @@ mod tests {
                 &writing,
                 "[[beside]] \"night\" changes rush, and the audit of [workload] would take that for a fault\nhint: let one of them only read",
             ),
-            (&writing, &RUSH.to_owned(), "[workload] changes rush, and the audit of [[beside]] \"night\""),
+            (
+                &writing,
+                &RUSH.to_owned(),
+                "[workload] changes rush, and the audit of [[beside]] \"night\"",
+            ),
             (
                 RUSH,
                 &sql("CREATE TABLE x (id INTEGER);"),
@@ -405,7 +436,11 @@ mod tests {
                 "[[beside]] \"night\" changes sbtest1, and the audit of",
             ),
             (BULK, &BULK.to_owned(), "changes sbtest1, and the audit of"),
-            (BULK, &audited("count(*) from sbtest1"), "[workload] changes sbtest1, and the audit of"),
+            (
+                BULK,
+                &audited("count(*) from sbtest1"),
+                "[workload] changes sbtest1, and the audit of",
+            ),
             // Its own statements only read, and each transaction leaves a row.
             (LEDGER, &LEDGER.to_owned(), "changes dyno_ledger, and the audit of"),
             (
@@ -415,7 +450,8 @@ mod tests {
             ),
         ] {
             let found = refusal(own, beside);
-            let is_right = if expected.is_empty() { found.is_empty() } else { found.contains(expected) };
+            let is_right =
+                if expected.is_empty() { found.is_empty() } else { found.contains(expected) };
             assert!(is_right, "{own} beside {beside}: {found:?} in place of {expected:?}");
         }
     }
@@ -424,7 +460,7 @@ mod tests {
     fn what_only_reads_is_kept_from_writing_and_not_asked_about_what_another_changes() {
         let of = |own: &str, beside: &str| {
             let plan = plan(own, &beside.replace("WORKLOAD", "beside.workload"));
-            let together = Together::of(&plan, &plan.treatments[0]).expect("they get along");
+            let together = Together::of(&plan, &plan.configurations[0]).expect("they get along");
             together.members.iter().map(|it| (it.only_reads, it.is_audited)).collect::<Vec<_>>()
         };
         assert_eq!(of(RUSH, &sql("SELECT 1;")), [(false, true), (true, true)]);
@@ -439,12 +475,17 @@ mod tests {
         let reads = "kind = \"oltp_point_select\"\ntables = 2";
         let tables = |own: &str, beside: &str| {
             let plan = plan(own, &beside.replace("WORKLOAD", "beside.workload"));
-            let together = Together::of(&plan, &plan.treatments[0]).expect("they get along");
-            let names: Vec<String> = together.tables().into_iter().map(|table| table.name).collect();
+            let together = Together::of(&plan, &plan.configurations[0]).expect("they get along");
+            let names: Vec<String> =
+                together.tables().into_iter().map(|table| table.name).collect();
             (names.join(" "), together.is_reusable(), together.fingerprint())
         };
         let (both, is_reusable, fingerprint) = tables(MIX, reads);
-        assert_eq!((both.as_str(), is_reusable), ("sbtest1 sbtest2", true), "once, and as good as new");
+        assert_eq!(
+            (both.as_str(), is_reusable),
+            ("sbtest1 sbtest2", true),
+            "once, and as good as new"
+        );
         assert!(!fingerprint.contains('\n'), "{fingerprint}");
         let (both, is_reusable, fingerprint) = tables(MIX, RUSH);
         assert_eq!((both.as_str(), is_reusable), ("sbtest1 sbtest2 rush", false));

@@ -10,10 +10,10 @@ use crate::together::Together;
 use dyno_engine::workload::DataSet;
 use dyno_engine::{TrialError, TrialInput};
 use dyno_host::monitor::Watch;
-use dyno_model::event::{Event, Listener, Listeners, Look};
+use dyno_model::event::{Event, InterimAnalysis, Listener, Listeners};
 use dyno_model::fault::Expected;
 use dyno_model::judge::has_faults;
-use dyno_model::plan::{Plan, Treatment, Trial};
+use dyno_model::plan::{Configuration, Plan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::search::SearchEnd;
 use dyno_model::units::Nanos;
@@ -69,14 +69,15 @@ impl Tally {
     }
 }
 
-/// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
-/// what a repeat must repeat.
+/// Runs all trials. Every block, and every restart group in it, begins with fresh servers and fresh
+/// data, because these are what a repeat must repeat.
 ///
-/// `done` are trials of an interrupted run that are measured already. Where the plan is looked at, `look` judges the data after each block.
+/// `done` are trials of an interrupted run that are measured already. Where the plan is looked at,
+/// `interim_analysis` judges the data after each block.
 pub(crate) fn run(
     plan: &Plan,
     done: &BTreeSet<String>,
-    look: &dyn Fn(u32) -> Option<Look>,
+    interim_analysis: &dyn Fn(u32) -> Option<InterimAnalysis>,
     systems: &mut Systems<'_>,
     writer: &mut RunWriter,
     screen: &mut dyn Listener,
@@ -99,25 +100,31 @@ pub(crate) fn run(
         let listener = &mut Listeners(vec![&mut *writer, &mut *screen]);
         if trial.block != block {
             block = trial.block;
-            if let Some(look) = is_next(plan, done, block).then(|| look(block - 1)).flatten() {
-                listener.event(&Event::Looked(look));
-                if look.stop.is_some() {
+            if let Some(interim_analysis) =
+                is_next(plan, done, block).then(|| interim_analysis(block - 1)).flatten()
+            {
+                listener.event(&Event::InterimAnalysis(interim_analysis));
+                if interim_analysis.stop.is_some() {
                     tally.planned = plan.trials.iter().filter(|trial| trial.block < block).count();
                     break;
                 }
             }
             systems.begin_block(block, listener);
         }
-        let system = plan.treatment(trial).system;
+        let system = plan.configuration(trial).system;
         listener.event(&Event::TrialStarted { trial: trial.id.clone() });
-        let treatment = plan.treatment(trial);
-        let measured = match treatment.load.find {
-            None => measure(plan, trial, treatment, systems, listener, interrupts),
-            Some(ref search) => {
-                searches.run(search, trial, treatment, listener, &mut |trial, treatment, listener| {
-                    measure(plan, trial, treatment, systems, listener, interrupts)
-                })
-            }
+        let configuration = plan.configuration(trial);
+        let measured = match configuration.load.find {
+            None => measure(plan, trial, configuration, systems, listener, interrupts),
+            Some(ref search) => searches.run(
+                search,
+                trial,
+                configuration,
+                listener,
+                &mut |trial, configuration, listener| {
+                    measure(plan, trial, configuration, systems, listener, interrupts)
+                },
+            ),
         };
         if measured.is_err() && interrupts.is_requested() {
             // Whatever was under way then has failed for this reason.
@@ -130,7 +137,8 @@ pub(crate) fn run(
     tally
 }
 
-/// Counts what became of a trial, reports it, and stops its system where that is needed. Breaks when nothing more can be measured.
+/// Counts what became of a trial, reports it, and stops its system where that is needed. Breaks
+/// when nothing more can be measured.
 fn settle(
     measured: Result<TrialRecord, Missing>,
     trial: &Trial,
@@ -145,9 +153,9 @@ fn settle(
             let has_failed = record.end == TrialEnd::System;
             let was_harmed = has_faults(&record);
             listener.event(&Event::TrialFinished(Box::new(record)));
-            if let Some(reason) = systems.bury_if_dead(system, listener) {
+            if let Some(reason) = systems.discard_if_dead(system, listener) {
                 tally.system_failures += usize::from(!reason.is_empty());
-            } else if has_failed && systems.bury_if_silent(system, listener).is_some() {
+            } else if has_failed && systems.discard_if_silent(system, listener).is_some() {
                 tally.system_failures += 1;
             } else if was_harmed {
                 systems.stop_system(system, listener);
@@ -159,16 +167,20 @@ fn settle(
             tally.unmet += usize::from(is_unmet);
             tally.undecided += usize::from(!is_unmet);
             let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
-            listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: Some(search) });
+            listener.event(&Event::TrialFailed {
+                trial: trial.id.clone(),
+                reason,
+                search: Some(search),
+            });
         }
         Err(Missing::System(reason)) => {
             tally.fail(trial, reason, listener);
             tally.system_failures += 1;
-            systems.bury(system, listener);
+            systems.discard(system, listener);
         }
         Err(Missing::Trial(reason)) => {
             tally.fail(trial, reason, listener);
-            tally.system_failures += usize::from(systems.bury(system, listener));
+            tally.system_failures += usize::from(systems.discard(system, listener));
         }
         Err(Missing::Run(reason)) => {
             tally.fail(trial, reason, listener);
@@ -178,31 +190,31 @@ fn settle(
     ControlFlow::Continue(())
 }
 
-/// True when the data are to be looked at before this block: the run may end then, and of later blocks nothing is measured yet, as it is where trials that
-/// failed are measured again.
+/// True when the data are to be looked at before this block: the run may end then, and of later
+/// blocks nothing is measured yet, as it is where trials that failed are measured again.
 fn is_next(plan: &Plan, done: &BTreeSet<String>, block: u32) -> bool {
     let is_later = |trial: &&Trial| trial.block >= block && done.contains(&trial.id);
-    plan.is_looked_at() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
+    plan.has_interim_analyses() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
 }
 
-/// Measures a treatment of the plan, or one that differs from it in its load.
+/// Measures a configuration of the plan, or one that differs from it in its load.
 fn measure(
     plan: &Plan,
     trial: &Trial,
-    treatment: &Treatment,
+    configuration: &Configuration,
     systems: &mut Systems<'_>,
     listener: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
-    let system = treatment.system;
-    let mut together = Together::of(plan, treatment).map_err(Missing::Trial)?;
+    let system = configuration.system;
+    let mut together = Together::of(plan, configuration).map_err(Missing::Trial)?;
     // Canned replies are no data that could be damaged.
     let keeps_data = plan.system(trial).engine().keeps_data();
     together.members.iter_mut().for_each(|member| member.is_audited &= keeps_data);
     let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
     systems.tell_unlocked(system, listener);
-    systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
-    let way = plan.endpoint(treatment);
+    systems.open_way(trial.configuration, listener).map_err(Missing::Trial)?;
+    let network_path = plan.endpoint(configuration);
     let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
@@ -212,23 +224,29 @@ fn measure(
         ready.loaded = None;
     }
     let marks = ready.write_marks();
-    let names = plan.databases(treatment);
-    let nodes = ready.work_nodes(way, plan.query_mode(treatment), &names);
-    let (seed, warmup) = (plan.seed, treatment.load.warmup.into());
-    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command, names.clone()), listener);
-    let bell = watch.bell();
+    let names = plan.databases(configuration);
+    let nodes = ready.work_nodes(network_path, plan.query_mode(configuration), &names);
+    let (seed, warmup) = (plan.seed, configuration.load.warmup.into());
+    let mut watch = Watch::begin(
+        &trial.id,
+        warmup,
+        ready.monitored(network_path, command, names.clone()),
+        listener,
+    );
+    let trigger = watch.trigger();
     let expected = Expected::of(plan.faults_of(system).map(|fault| fault.action));
     let full = || if expected == Expected::FullDisk { None } else { disks.full() };
-    let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(full);
-    let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());
+    let ending = || ready.ending().or_else(|| ready.way_ending(network_path)).or_else(full);
+    let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.count());
     let of_databases = together.take_databases();
     let mut members = together.members.into_iter();
-    let own = members.next().expect("a treatment is about a workload");
-    let beside = Beside { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
+    let own = members.next().expect("a configuration is about a workload");
+    let beside =
+        Beside { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
     let counters = || {
         let counters = ready.counters(&names);
         // They are read right before the clients begin and right after they have ended.
-        bell.ring();
+        trigger.fire();
         counters
     };
     let mut input = TrialInput {
@@ -258,8 +276,9 @@ fn measure(
         }
     };
     let measured = measured.map(|mut record| {
-        watch.finish(&mut record, &treatment.load);
-        // Clients give up sooner than a server is known to have died, and of one that dyno did not start nobody tells.
+        watch.finish(&mut record, &configuration.load);
+        // Clients give up sooner than a server is known to have died, and of one that dyno did not
+        // start nobody tells.
         if record.is_cut_short() && record.end == TrialEnd::Trial && !ready.answers() {
             record.end = TrialEnd::System;
         }

@@ -1,7 +1,8 @@
-//! What `mysql_common` and `postgres-protocol` cost for the work that dyno's own protocols do, without sockets.
+//! What `mysql_common` and `postgres-protocol` cost for the work that dyno's own protocols do,
+//! without sockets.
 //!
-//! `cargo run --release` here; dyno's figures come from the examples `mysql_codec_cost` and `postgres_cost` of dyno-drivers.
-//! docs/decisions/015-libraries.md says what follows from them.
+//! `cargo run --release` here; dyno's figures come from the examples `mysql_codec_cost` and
+//! `postgres_cost` of dyno-drivers. docs/decisions/015-libraries.md says what follows from them.
 use bytes::BytesMut;
 use dyno_drivers::postgres::protocol::scram::{Scram, salted_password};
 use fallible_iterator::FallibleIterator as _;
@@ -31,7 +32,8 @@ fn cost(calls: u32, mut call: impl FnMut(u32)) -> f64 {
     series[4]
 }
 
-/// The answer to a prepared select: one column of 119 characters. The codec expects packets numbered from 0.
+/// The answer to a prepared select: one column of 119 characters. The codec expects packets
+/// numbered from 0.
 fn mysql_answer(rows: usize) -> Vec<u8> {
     let definition =
         b"\x03def\x06sbtest\x07sbtest1\x07sbtest1\x01c\x01c\x0c\x2d\0\xe0\x01\0\0\xfe\x01\0\0\0\0";

@@ -24,7 +24,8 @@ pub(crate) fn at_the_limit(random: &mut Random, reports: usize) {
             for trials in [3, 5, 10] {
                 let mut sums = [0.0; 6];
                 for _ in 0..reports {
-                    let values: Vec<f64> = (0..trials).map(|_| of.value(random, variation)).collect();
+                    let values: Vec<f64> =
+                        (0..trials).map(|_| of.value(random, variation)).collect();
                     let mut count = |it: Option<Beside>, at: usize| {
                         let it = it.expect("trials");
                         sums[at] += f64::from(u8::from(it.below < 0.05));
@@ -32,8 +33,10 @@ pub(crate) fn at_the_limit(random: &mut Random, reports: usize) {
                     };
                     for (at, draws) in [(0, 100_000_u32), (2, 1_000)] {
                         let mean = 0.01 * f64::from(draws);
-                        let counts: Vec<(u64, u64)> =
-                            values.iter().map(|it| (random.poisson(mean * it), u64::from(draws))).collect();
+                        let counts: Vec<(u64, u64)> = values
+                            .iter()
+                            .map(|it| (random.poisson(mean * it), u64::from(draws)))
+                            .collect();
                         count(share_beside(&counts, 0.01), at);
                     }
                     let values: Vec<f64> = values.iter().map(|it| it.max(1e-12)).collect();
@@ -63,7 +66,8 @@ impl Trials {
             }
             // Whole shapes by sums of exponentials, halves by the square of a normal.
             Self::Gamma => {
-                let exponentials: f64 = (0..shape as u32).map(|_| -(1.0 - random.uniform()).ln()).sum();
+                let exponentials: f64 =
+                    (0..shape as u32).map(|_| -(1.0 - random.uniform()).ln()).sum();
                 let rest = shape - shape.floor();
                 let half = if rest > 0.25 { random.normal().powi(2) / 2.0 } else { 0.0 };
                 (exponentials + half) / (shape.floor() + if rest > 0.25 { 0.5 } else { 0.0 })
@@ -78,7 +82,8 @@ impl Trials {
             Self::Gamma => {
                 let mut random = Random(99);
                 let number = 100_000;
-                let sum: f64 = (0..number).map(|_| self.value(&mut random, variation).max(1e-12).ln()).sum();
+                let sum: f64 =
+                    (0..number).map(|_| self.value(&mut random, variation).max(1e-12).ln()).sum();
                 (sum / f64::from(number)).exp()
             }
         }

@@ -1,7 +1,10 @@
-//! How often reports are wrong, and how often they find what is there: the tables of docs/statistics.md.
+//! How often reports are wrong, and how often they find what is there: the tables of
+//! docs/statistics.md.
 //!
-//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [sequence | looks | missing | sides | limits]]` simulates experiments with known truths, and judges them by the code that reports
-//! are judged by. A cell is a pair of treatments in some blocks; its paired logarithms scatter by 6 %, times a lognormal factor of its own.
+//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [sequence | interim_analyses | missing | sides | limits]]`
+//! simulates experiments with known truths, and judges them by the code that reports are judged by.
+//! A cell is a pair of configurations in some blocks; its paired logarithms scatter by 6 %, times a
+//! lognormal factor of its own.
 
 mod limits;
 mod sequence;
@@ -9,7 +12,7 @@ mod sides;
 
 use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
 use dyno_analysis::stats::gate::{self, QuestionTests};
-use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
+use dyno_analysis::stats::group_sequential::{FIRST_INTERIM, Levels};
 use dyno_analysis::stats::mixed::{self, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
 use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
@@ -102,10 +105,14 @@ fn cells_alone(random: &mut Random, reports: usize) {
                     with(&tests, pooled(&tests)),
                 ];
                 for (way, tests) in ways.iter().enumerate() {
-                    let p = benjamini_hochberg(&tests.iter().map(|test| test.p).collect::<Vec<_>>());
+                    let p =
+                        benjamini_hochberg(&tests.iter().map(|test| test.p).collect::<Vec<_>>());
                     sums[4 * half + way] += match half {
                         0 => f64::from(u8::from(p.iter().any(|p| *p < 0.05))),
-                        _ => p[..cells / 2].iter().filter(|p| **p < 0.05).count() as f64 / (cells / 2) as f64,
+                        _ => {
+                            p[..cells / 2].iter().filter(|p| **p < 0.05).count() as f64
+                                / (cells / 2) as f64
+                        }
                     };
                 }
             }
@@ -140,11 +147,16 @@ fn with(tests: &[RatioTest], prior: Option<Prior>) -> Vec<RatioTest> {
     tests.iter().map(one).collect()
 }
 
-/// Reports as dyno makes them: two questions (the levels of a factor against its first), each with half of the cells; first a factor inside starts, then a
-/// setting, where whole starts scatter by 3 %, too.
+/// Reports as dyno makes them: two questions (the levels of a factor against its first), each with
+/// half of the cells; first a factor inside starts, then a setting, where whole starts scatter by 3
+/// %, too.
 fn whole_reports(random: &mut Random, reports: usize) {
-    out("\n## Whole reports with two questions, nothing differs: % with any verdict (questions, all)");
-    out("| spread | blocks | cells | inside a start: questions | all | between starts: questions | all |");
+    out(
+        "\n## Whole reports with two questions, nothing differs: % with any verdict (questions, all)",
+    );
+    out(
+        "| spread | blocks | cells | inside a start: questions | all | between starts: questions | all |",
+    );
     out("|---|---|---|---|---|---|---|");
     for (spread, blocks, cells) in grid() {
         let mut sums = [0.0; 4];
@@ -168,13 +180,15 @@ fn whole_reports(random: &mut Random, reports: usize) {
     }
 }
 
-/// The same where trials are missing by chance, and a difference of 5 % at 2 % scatter of a trial: how often it is found, now and when only pairs with three
-/// blocks count.
+/// The same where trials are missing by chance, and a difference of 5 % at 2 % scatter of a trial:
+/// how often it is found, now and when only pairs with three blocks count.
 fn trials_missing(random: &mut Random, reports: usize) {
     out(
         "\n## Two questions, a share of trials missing: % with any verdict when nothing differs (inside, settings), % that answer 5 % (now, whole pairs only)",
     );
-    out("| missing | spread | blocks | cells | inside | settings | answered | by whole pairs only |");
+    out(
+        "| missing | spread | blocks | cells | inside | settings | answered | by whole pairs only |",
+    );
     out("|---|---|---|---|---|---|---|---|");
     for (missing, (spread, blocks, cells)) in
         [0.1, 0.25].into_iter().flat_map(|missing| grid().map(move |it| (missing, it)))
@@ -201,23 +215,31 @@ fn trials_missing(random: &mut Random, reports: usize) {
         }
         let shares: Vec<String> =
             sums.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
-        out(&format!("| {} % | {spread} | {blocks} | {cells} | {} |", 100.0 * missing, shares.join(" | ")));
+        out(&format!(
+            "| {} % | {spread} | {blocks} | {cells} | {} |",
+            100.0 * missing,
+            shares.join(" | ")
+        ));
     }
 }
 
-/// A difference of 5 % in all cells: how often it is found, and how often the answer is "equivalent" when there is none.
+/// A difference of 5 % in all cells: how often it is found, and how often the answer is
+/// "equivalent" when there is none.
 fn power(random: &mut Random, reports: usize) {
     out(
         "\n## 5 % in all six cells of one question, 3 blocks: % of reports that answer it, % of cells found, % of cells found by t per cell alone",
     );
-    out("| scatter of a trial | question | cells | t per cell (before) | equivalent, when nothing differs |");
+    out(
+        "| scatter of a trial | question | cells | t per cell (before) | equivalent, when nothing differs |",
+    );
     out("|---|---|---|---|---|");
     for scatter in [0.01, 0.02, 0.03, 0.04] {
         let mut sums = [0.0; 4];
         for _ in 0..reports {
             // Two trials make a pair.
             let of_pair = scatter * 2_f64.sqrt();
-            let truth = |effect| Truth { effect, spread: 0.0, scatter: of_pair, starts: 0.0, missing: 0.0 };
+            let truth =
+                |effect| Truth { effect, spread: 0.0, scatter: of_pair, starts: 0.0, missing: 0.0 };
             let (questions, raw) = report(random, 1, 6, 3, truth(0.05_f64.ln_1p()));
             let judged = judged_alone(&questions).remove(0);
             sums[0] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
@@ -234,8 +256,8 @@ fn power(random: &mut Random, reports: usize) {
     }
 }
 
-/// Blocks until the question is decided, against as many as were planned: one question over four cells, a factor inside starts, or a setting whose starts scatter
-/// half as much as its trials.
+/// Blocks until the question is decided, against as many as were planned: one question over four
+/// cells, a factor inside starts, or a setting whose starts scatter half as much as its trials.
 fn until_decided(random: &mut Random, reports: usize) {
     out(
         "\n## One question of four cells, blocks until it is decided against a fixed number: % of reports and mean number of blocks",
@@ -246,20 +268,24 @@ fn until_decided(random: &mut Random, reports: usize) {
     out("|---|---|---|---|---|---|---|---|---|---|");
     for (name, has_starts) in [("inside", false), ("setting", true)] {
         for most in [10_u32, 20] {
-            let looks: Vec<Levels> =
-                (FIRST_LOOK..=most).map(|block| Levels::after(block, most, false)).collect();
-            for (scatter, effect) in
-                [0.03, 0.06, 0.1].into_iter().flat_map(|it| [0.0, 0.05, 0.1].map(|effect| (it, effect)))
+            let interim_analyses: Vec<Levels> =
+                (FIRST_INTERIM..=most).map(|block| Levels::after(block, most, false)).collect();
+            for (scatter, effect) in [0.03, 0.06, 0.1]
+                .into_iter()
+                .flat_map(|it| [0.0, 0.05, 0.1].map(|effect| (it, effect)))
             {
                 let mut sums = [0.0; 6];
                 for _ in 0..reports {
-                    let values = levels_of(random, most as usize, f64::ln_1p(effect), scatter, has_starts);
-                    let one = until_this_is_decided(&values, most, &looks, has_starts);
+                    let values =
+                        levels_of(random, most as usize, f64::ln_1p(effect), scatter, has_starts);
+                    let one = until_this_is_decided(&values, most, &interim_analyses, has_starts);
                     sums.iter_mut().zip(one).for_each(|(sum, it)| *sum += it);
                 }
                 let (last, shares) = sums.split_last().expect("six");
-                let shares: Vec<String> =
-                    shares.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
+                let shares: Vec<String> = shares
+                    .iter()
+                    .map(|sum| format!("{:.1}", 100.0 * sum / reports as f64))
+                    .collect();
                 out(&format!(
                     "| {name} | {most} | {} % | {} % | {} | {:.1} |",
                     100.0 * scatter,
@@ -272,17 +298,18 @@ fn until_decided(random: &mut Random, reports: usize) {
     }
 }
 
-/// Whether the question is found different by looks and with all blocks, equivalent likewise, given up as hopeless; and the number of blocks.
+/// Whether the question is found different by looks and with all blocks, equivalent likewise, given
+/// up as hopeless; and the number of blocks.
 fn until_this_is_decided(
     values: &[Vec<Vec<f64>>],
     most: u32,
-    looks: &[Levels],
+    interim_analyses: &[Levels],
     has_starts: bool,
 ) -> [f64; 6] {
     let rules = Rules::default();
     let is = |it: bool| f64::from(u8::from(it));
     let fixed = judged(values, most, Levels::ONCE, has_starts).0;
-    for (block, levels) in (FIRST_LOOK..=most).zip(looks) {
+    for (block, levels) in (FIRST_INTERIM..=most).zip(interim_analyses) {
         let (judgement, test) = judged(values, block, *levels, has_starts);
         let goal = Goal { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
         let is_open = judgement.decision == Decision::Inconclusive;
@@ -314,7 +341,8 @@ fn levels_of(
 ) -> Vec<Vec<Vec<f64>>> {
     let of_pair = scatter / 2_f64.sqrt();
     let of_start = if has_starts { of_pair / 2.0 } else { 0.0 };
-    let draws = [(); 2].map(|()| (0..blocks).map(|_| of_start * random.normal()).collect::<Vec<_>>());
+    let draws =
+        [(); 2].map(|()| (0..blocks).map(|_| of_start * random.normal()).collect::<Vec<_>>());
     let mut level = |level: usize| {
         let truth = if level > 0 { effect } else { 0.0 };
         draws[level].iter().map(|draw| truth + draw + of_pair * random.normal()).collect::<Vec<_>>()
@@ -323,13 +351,21 @@ fn levels_of(
 }
 
 /// The question after some blocks, as the report judges it.
-fn judged(values: &[Vec<Vec<f64>>], blocks: u32, levels: Levels, has_starts: bool) -> (Judgement, RatioTest) {
+fn judged(
+    values: &[Vec<Vec<f64>>],
+    blocks: u32,
+    levels: Levels,
+    has_starts: bool,
+) -> (Judgement, RatioTest) {
     let until = |values: &Vec<f64>| values[..blocks as usize].to_vec();
-    let values: Vec<Vec<Vec<f64>>> = values.iter().map(|levels| levels.iter().map(until).collect()).collect();
-    let raw: Vec<RatioTest> = values.iter().map(|cell| test(&differences(&cell[1], &cell[0]))).collect();
-    let effect =
-        effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts).expect("it scatters").at_look(levels);
-    let cells = moderated(&raw).into_iter().map(|test| test.at_look(levels)).collect();
+    let values: Vec<Vec<Vec<f64>>> =
+        values.iter().map(|levels| levels.iter().map(until).collect()).collect();
+    let raw: Vec<RatioTest> =
+        values.iter().map(|cell| test(&differences(&cell[1], &cell[0]))).collect();
+    let effect = effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts)
+        .expect("it scatters")
+        .at_interim(levels);
+    let cells = moderated(&raw).into_iter().map(|test| test.at_interim(levels)).collect();
     let question = QuestionTests { effect: Some(effect), cells, interactions: Vec::new() };
     (judged_alone(&[question]).remove(0).effect.expect("it was tested"), effect)
 }
@@ -351,11 +387,19 @@ struct Truth {
 
 impl Truth {
     /// Values by cell, level (the first is the baseline) and block; NaN where a trial is missing.
-    fn values(self, random: &mut Random, levels: usize, cells: usize, blocks: usize) -> Vec<Vec<Vec<f64>>> {
-        let deviations: Vec<f64> =
-            (0..cells).map(|_| self.scatter / 2_f64.sqrt() * (self.spread * random.normal()).exp()).collect();
-        let draws: Vec<Vec<f64>> =
-            (0..=levels).map(|_| (0..blocks).map(|_| self.starts * random.normal()).collect()).collect();
+    fn values(
+        self,
+        random: &mut Random,
+        levels: usize,
+        cells: usize,
+        blocks: usize,
+    ) -> Vec<Vec<Vec<f64>>> {
+        let deviations: Vec<f64> = (0..cells)
+            .map(|_| self.scatter / 2_f64.sqrt() * (self.spread * random.normal()).exp())
+            .collect();
+        let draws: Vec<Vec<f64>> = (0..=levels)
+            .map(|_| (0..blocks).map(|_| self.starts * random.normal()).collect())
+            .collect();
         let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
         for deviation in deviations {
             let level = |level: usize| {
@@ -366,7 +410,9 @@ impl Truth {
         }
         if self.missing > 0.0 {
             let all = values.iter_mut().flatten().flatten();
-            all.for_each(|value| *value = if random.uniform() < self.missing { f64::NAN } else { *value });
+            all.for_each(|value| {
+                *value = if random.uniform() < self.missing { f64::NAN } else { *value }
+            });
         }
         values
     }
@@ -378,7 +424,8 @@ fn judged_alone(questions: &[QuestionTests]) -> Vec<gate::QuestionVerdicts> {
     gate::judge(&each, gate::REPORT, Rules::default()).concat()
 }
 
-/// Questions about some levels against a first one, and the cells' tests before they borrow strength.
+/// Questions about some levels against a first one, and the cells' tests before they borrow
+/// strength.
 fn report(
     random: &mut Random,
     levels: usize,
@@ -414,8 +461,14 @@ fn differences(subject: &[f64], baseline: &[f64]) -> Vec<f64> {
     all.filter(|it| !it.is_nan()).collect()
 }
 
-/// One effect over all cells that have a number of blocks with both sides, as `questions.rs` has it.
-fn question(values: &[Vec<Vec<f64>>], level: usize, has_starts: bool, least: usize) -> QuestionTests {
+/// One effect over all cells that have a number of blocks with both sides, as `questions.rs` has
+/// it.
+fn question(
+    values: &[Vec<Vec<f64>>],
+    level: usize,
+    has_starts: bool,
+    least: usize,
+) -> QuestionTests {
     let has_enough = |cell: &&Vec<Vec<f64>>| differences(&cell[level], &cell[0]).len() >= least;
     let used: Vec<&Vec<Vec<f64>>> = values.iter().filter(has_enough).collect();
     QuestionTests {
@@ -444,7 +497,8 @@ fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
         return None;
     }
     let share = 1.0 / cells.len() as f64;
-    let weights: Vec<f64> = (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
+    let weights: Vec<f64> =
+        (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
     let own = |cell: &&Vec<Vec<f64>>| {
         let test = test(&differences(&cell[level], &cell[0]));
         let (variance, degrees) = test.variance();
@@ -479,7 +533,9 @@ fn is_told(judgement: &Judgement) -> bool {
 
 fn grid() -> impl Iterator<Item = (f64, usize, usize)> {
     SPREADS.into_iter().flat_map(|spread| {
-        BLOCKS.into_iter().flat_map(move |blocks| CELLS.into_iter().map(move |cells| (spread, blocks, cells)))
+        BLOCKS
+            .into_iter()
+            .flat_map(move |blocks| CELLS.into_iter().map(move |cells| (spread, blocks, cells)))
     })
 }
 

@@ -1,8 +1,9 @@
-//! Several metrics of the same trials, the primary one first: how often a report is wrong, and what it finds.
+//! Several metrics of the same trials, the primary one first: how often a report is wrong, and what
+//! it finds.
 
 use crate::{Random, is_told, out, tests_of};
 use dyno_analysis::stats::gate::{self, QuestionTests, QuestionVerdicts};
-use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
+use dyno_analysis::stats::group_sequential::{FIRST_INTERIM, Levels};
 use dyno_analysis::stats::verdict::{Rules, benjamini_hochberg, holm};
 
 /// Reports about systems against a first one.
@@ -13,7 +14,8 @@ struct Reports {
     cells: usize,
     /// How much of a trial's scatter its metrics share.
     shared: f64,
-    /// Logarithm of what the second system has beside the first, by metric; further systems are like the first.
+    /// Logarithm of what the second system has beside the first, by metric; further systems are
+    /// like the first.
     effects: [f64; 2],
     /// Standard deviation of the logarithms of trials.
     scatter: f64,
@@ -37,11 +39,12 @@ pub(crate) fn in_sequence(random: &mut Random, reports: usize) {
                     let effects = percent.map(|it| f64::ln_1p(it / 100.0));
                     let of = Reports { systems, blocks, cells: 6, shared, effects, scatter: 0.06 };
                     let mut sums = [0.0; 7];
-                    let looks: Vec<Levels> = (FIRST_LOOK..=blocks as u32)
+                    let interim_analyses: Vec<Levels> = (FIRST_INTERIM..=blocks as u32)
                         .map(|block| Levels::after(block, blocks as u32, false))
                         .collect();
                     for _ in 0..reports {
-                        let one = of.one(random, &looks).map(|it| f64::from(u8::from(it)));
+                        let one =
+                            of.one(random, &interim_analyses).map(|it| f64::from(u8::from(it)));
                         sums.iter_mut().zip(one).for_each(|(sum, it)| *sum += it);
                     }
                     let shown = |at: usize| match percent[(at / 2).min(1)] == 0.0 && at < 4 {
@@ -50,7 +53,9 @@ pub(crate) fn in_sequence(random: &mut Random, reports: usize) {
                     };
                     let shares = (0..7).map(shown).collect::<Vec<_>>().join(" | ");
                     let [primary, other] = percent;
-                    out(&format!("| {systems} | {blocks} | {shared} | {primary} % | {other} % | {shares} |"));
+                    out(&format!(
+                        "| {systems} | {blocks} | {shared} | {primary} % | {other} % | {shares} |"
+                    ));
                 }
             }
         }
@@ -58,12 +63,13 @@ pub(crate) fn in_sequence(random: &mut Random, reports: usize) {
 }
 
 impl Reports {
-    fn one(self, random: &mut Random, looks: &[Levels]) -> [bool; 7] {
+    fn one(self, random: &mut Random, interim_analyses: &[Levels]) -> [bool; 7] {
         let metrics = self.values(random);
         let known = self.known(&metrics, self.blocks, Levels::ONCE);
         let (before, now) = (before(&known), gate::judge(&known, gate::REPORT, Rules::default()));
-        let answers =
-            |metric: usize| [before[0][metric].0, now[0][metric].effect.as_ref().is_some_and(is_told)];
+        let answers = |metric: usize| {
+            [before[0][metric].0, now[0][metric].effect.as_ref().is_some_and(is_told)]
+        };
         let is_false = |judged: &[Vec<QuestionVerdicts>]| {
             self.is_false(|system, metric| {
                 let it = &judged[system][metric];
@@ -71,14 +77,14 @@ impl Reports {
             })
         };
         // The first interim analysis that decides all primary questions ends the run.
-        let at_look = |(at, levels): (usize, &Levels)| {
-            let known = self.known(&metrics, FIRST_LOOK as usize + at, *levels);
+        let at_interim = |(at, levels): (usize, &Levels)| {
+            let known = self.known(&metrics, FIRST_INTERIM as usize + at, *levels);
             gate::judge(&known, gate::REPORT, Rules::default())
         };
         let is_last = |judged: &Vec<Vec<QuestionVerdicts>>| {
             judged.iter().all(|it| it[0].effect.as_ref().is_some_and(is_told))
         };
-        let mut looked = looks.iter().enumerate().map(at_look).peekable();
+        let mut looked = interim_analyses.iter().enumerate().map(at_interim).peekable();
         let mut last = looked.next();
         while let Some(next) = looked.next_if(|_| !last.as_ref().is_some_and(is_last)) {
             last = Some(next);
@@ -90,25 +96,36 @@ impl Reports {
 
     /// Whether a difference is reported where there is none.
     fn is_false(self, is_told: impl Fn(usize, usize) -> bool) -> bool {
-        let places = (0..self.systems - 1).flat_map(|system| (0..2).map(move |metric| (system, metric)));
+        let places =
+            (0..self.systems - 1).flat_map(|system| (0..2).map(move |metric| (system, metric)));
         let null = |(system, metric): &(usize, usize)| *system > 0 || self.effects[*metric] == 0.0;
         places.filter(null).any(|(system, metric)| is_told(system, metric))
     }
 
     /// The questions after some blocks: of each system its metrics.
-    fn known(self, metrics: &[Values; 2], blocks: usize, levels: Levels) -> Vec<Vec<QuestionTests>> {
+    fn known(
+        self,
+        metrics: &[Values; 2],
+        blocks: usize,
+        levels: Levels,
+    ) -> Vec<Vec<QuestionTests>> {
         let of_metric = |values: &Values| {
             let until = |values: &Vec<f64>| values[..blocks].to_vec();
-            let values: Values = values.iter().map(|cell| cell.iter().map(until).collect()).collect();
+            let values: Values =
+                values.iter().map(|cell| cell.iter().map(until).collect()).collect();
             tests_of(&values, self.systems - 1, true).0
         };
         let [primary, other] = metrics.each_ref().map(of_metric);
-        let at_look = |tests: QuestionTests| QuestionTests {
-            effect: tests.effect.map(|test| test.at_look(levels)),
-            cells: tests.cells.into_iter().map(|test| test.at_look(levels)).collect(),
+        let at_interim = |tests: QuestionTests| QuestionTests {
+            effect: tests.effect.map(|test| test.at_interim(levels)),
+            cells: tests.cells.into_iter().map(|test| test.at_interim(levels)).collect(),
             ..tests
         };
-        primary.into_iter().zip(other).map(|(one, two)| [one, two].map(at_look).to_vec()).collect()
+        primary
+            .into_iter()
+            .zip(other)
+            .map(|(one, two)| [one, two].map(at_interim).to_vec())
+            .collect()
     }
 
     fn values(self, random: &mut Random) -> [Values; 2] {
@@ -132,16 +149,20 @@ impl Reports {
     }
 }
 
-/// Earlier versions of dyno: Holm's procedure over all metrics of all questions, weights 4 and 1. For each question and metric: whether its effect was reported, and whether anything was.
+/// Earlier versions of dyno: Holm's procedure over all metrics of all questions, weights 4 and 1.
+/// For each question and metric: whether its effect was reported, and whether anything was.
 fn before(known: &[Vec<QuestionTests>]) -> Vec<Vec<(bool, bool)>> {
     let tests = || known.iter().flatten();
-    let cells =
-        |it: &QuestionTests| benjamini_hochberg(&it.cells.iter().map(|test| test.p).collect::<Vec<_>>());
+    let cells = |it: &QuestionTests| {
+        benjamini_hochberg(&it.cells.iter().map(|test| test.p).collect::<Vec<_>>())
+    };
     let any_cell = |it: &QuestionTests| cells(it).into_iter().fold(1.0, f64::min);
-    let hypotheses: Vec<(f64, f64)> =
-        tests().flat_map(|it| [(it.effect.map_or(1.0, |test| test.p), 4.0), (any_cell(it), 1.0)]).collect();
+    let hypotheses: Vec<(f64, f64)> = tests()
+        .flat_map(|it| [(it.effect.map_or(1.0, |test| test.p), 4.0), (any_cell(it), 1.0)])
+        .collect();
     let corrected = holm(&hypotheses, 0.05);
-    let open: Vec<[bool; 2]> = corrected.chunks(2).map(|it| [it[0].p < 0.05, it[1].p < 0.05]).collect();
+    let open: Vec<[bool; 2]> =
+        corrected.chunks(2).map(|it| [it[0].p < 0.05, it[1].p < 0.05]).collect();
     let share = open.iter().filter(|it| it.contains(&true)).count() as f64 / open.len() as f64;
     let told = |(it, open): (&QuestionTests, &[bool; 2])| {
         let is_open = open.contains(&true);

@@ -16,34 +16,44 @@ struct TwoSides {
     /// Runs of base and of new, and blocks of each run.
     runs: [usize; 2],
     blocks: u32,
-    treatments: usize,
-    /// Standard deviations of logarithms: between runs; of trials, times a lognormal factor for each treatment.
+    configurations: usize,
+    /// Standard deviations of logarithms: between runs; of trials, times a lognormal factor for
+    /// each configuration.
     between: f64,
     spread: f64,
-    /// What new is longer by, in so many of the treatments.
+    /// What new is longer by, in so many of the configurations.
     effect: f64,
     changed: usize,
 }
 
-/// `dyno compare` before (Welch's test of each treatment and metric, all corrected together) and now: how often pages are wrong, and what they find.
+/// `dyno compare` before (Welch's test of each configuration and metric, all corrected together)
+/// and now: how often pages are wrong, and what they find.
 pub(crate) fn two_sides(random: &mut Random, reports: usize) {
     out(&format!(
-        "\n## Two sides, {METRICS} metrics, trials scatter by 4 %: % of pages with a false verdict (before; now over all treatments, any) | 5 % in all treatments: % found (treatments before, over all, treatments) | 20 % in one treatment: % found (before, now)"
+        "\n## Two sides, {METRICS} metrics, trials scatter by 4 %: % of pages with a false verdict (before; now over all configurations, any) | 5 % in all configurations: % found (configurations before, over all, configurations) | 20 % in one configuration: % found (before, now)"
     ));
     out(
-        "| runs | blocks | treatments | between runs | spread | before | over all | any | before | over all | treatments | one before | one now |",
+        "| runs | blocks | configurations | between runs | spread | before | over all | any | before | over all | configurations | one before | one now |",
     );
     out("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (runs, blocks) in
         [([1, 1], 3), ([1, 1], 5), ([1, 1], 10), ([5, 3], 1), ([3, 3], 3), ([2, 2], 5), ([4, 2], 3)]
     {
-        for treatments in [1, 6, 12] {
+        for configurations in [1, 6, 12] {
             for (between, spread) in [(0.0, 0.0), (0.0, 1.0), (0.03, 0.0), (0.03, 0.5)] {
                 // What runs differ in is in the change where each side has one: no test can tell.
                 if between > 0.0 && runs == [1, 1] {
                     continue;
                 }
-                let truth = TwoSides { runs, blocks, treatments, between, spread, effect: 0.0, changed: 0 };
+                let truth = TwoSides {
+                    runs,
+                    blocks,
+                    configurations,
+                    between,
+                    spread,
+                    effect: 0.0,
+                    changed: 0,
+                };
                 let mut sums = [0.0; 8];
                 for _ in 0..reports {
                     let [before, over_all, now] = truth.found(random);
@@ -51,9 +61,11 @@ pub(crate) fn two_sides(random: &mut Random, reports: usize) {
                     sums[0] += any(&before);
                     sums[1] += any(&over_all);
                     sums[2] += any(&[over_all, now].concat());
-                    let share =
-                        |it: &[bool]| it.iter().filter(|it| **it).count() as f64 / it.len().max(1) as f64;
-                    let all = TwoSides { effect: 0.05_f64.ln_1p(), changed: treatments, ..truth };
+                    let share = |it: &[bool]| {
+                        it.iter().filter(|it| **it).count() as f64 / it.len().max(1) as f64
+                    };
+                    let all =
+                        TwoSides { effect: 0.05_f64.ln_1p(), changed: configurations, ..truth };
                     let [before, over_all, now] = all.found(random);
                     sums[3] += share(&before);
                     sums[4] += share(&over_all);
@@ -67,7 +79,7 @@ pub(crate) fn two_sides(random: &mut Random, reports: usize) {
                     sums.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
                 let runs = format!("{} and {}", runs[0], runs[1]);
                 out(&format!(
-                    "| {runs} | {blocks} | {treatments} | {} % | {spread} | {} |",
+                    "| {runs} | {blocks} | {configurations} | {} % | {spread} | {} |",
                     100.0 * between,
                     shares.join(" | ")
                 ));
@@ -77,47 +89,53 @@ pub(crate) fn two_sides(random: &mut Random, reports: usize) {
 }
 
 impl TwoSides {
-    /// What is told: each treatment and metric as it was before (metrics of the first treatment first), metrics over all treatments, each treatment and metric now.
+    /// What is told: each configuration and metric as it was before (metrics of the first
+    /// configuration first), metrics over all configurations, each configuration and metric now.
     fn found(self, random: &mut Random) -> [Vec<bool>; 3] {
         let metrics = self.cells(random);
         let tests: Vec<Vec<Option<RatioTest>>> =
             metrics.iter().map(|cells| cells.iter().map(Cell::welch).collect()).collect();
         let enough = |cell: &Cell| cell.base.len().min(cell.new.len()) >= MIN_REPEATS;
-        let of_treatments = |it: &dyn Fn(usize, usize) -> bool| -> Vec<bool> {
-            let places = (0..self.treatments).flat_map(|at| (0..METRICS).map(move |metric| (metric, at)));
+        let of_configurations = |it: &dyn Fn(usize, usize) -> bool| -> Vec<bool> {
+            let places = (0..self.configurations)
+                .flat_map(|at| (0..METRICS).map(move |metric| (metric, at)));
             places.map(|(metric, at)| it(metric, at)).collect()
         };
-        let tested = |metric: usize, at: usize| tests[metric][at].filter(|_| enough(&metrics[metric][at]));
+        let tested =
+            |metric: usize, at: usize| tests[metric][at].filter(|_| enough(&metrics[metric][at]));
         let all: Vec<RatioTest> = (0..METRICS)
-            .flat_map(|metric| (0..self.treatments).map(move |at| (metric, at)))
+            .flat_map(|metric| (0..self.configurations).map(move |at| (metric, at)))
             .filter_map(|(metric, at)| tested(metric, at))
             .collect();
         let before = verdict::judge(&all, Rules::default());
-        let before =
-            of_treatments(&|metric, at| before.get(metric * self.treatments + at).is_some_and(is_told));
+        let before = of_configurations(&|metric, at| {
+            before.get(metric * self.configurations + at).is_some_and(is_told)
+        });
         let questions: Vec<QuestionTests> = metrics
             .iter()
             .enumerate()
             .map(|(metric, cells)| {
                 let found = over_all(cells, MIN_REPEATS);
-                let tests: Vec<RatioTest> = (0..self.treatments)
+                let tests: Vec<RatioTest> = (0..self.configurations)
                     .filter_map(|at| Some(with_runs(&tested(metric, at)?, &cells[at], found.runs)))
                     .collect();
-                let one = tests.first().copied().filter(|_| self.treatments == 1);
+                let one = tests.first().copied().filter(|_| self.configurations == 1);
                 let effect = found.effect.or(one);
                 QuestionTests { effect, cells: tests, interactions: Vec::new() }
             })
             .collect();
         let judged = gate::judge(&[questions], gate::SIDES, Rules::default()).remove(0);
-        let now = of_treatments(&|metric, at| judged[metric].cells.get(at).is_some_and(is_told));
+        let now =
+            of_configurations(&|metric, at| judged[metric].cells.get(at).is_some_and(is_told));
         [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_told)).collect(), now]
     }
 
-    /// Treatments by metric. All metrics of a trial share most of their scatter.
+    /// Configurations by metric. All metrics of a trial share most of their scatter.
     fn cells(self, random: &mut Random) -> Vec<Vec<Cell>> {
-        let deviations: Vec<f64> =
-            (0..self.treatments).map(|_| 0.04 * (self.spread * random.normal()).exp()).collect();
-        let mut metrics = vec![vec![Cell::default(); self.treatments]; METRICS];
+        let deviations: Vec<f64> = (0..self.configurations)
+            .map(|_| 0.04 * (self.spread * random.normal()).exp())
+            .collect();
+        let mut metrics = vec![vec![Cell::default(); self.configurations]; METRICS];
         for (side, runs) in self.runs.into_iter().enumerate() {
             for run in 0..runs {
                 let of_run = self.between * random.normal();
@@ -130,7 +148,8 @@ impl TwoSides {
                             let value = (truth + of_run + deviation * own).exp();
                             let place = Place { run, block, start: 0, data_set: 0 };
                             let cell = &mut metric[at];
-                            if side == 0 { &mut cell.base } else { &mut cell.new }.push((place, value));
+                            if side == 0 { &mut cell.base } else { &mut cell.new }
+                                .push((place, value));
                         }
                     }
                 }

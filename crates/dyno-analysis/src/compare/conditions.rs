@@ -1,20 +1,23 @@
-//! What makes two sides hard to compare: conditions that differ, trials that may not be used, the time between the runs.
+//! What makes two sides hard to compare: conditions that differ, trials that may not be used, the
+//! time between the runs.
 
 use super::matching::Matching;
 use super::measured::Sides;
-use super::pool::{Pool, PooledTreatment, kind, load_differences, workload_differences};
-use crate::checks::add_finding;
-use crate::compare::model::{CompareDoubt, CompareFinding, Condition, Difference, SideName, TreatmentName};
+use super::pool::{Pool, PooledConfiguration, kind, load_differences, workload_differences};
+use crate::checks::add_warning;
+use crate::compare::model::{
+    CompareWarning, CompareWarningKind, Condition, ConfigurationName, Difference, SideName,
+};
+use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::figures;
-use crate::model::FindingRow;
-use crate::standing::main_reason;
+use crate::model::WarningRow;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::lists;
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
 use dyno_model::record::TrialRecord;
 use dyno_model::schema::{Schema, SchemaDifference};
+use dyno_model::warning::{Severity, Warning};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, SystemReport, TrialOutcome, seconds_between};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,46 +26,46 @@ use std::mem::discriminant;
 /// Unreadable places that are named per side.
 const PLACES_MAX: usize = 3;
 
-/// A side with the names of its treatments.
-type Named<'a> = (&'a Pool<'a>, &'a [TreatmentName]);
+/// A side with the names of its configurations.
+type Named<'a> = (&'a Pool<'a>, &'a [ConfigurationName]);
 
 /// All doubts that come from runs and plans.
-pub(super) fn findings(
+pub(super) fn warnings(
     (base, base_names): Named<'_>,
     (new, new_names): Named<'_>,
     matching: &Matching,
-) -> Vec<CompareFinding> {
+) -> Vec<CompareWarning> {
     let pools = [(SideName::Base, base), (SideName::New, new)];
-    let mut findings = Findings(Vec::new());
-    audits(&mut findings, SideName::Base, (base, base_names));
-    audits(&mut findings, SideName::New, (new, new_names));
-    not_working(&mut findings, SideName::Base, (base, base_names));
-    not_working(&mut findings, SideName::New, (new, new_names));
-    environments(&mut findings, base, new);
-    systems(&mut findings, base, new, matching);
-    plans(&mut findings, base, new, matching);
-    scripts(&mut findings, base, new);
-    schemas(&mut findings, base, new, matching);
-    trials(&mut findings, base, new);
+    let mut warnings = Warnings(Vec::new());
+    audits(&mut warnings, SideName::Base, (base, base_names));
+    audits(&mut warnings, SideName::New, (new, new_names));
+    not_working(&mut warnings, SideName::Base, (base, base_names));
+    not_working(&mut warnings, SideName::New, (new, new_names));
+    environments(&mut warnings, base, new);
+    systems(&mut warnings, base, new, matching);
+    plans(&mut warnings, base, new, matching);
+    scripts(&mut warnings, base, new);
+    schemas(&mut warnings, base, new, matching);
+    trials(&mut warnings, base, new);
     for (side, pool) in pools {
-        folders(&mut findings, side, pool);
+        folders(&mut warnings, side, pool);
     }
-    time_between(&mut findings, base, new);
-    findings.0
+    time_between(&mut warnings, base, new);
+    warnings.0
 }
 
-struct Findings(Vec<CompareFinding>);
+struct Warnings(Vec<CompareWarning>);
 
-impl Findings {
-    fn add(&mut self, severity: Severity, doubt: CompareDoubt) {
-        self.0.push(CompareFinding { severity, doubt });
+impl Warnings {
+    fn add(&mut self, severity: Severity, kind: CompareWarningKind) {
+        self.0.push(CompareWarning { severity, kind });
     }
 
     /// Conditions that differ, if any do.
     fn differs(&mut self, condition: Condition, system: &str, values: Vec<Difference>) {
         if !values.is_empty() {
             let system = system.to_owned();
-            self.add(Severity::Warning, CompareDoubt::Differs { condition, system, values });
+            self.add(Severity::Warning, CompareWarningKind::Differs { condition, system, values });
         }
     }
 }
@@ -127,7 +130,7 @@ const ENVIRONMENT_MAPS: [(Condition, EnvironmentMap); 2] = [
     (Condition::Proxies, |environment| &environment.proxies),
 ];
 
-fn environments(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let machine: [Part; 7] = [
         ("processor", |run| run.environment.cpu_model.clone()),
         ("processors", |run| run.environment.cpu_logical.to_string()),
@@ -138,17 +141,17 @@ fn environments(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
         ("architecture", |run| run.environment.architecture.clone()),
         ("virtualisation", |run| run.environment.virtualisation.clone()),
     ];
-    findings.differs(Condition::Machine, "", parts(base, new, &machine));
+    warnings.differs(Condition::Machine, "", parts(base, new, &machine));
     let kernel: [Part; 2] = [
         ("kernel", |run| run.environment.kernel.clone()),
         ("distribution", |run| run.environment.os_release.clone()),
     ];
-    findings.differs(Condition::Kernel, "", parts(base, new, &kernel));
+    warnings.differs(Condition::Kernel, "", parts(base, new, &kernel));
     for (condition, pick) in ENVIRONMENT_MAPS {
         let of = |pool: &Pool<'_>| -> Vec<BTreeMap<String, String>> {
             pool.runs.iter().map(|run| pick(&run.environment).clone()).collect()
         };
-        findings.differs(condition, "", maps(&of(base), &of(new)));
+        warnings.differs(condition, "", maps(&of(base), &of(new)));
     }
     let dyno: [Part; 2] = [
         ("version", |run| match run.dyno_version.as_str() {
@@ -157,21 +160,27 @@ fn environments(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
         }),
         ("build", |run| run.environment.build_profile.clone()),
     ];
-    findings.differs(Condition::Dyno, "", parts(base, new, &dyno));
+    warnings.differs(Condition::Dyno, "", parts(base, new, &dyno));
 }
 
-/// Systems of matched treatments, each pair once.
-fn matched_systems<'a>(base: &Pool<'a>, new: &Pool<'a>, matching: &Matching) -> Vec<(&'a str, &'a str)> {
-    let systems =
-        |(one, other): &(usize, usize)| (base.treatments[*one].system, new.treatments[*other].system);
+/// Systems of matched configurations, each pair once.
+fn matched_systems<'a>(
+    base: &Pool<'a>,
+    new: &Pool<'a>,
+    matching: &Matching,
+) -> Vec<(&'a str, &'a str)> {
+    let systems = |(one, other): &(usize, usize)| {
+        (base.configurations[*one].system, new.configurations[*other].system)
+    };
     lists::distinct(matching.pairs.iter().map(systems))
 }
 
-fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
+fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
     for (one, other) in matched_systems(base, new, matching) {
         if one != other {
-            let doubt = CompareDoubt::OtherName { base: one.to_owned(), new: other.to_owned() };
-            findings.add(Severity::Note, doubt);
+            let kind =
+                CompareWarningKind::OtherName { base: one.to_owned(), new: other.to_owned() };
+            warnings.add(Severity::Note, kind);
         }
         let plan = |pool: &Pool<'_>, name: &str| {
             pool.systems.iter().copied().find(|system| system.name == name).cloned()
@@ -181,44 +190,59 @@ fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &
                 ("kind", kind),
                 ("query mode", |system| system.query_mode.to_string()),
                 ("encryption", |system| match &system.source {
-                    SystemSource::Existing(existing) => format!("{:?}", existing.tls).to_lowercase(),
+                    SystemSource::Existing(existing) => {
+                        format!("{:?}", existing.tls).to_lowercase()
+                    }
                     SystemSource::Managed(_) | SystemSource::Imported => String::new(),
                 }),
             ];
-            let values =
-                of.iter().filter_map(|(name, of)| Values::of([of(&of_base)], [of(&of_new)]).difference(name));
-            findings.differs(Condition::System, one, values.collect());
+            let values = of.iter().filter_map(|(name, of)| {
+                Values::of([of(&of_base)], [of(&of_new)]).difference(name)
+            });
+            warnings.differs(Condition::System, one, values.collect());
         }
         let reports = |pool: &Pool<'_>, name: &str| {
             pool.runs.iter().filter_map(|run| run.systems.get(name).cloned()).collect::<Vec<_>>()
         };
         let (of_base, of_new) = (reports(base, one), reports(new, other));
-        let versions = |reports: &[SystemReport]| reports.iter().map(|it| it.version.clone()).collect();
+        let versions =
+            |reports: &[SystemReport]| reports.iter().map(|it| it.version.clone()).collect();
         let (base_versions, new_versions) = (versions(&of_base), versions(&of_new));
         let version = Values { base: base_versions, new: new_versions }.difference("version");
-        findings.differs(Condition::ServerVersion, one, version.into_iter().collect());
+        warnings.differs(Condition::ServerVersion, one, version.into_iter().collect());
         // Where one side has read none back, every setting would seem to differ.
-        let are_known = |reports: &[SystemReport]| reports.iter().any(|report| !report.settings.is_empty());
+        let are_known =
+            |reports: &[SystemReport]| reports.iter().any(|report| !report.settings.is_empty());
         if are_known(&of_base) && are_known(&of_new) {
             let settings = |reports: &'_ [SystemReport]| -> Vec<_> {
                 reports.iter().map(|report| report.settings.clone()).collect()
             };
-            findings.differs(Condition::Settings, one, maps(&settings(&of_base), &settings(&of_new)));
+            warnings.differs(
+                Condition::Settings,
+                one,
+                maps(&settings(&of_base), &settings(&of_new)),
+            );
         } else {
-            findings.add(Severity::Note, CompareDoubt::SettingsUnknown { system: one.to_owned() });
+            warnings.add(
+                Severity::Note,
+                CompareWarningKind::SettingsUnknown { system: one.to_owned() },
+            );
         }
     }
 }
 
-/// Rules of load that differ, and options of workloads that one side does not know; the same difference of several treatments once.
-fn plans(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
+/// Rules of load that differ, and options of workloads that one side does not know; the same
+/// difference of several configurations once.
+fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
     let mut load: BTreeMap<String, Values> = BTreeMap::new();
     let mut workload: BTreeMap<String, Values> = BTreeMap::new();
     for (one, other) in &matching.pairs {
-        let (one, other) = (base.treatments[*one].treatment, new.treatments[*other].treatment);
-        for (differences, into) in
-            [(load_differences(one, other), &mut load), (workload_differences(one, other), &mut workload)]
-        {
+        let (one, other) =
+            (base.configurations[*one].configuration, new.configurations[*other].configuration);
+        for (differences, into) in [
+            (load_differences(one, other), &mut load),
+            (workload_differences(one, other), &mut workload),
+        ] {
             for (name, of_base, of_new) in differences {
                 let values = into.entry(name).or_default();
                 values.base.insert(of_base);
@@ -229,46 +253,52 @@ fn plans(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
     let differences = |values: BTreeMap<String, Values>| -> Vec<Difference> {
         values.into_iter().filter_map(|(name, values)| values.difference(&name)).collect()
     };
-    findings.differs(Condition::Load, "", differences(load));
-    findings.differs(Condition::Workload, "", differences(workload));
+    warnings.differs(Condition::Load, "", differences(load));
+    warnings.differs(Condition::Workload, "", differences(workload));
 }
 
-/// What the databases held that differs; the same difference of several treatments once.
-fn schemas(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
+/// What the databases held that differs; the same difference of several configurations once.
+fn schemas(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
     let found = |(one, other): &(usize, usize)| {
-        Some((base.treatments[*one].schema?.0, new.treatments[*other].schema?.0))
+        Some((base.configurations[*one].schema?.0, new.configurations[*other].schema?.0))
     };
     let pairs: Vec<(&Schema, &Schema)> = matching.pairs.iter().filter_map(found).collect();
-    let kinds: [(Condition, SchemaDifferences); 2] =
-        [(Condition::Schema, Schema::differences), (Condition::TableSizes, Schema::size_differences)];
+    let kinds: [(Condition, SchemaDifferences); 2] = [
+        (Condition::Schema, Schema::differences),
+        (Condition::TableSizes, Schema::size_differences),
+    ];
     for (condition, differences) in kinds {
         let all = pairs.iter().flat_map(|(base, new)| differences(base, new));
         let all = all.map(|(name, base, new)| Difference { name, base, new });
-        findings.differs(condition, "", lists::distinct(all));
+        warnings.differs(condition, "", lists::distinct(all));
     }
 }
 
 /// What differs between two schemas, in some respect.
 type SchemaDifferences = fn(&Schema, &Schema) -> Vec<SchemaDifference>;
 
-/// Runs of a single trial have no spec (`dyno_model::single`). In its place they write down the scripts that they ran, between lines of
-/// comments; the plan has only their names.
-fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+/// Runs of a single trial have no spec (`dyno_model::single`). In its place they write down the
+/// scripts that they ran, between lines of comments; the plan has only their names.
+fn scripts(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let has_spec = |run: &&Run| {
-        let [treatment] = &run.plan.treatments[..] else { return true };
+        let [configuration] = &run.plan.configurations[..] else { return true };
         let is_own = matches!(
-            &run.plan.systems[treatment.system].source,
+            &run.plan.systems[configuration.system].source,
             SystemSource::Managed(_)
-                | SystemSource::Existing(ExistingSystem { data: DataPolicy::Own | DataPolicy::Copy, .. })
+                | SystemSource::Existing(ExistingSystem {
+                    data: DataPolicy::Own | DataPolicy::Copy,
+                    ..
+                })
         );
-        is_own || treatment.workload.kind != run.plan.name
+        is_own || configuration.workload.kind != run.plan.name
     };
     if base.runs.iter().copied().chain(new.runs.iter().copied()).any(|run| has_spec(&run)) {
         return;
     }
     let lines = |pool: &Pool<'_>| -> BTreeSet<String> {
         let lines = pool.runs.iter().flat_map(|run| run.spec.lines());
-        let statements = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let statements =
+            lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         statements.map(str::to_owned).collect()
     };
     let (of_base, of_new) = (lines(base), lines(new));
@@ -278,127 +308,148 @@ fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
     let (only_base, only_new) = (only(&of_base, &of_new), only(&of_new, &of_base));
     if !(only_base.is_empty() && only_new.is_empty()) {
         let difference = Difference { name: "lines".to_owned(), base: only_base, new: only_new };
-        findings.differs(Condition::Scripts, "", vec![difference]);
+        warnings.differs(Condition::Scripts, "", vec![difference]);
     }
 }
 
-fn audits(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
+fn audits(warnings: &mut Warnings, side: SideName, (pool, names): Named<'_>) {
     let is_violated = |index: &usize| {
-        let mut records = pool.treatments[*index].records.iter();
+        let mut records = pool.configurations[*index].records.iter();
         records.any(|record| record.worst_audit() == AuditVerdict::Violated)
     };
-    let violated = (0..pool.treatments.len()).filter(is_violated);
-    let treatments: Vec<TreatmentName> = violated.map(|index| names[index].clone()).collect();
-    if !treatments.is_empty() {
-        findings.add(Severity::Invalid, CompareDoubt::AuditViolated { side, treatments });
+    let violated = (0..pool.configurations.len()).filter(is_violated);
+    let configurations: Vec<ConfigurationName> =
+        violated.map(|index| names[index].clone()).collect();
+    if !configurations.is_empty() {
+        warnings.add(Severity::Invalid, CompareWarningKind::AuditViolated { side, configurations });
     }
 }
 
-fn not_working(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
-    let trials = pool.treatments.iter().map(|pooled| pooled.standing.not_working());
-    let treatments: Vec<_> =
-        names.iter().zip(trials).filter_map(|(name, trials)| Some((name.clone(), trials?))).collect();
-    if !treatments.is_empty() {
-        findings.add(Severity::Invalid, CompareDoubt::DidNotWork { side, treatments });
+fn not_working(warnings: &mut Warnings, side: SideName, (pool, names): Named<'_>) {
+    let trials = pool.configurations.iter().map(|pooled| pooled.eligibility.not_working());
+    let configurations: Vec<_> = names
+        .iter()
+        .zip(trials)
+        .filter_map(|(name, trials)| Some((name.clone(), trials?)))
+        .collect();
+    if !configurations.is_empty() {
+        warnings.add(Severity::Invalid, CompareWarningKind::DidNotWork { side, configurations });
     }
 }
 
-/// Trials that are missing or invalid, and doubts about those that are compared: of both sides together, because a doubt that both have
-/// is no difference.
-fn trials(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+/// Trials that are missing or invalid, and doubts about those that are compared: of both sides
+/// together, because a doubt that both have is no difference.
+fn trials(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let mut of_sides = Vec::new();
     for (side, pool) in [(SideName::Base, base), (SideName::New, new)] {
-        let (planned, measured) =
-            (count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()), count(records(pool).count()));
+        let (planned, measured) = (
+            count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
+            count(records(pool).count()),
+        );
         if measured < planned {
-            let doubt = CompareDoubt::MissingTrials { side, missing: planned - measured, planned };
-            findings.add(Severity::Warning, doubt);
+            let kind =
+                CompareWarningKind::MissingTrials { side, missing: planned - measured, planned };
+            warnings.add(Severity::Warning, kind);
         }
         let mut rows = Vec::new();
-        for finding in pool.runs.iter().flat_map(|run| &run.findings) {
-            add_finding(&mut rows, finding, None);
+        for warning in pool.runs.iter().flat_map(|run| &run.warnings) {
+            add_warning(&mut rows, warning, None);
         }
         for row in rows.into_iter().filter(|row| row.severity > Severity::Note) {
-            findings.add(Severity::Warning, CompareDoubt::Runs { side, about: row.finding });
+            warnings.add(Severity::Warning, CompareWarningKind::Runs { side, about: row.warning });
         }
-        let rows = doubts(pool);
+        let rows = run_warnings(pool);
         if let Some(reason) = main_reason(&rows) {
             let invalid = count(records(pool).filter(|record| !record.is_valid()).count());
-            let doubt =
-                CompareDoubt::InvalidTrials { side, invalid, measured, because: reason.finding.clone() };
-            findings.add(Severity::Warning, doubt);
+            let kind = CompareWarningKind::InvalidTrials {
+                side,
+                invalid,
+                measured,
+                because: reason.warning.clone(),
+            };
+            warnings.add(Severity::Warning, kind);
         }
         of_sides.push((measured, rows));
     }
     let [(base_measured, of_base), (new_measured, of_new)] = &of_sides[..] else { return };
-    let is_warning = |row: &&FindingRow| row.severity == Severity::Warning;
-    let same =
-        |one: &FindingRow, other: &FindingRow| discriminant(&one.finding) == discriminant(&other.finding);
-    let mut add = |base: Option<&FindingRow>, new: Option<&FindingRow>| {
-        let trials = |row: Option<&FindingRow>| count(row.map_or(0, |row| row.trials.len()));
-        let Some(about) = base.or(new).map(|row| row.finding.clone()) else { return };
+    let is_warning = |row: &&WarningRow| row.severity == Severity::Warning;
+    let same = |one: &WarningRow, other: &WarningRow| {
+        discriminant(&one.warning) == discriminant(&other.warning)
+    };
+    let mut add = |base: Option<&WarningRow>, new: Option<&WarningRow>| {
+        let trials = |row: Option<&WarningRow>| count(row.map_or(0, |row| row.trials.len()));
+        let Some(about) = base.or(new).map(|row| row.warning.clone()) else { return };
         let (base_measured, new_measured) = (*base_measured, *new_measured);
         let (base, new) = (trials(base), trials(new));
-        let doubt = CompareDoubt::Trials { base, base_measured, new, new_measured, about };
-        findings.add(Severity::Warning, doubt);
+        let kind = CompareWarningKind::Trials { base, base_measured, new, new_measured, about };
+        warnings.add(Severity::Warning, kind);
     };
     for row in of_base.iter().filter(is_warning) {
         add(Some(row), of_new.iter().filter(is_warning).find(|other| same(row, other)));
     }
-    let has = |row: &&FindingRow| of_base.iter().filter(is_warning).any(|other| same(row, other));
+    let has = |row: &&WarningRow| of_base.iter().filter(is_warning).any(|other| same(row, other));
     for row in of_new.iter().filter(is_warning).filter(|row| !has(row)) {
         add(None, Some(row));
     }
 }
 
 fn records<'a>(pool: &'a Pool<'_>) -> impl Iterator<Item = &'a TrialRecord> {
-    pool.treatments.iter().flat_map(|treatment| treatment.records.iter().copied())
+    pool.configurations.iter().flat_map(|configuration| configuration.records.iter().copied())
 }
 
 /// Doubts about trials, one row per kind and severity, most frequent first.
-fn doubts(pool: &Pool<'_>) -> Vec<FindingRow> {
-    let mut rows: Vec<FindingRow> = Vec::new();
+fn run_warnings(pool: &Pool<'_>) -> Vec<WarningRow> {
+    let mut rows: Vec<WarningRow> = Vec::new();
     for (place, record) in records(pool).enumerate() {
         // Names of trials repeat from run to run; their places do not.
-        for finding in &record.findings {
-            add_finding(&mut rows, finding, Some((&place.to_string(), record.trial.treatment)));
+        for warning in &record.warnings {
+            add_warning(&mut rows, warning, Some((&place.to_string(), record.trial.configuration)));
         }
     }
     for row in &mut rows {
         row.trials.dedup();
     }
-    // That the audit failed is told with its treatments.
-    rows.retain(|row| row.severity > Severity::Note && row.finding != Finding::AuditViolated);
+    // That the audit failed is told with its configurations.
+    rows.retain(|row| row.severity > Severity::Note && row.warning != Warning::AuditViolated);
     rows.sort_by_key(|row| std::cmp::Reverse(row.trials.len()));
     rows
 }
 
 /// Runs without a measured trial, runs that have not ended, and what could not be read of them.
-fn folders(findings: &mut Findings, side: SideName, pool: &Pool<'_>) {
+fn folders(warnings: &mut Warnings, side: SideName, pool: &Pool<'_>) {
     let names = |is_meant: fn(&Run) -> bool| -> Vec<String> {
         pool.runs.iter().filter(|run| is_meant(run)).map(|run| run.name.clone()).collect()
     };
-    let runs = names(|run| !run.outcomes.values().any(|it| matches!(it, TrialOutcome::Finished(_))));
+    let runs =
+        names(|run| !run.outcomes.values().any(|it| matches!(it, TrialOutcome::Finished(_))));
     if !runs.is_empty() {
-        findings.add(Severity::Warning, CompareDoubt::NothingMeasured { side, runs });
+        warnings.add(Severity::Warning, CompareWarningKind::NothingMeasured { side, runs });
     }
     let runs = names(|run| !run.has_ended);
     if !runs.is_empty() {
-        findings.add(Severity::Warning, CompareDoubt::NotEnded { side, runs });
+        warnings.add(Severity::Warning, CompareWarningKind::NotEnded { side, runs });
     }
-    let problems =
-        pool.runs.iter().flat_map(|run| run.problems.iter().map(move |what| format!("{}/{what}", run.name)));
+    let problems = pool
+        .runs
+        .iter()
+        .flat_map(|run| run.problems.iter().map(move |what| format!("{}/{what}", run.name)));
     let all: Vec<String> = problems.collect();
     if !all.is_empty() {
         let (what, places) = (all.iter().take(PLACES_MAX).cloned().collect(), count(all.len()));
-        findings.add(Severity::Warning, CompareDoubt::Unreadable { side, what, places });
+        warnings.add(Severity::Warning, CompareWarningKind::Unreadable { side, what, places });
     }
 }
 
-/// The sides were hardly ever measured in turns; then whatever changed in between is in the ratios, too.
-fn time_between(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+/// The sides were hardly ever measured in turns; then whatever changed in between is in the ratios,
+/// too.
+fn time_between(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let ends = |pool: &Pool<'_>| {
-        let first = pool.runs.iter().map(|run| run.started_at.clone()).filter(|time| !time.is_empty()).min();
+        let first = pool
+            .runs
+            .iter()
+            .map(|run| run.started_at.clone())
+            .filter(|time| !time.is_empty())
+            .min();
         let last = pool.runs.iter().map(|run| run.ended_at.clone()).max();
         first.zip(last)
     };
@@ -406,19 +457,24 @@ fn time_between(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
     let gap = |before: &(String, String), after: &(String, String)| {
         seconds_between(&before.1, &after.0).filter(|gap| *gap >= 0.0)
     };
-    let doubt = match (gap(&of_base, &of_new), gap(&of_new, &of_base)) {
-        (Some(gap_s), _) => CompareDoubt::OneAfterTheOther { first: SideName::Base, gap_s },
-        (None, Some(gap_s)) => CompareDoubt::OneAfterTheOther { first: SideName::New, gap_s },
-        (None, None) => CompareDoubt::Alternating,
+    let kind = match (gap(&of_base, &of_new), gap(&of_new, &of_base)) {
+        (Some(gap_s), _) => CompareWarningKind::OneAfterTheOther { first: SideName::Base, gap_s },
+        (None, Some(gap_s)) => CompareWarningKind::OneAfterTheOther { first: SideName::New, gap_s },
+        (None, None) => CompareWarningKind::Alternating,
     };
-    findings.add(Severity::Note, doubt);
+    warnings.add(Severity::Note, kind);
 }
 
-/// Each treatment in one run of each side: what runs differ in is in the change, and in no error.
-pub(super) fn one_run_each(pairs: &[Sides<'_>]) -> Option<CompareFinding> {
-    let runs =
-        |side: &PooledTreatment<'_>| side.places.iter().map(|place| place.run).collect::<BTreeSet<_>>().len();
+/// Each configuration in one run of each side: what runs differ in is in the change, and in no
+/// error.
+pub(super) fn one_run_each(pairs: &[Sides<'_>]) -> Option<CompareWarning> {
+    let runs = |side: &PooledConfiguration<'_>| {
+        side.places.iter().map(|place| place.run).collect::<BTreeSet<_>>().len()
+    };
     let is_one = pairs.iter().all(|(base, new)| runs(base) <= 1 && runs(new) <= 1);
     let is_any = pairs.iter().any(|(base, new)| runs(base) + runs(new) == 2);
-    (is_one && is_any).then_some(CompareFinding { severity: Severity::Note, doubt: CompareDoubt::OneRunEach })
+    (is_one && is_any).then_some(CompareWarning {
+        severity: Severity::Note,
+        kind: CompareWarningKind::OneRunEach,
+    })
 }

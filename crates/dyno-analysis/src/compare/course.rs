@@ -1,7 +1,8 @@
-//! The course of a treatment's trials on both sides, second by second: what is drawn where there is no curve over clients.
+//! The course of a configuration's trials on both sides, second by second: what is drawn where
+//! there is no curve over clients.
 
-use super::model::{CoursePair, TreatmentPair};
-use super::pool::PooledTreatment;
+use super::model::{ConfigurationPair, CoursePair};
+use super::pool::PooledConfiguration;
 use crate::model::{CoursePoint, TimelinePoint, mean_course};
 use dyno_store::{Run, TrialOutcome};
 use std::collections::BTreeMap;
@@ -12,28 +13,32 @@ const PAIRS_MAX: usize = 6;
 /// The runs of a side, and the courses of their trials by run and trial.
 pub(super) type Courses<'a> = (&'a [Run], &'a BTreeMap<(String, String), Vec<TimelinePoint>>);
 
-/// The courses of pairs that have one number of clients each; none where a line has several, which make a curve.
+/// The courses of pairs that have one number of clients each; none where a line has several, which
+/// make a curve.
 pub(super) fn courses(
     [base, new]: [Courses<'_>; 2],
-    pairs: &[(&PooledTreatment<'_>, &PooledTreatment<'_>)],
-    treatments: &[TreatmentPair],
+    pairs: &[(&PooledConfiguration<'_>, &PooledConfiguration<'_>)],
+    configurations: &[ConfigurationPair],
 ) -> Vec<CoursePair> {
-    let has_curve = treatments.iter().enumerate().any(|(at, pair)| {
-        let is_same = |other: &TreatmentPair| other.name.label == pair.name.label;
-        treatments[..at].iter().any(is_same)
+    let has_curve = configurations.iter().enumerate().any(|(at, pair)| {
+        let is_same = |other: &ConfigurationPair| other.name.label == pair.name.label;
+        configurations[..at].iter().any(is_same)
     });
     if has_curve {
         return Vec::new();
     }
-    let pair = |(treatment, (of_base, of_new)): (usize, &(&PooledTreatment<'_>, &PooledTreatment<'_>))| {
-        CoursePair { treatment, base: course(base, of_base), new: course(new, of_new) }
+    let pair = |(configuration, (of_base, of_new)): (
+        usize,
+        &(&PooledConfiguration<'_>, &PooledConfiguration<'_>),
+    )| {
+        CoursePair { configuration, base: course(base, of_base), new: course(new, of_new) }
     };
     let all = pairs.iter().enumerate().take(PAIRS_MAX).map(pair);
     all.filter(|it| it.base.len() > 1 && it.new.len() > 1).collect()
 }
 
-/// The mean over a side's valid trials of a treatment.
-fn course((runs, courses): Courses<'_>, pooled: &PooledTreatment<'_>) -> Vec<CoursePoint> {
+/// The mean over a side's valid trials of a configuration.
+fn course((runs, courses): Courses<'_>, pooled: &PooledConfiguration<'_>) -> Vec<CoursePoint> {
     let trials = runs.iter().flat_map(|run| run.outcomes.iter().map(move |it| (run, it)));
     let points = trials.filter_map(|(run, (trial, outcome))| {
         let TrialOutcome::Finished(record) = outcome else { return None };

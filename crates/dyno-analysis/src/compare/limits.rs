@@ -8,14 +8,18 @@ use dyno_model::limit::LimitPart;
 use dyno_store::{Run, RunData};
 use std::collections::BTreeMap;
 
-/// Every limit that a side has, with its worst verdict over all runs and treatments of each side.
+/// Every limit that a side has, with its worst verdict over all runs and configurations of each
+/// side.
 pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
     let mut all: Vec<LimitPair> = Vec::new();
     let rows = |runs: &[Run]| runs.iter().flat_map(of_run).collect::<Vec<_>>();
     let sides = [(SideName::Base, rows(base)), (SideName::New, rows(new))];
-    for (side, row) in sides.into_iter().flat_map(|(side, rows)| rows.into_iter().map(move |row| (side, row)))
+    for (side, row) in
+        sides.into_iter().flat_map(|(side, rows)| rows.into_iter().map(move |row| (side, row)))
     {
-        let is_it = |it: &LimitPair| (it.measure, it.value, &it.part) == (row.measure, row.value, &row.part);
+        let is_it = |it: &LimitPair| {
+            (it.measure, it.value, &it.part) == (row.measure, row.value, &row.part)
+        };
         let at = all.iter().position(is_it).unwrap_or_else(|| {
             let (measure, value, part) = (row.measure, row.value, row.part.clone());
             all.push(LimitPair { measure, value, part, base: None, new: None });

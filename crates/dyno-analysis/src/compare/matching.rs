@@ -1,22 +1,22 @@
-//! Which treatment of one side is which of the other.
+//! Which configuration of one side is which of the other.
 
-use super::pool::{Pool, PooledTreatment, workload_differences};
+use super::pool::{Pool, PooledConfiguration, workload_differences};
 use crate::compare::model::SideName;
-use dyno_model::plan::Treatment;
+use dyno_model::plan::Configuration;
 use std::collections::BTreeSet;
 
 /// What was found.
 #[derive(Debug)]
 pub(super) struct Matching {
-    /// Indices of treatments: base, new.
+    /// Indices of configurations: base, new.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Treatments of the base without a partner.
+    /// Configurations of the base without a partner.
     pub(super) only_base: Vec<usize>,
-    /// Treatments of the new side without a partner.
+    /// Configurations of the new side without a partner.
     pub(super) only_new: Vec<usize>,
 }
 
-/// Treatments could not be matched.
+/// Configurations could not be matched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MatchError {
     /// A pair of systems was asked for that the sides do not have.
@@ -41,8 +41,8 @@ pub enum MatchError {
         /// Its name.
         system: String,
     },
-    /// No treatment of the one side is in the other.
-    #[error("no treatment of BASE is in NEW, so there is nothing to compare; {}", differences.join("; "))]
+    /// No configuration of the one side is in the other.
+    #[error("no configuration of BASE is in NEW, so there is nothing to compare; {}", differences.join("; "))]
     Nothing {
         /// What differs, as `name: base against new`.
         differences: Vec<String>,
@@ -55,56 +55,75 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Pairs of treatments with systems that belong together, equal levels, clients and workload. Options of the workload that only one
-/// side knows (another version of dyno, another version of a script) do not part treatments; they are a finding.
-pub(super) fn matching(base: &Pool<'_>, new: &Pool<'_>, asked: &[String]) -> Result<Matching, MatchError> {
+/// Pairs of configurations with systems that belong together, equal levels, clients and workload.
+/// Options of the workload that only one side knows (another version of dyno, another version of a
+/// script) do not part configurations; they are a finding.
+pub(super) fn matching(
+    base: &Pool<'_>,
+    new: &Pool<'_>,
+    asked: &[String],
+) -> Result<Matching, MatchError> {
     let systems = systems(base, new, asked)?;
-    let is_partner = |one: &PooledTreatment<'_>, other: &PooledTreatment<'_>| {
+    let is_partner = |one: &PooledConfiguration<'_>, other: &PooledConfiguration<'_>| {
         systems.contains(&(one.system, other.system))
-            && one.treatment.clients == other.treatment.clients
-            && levels(base, one.treatment) == levels(new, other.treatment)
-            && differences_that_part(one.treatment, other.treatment).is_empty()
+            && one.configuration.clients == other.configuration.clients
+            && levels(base, one.configuration) == levels(new, other.configuration)
+            && differences_that_part(one.configuration, other.configuration).is_empty()
     };
     let pairs: Vec<(usize, usize)> = base
-        .treatments
+        .configurations
         .iter()
         .enumerate()
         .filter_map(|(index, one)| {
-            Some((index, new.treatments.iter().position(|other| is_partner(one, other))?))
+            Some((index, new.configurations.iter().position(|other| is_partner(one, other))?))
         })
         .collect();
     if pairs.is_empty() {
         return Err(nothing(base, new, &systems));
     }
-    let without =
-        |count: usize, is_taken: &dyn Fn(usize) -> bool| (0..count).filter(|i| !is_taken(*i)).collect();
-    let only_base = without(base.treatments.len(), &|index| pairs.iter().any(|(one, _)| *one == index));
-    let only_new = without(new.treatments.len(), &|index| pairs.iter().any(|(_, other)| *other == index));
+    let without = |count: usize, is_taken: &dyn Fn(usize) -> bool| {
+        (0..count).filter(|i| !is_taken(*i)).collect()
+    };
+    let only_base =
+        without(base.configurations.len(), &|index| pairs.iter().any(|(one, _)| *one == index));
+    let only_new =
+        without(new.configurations.len(), &|index| pairs.iter().any(|(_, other)| *other == index));
     Ok(Matching { pairs, only_base, only_new })
 }
 
 /// Options with different values on both sides, or another workload.
-fn differences_that_part(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+fn differences_that_part(
+    one: &Configuration,
+    other: &Configuration,
+) -> Vec<(String, String, String)> {
     let (known, also) = (&one.workload.options.0, &other.workload.options.0);
     let is_other_workload = one.workload.kind != other.workload.kind;
     workload_differences(one, other)
         .into_iter()
-        .filter(|(name, ..)| is_other_workload || known.contains_key(name) && also.contains_key(name))
+        .filter(|(name, ..)| {
+            is_other_workload || known.contains_key(name) && also.contains_key(name)
+        })
         .collect()
 }
 
-fn levels<'a>(pool: &Pool<'a>, treatment: &'a Treatment) -> BTreeSet<(&'a str, &'a str)> {
-    pool.factors.iter().map(String::as_str).zip(treatment.levels.iter().map(String::as_str)).collect()
+fn levels<'a>(pool: &Pool<'a>, configuration: &'a Configuration) -> BTreeSet<(&'a str, &'a str)> {
+    pool.factors
+        .iter()
+        .map(String::as_str)
+        .zip(configuration.levels.iter().map(String::as_str))
+        .collect()
 }
 
-/// Systems that belong together: those that were asked for, then those of the same name, and where each side has only one left, these.
+/// Systems that belong together: those that were asked for, then those of the same name, and where
+/// each side has only one left, these.
 fn systems<'a>(
     base: &Pool<'a>,
     new: &Pool<'a>,
     asked: &[String],
 ) -> Result<Vec<(&'a str, &'a str)>, MatchError> {
-    let names =
-        |pool: &Pool<'a>| pool.systems.iter().map(|system| system.name.as_str()).collect::<Vec<&str>>();
+    let names = |pool: &Pool<'a>| {
+        pool.systems.iter().map(|system| system.name.as_str()).collect::<Vec<&str>>()
+    };
     let (mut of_base, mut of_new) = (names(base), names(new));
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for text in asked {
@@ -121,7 +140,9 @@ fn systems<'a>(
             let (base, new) = (owned(names(base)), owned(names(new)));
             return Err(MatchError::UnknownSystems { asked: text.clone(), base, new });
         };
-        for (side, left, name) in [(SideName::Base, &mut of_base, one), (SideName::New, &mut of_new, other)] {
+        for (side, left, name) in
+            [(SideName::Base, &mut of_base, one), (SideName::New, &mut of_new, other)]
+        {
             let Some(position) = left.iter().position(|known| *known == name) else {
                 return Err(MatchError::SystemTwice { side, system: name.to_owned() });
             };
@@ -152,24 +173,40 @@ fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchEr
     if systems.is_empty() {
         differ("systems", &|pool| pool.systems.iter().map(|system| system.name.clone()).collect());
     }
-    let treatments = |pool: &Pool<'_>, of: &dyn Fn(&Treatment) -> String| -> BTreeSet<String> {
-        pool.treatments.iter().map(|pooled| of(pooled.treatment)).collect()
-    };
-    differ("workload", &|pool| treatments(pool, &|treatment| treatment.workload.kind.clone()));
-    differ("clients", &|pool| treatments(pool, &|treatment| treatment.clients.to_string()));
+    let configurations =
+        |pool: &Pool<'_>, of: &dyn Fn(&Configuration) -> String| -> BTreeSet<String> {
+            pool.configurations.iter().map(|pooled| of(pooled.configuration)).collect()
+        };
+    differ("workload", &|pool| {
+        configurations(pool, &|configuration| configuration.workload.kind.clone())
+    });
+    differ("clients", &|pool| {
+        configurations(pool, &|configuration| configuration.clients.to_string())
+    });
     differ("factors", &|pool| BTreeSet::from([format!("[{}]", pool.factors.join(", "))]));
     if base.factors == new.factors && !base.factors.is_empty() {
-        differ("levels", &|pool| treatments(pool, &|treatment| treatment.levels.join(" / ")));
+        differ("levels", &|pool| {
+            configurations(pool, &|configuration| configuration.levels.join(" / "))
+        });
     }
     if differences.is_empty() {
-        // Only options of the workload are left: those of the first two that could have been partners.
-        let all =
-            || base.treatments.iter().flat_map(|one| new.treatments.iter().map(move |other| (one, other)));
-        let parted = all().map(|(one, other)| differences_that_part(one.treatment, other.treatment));
-        let fewest =
-            parted.filter(|differences| !differences.is_empty()).min_by_key(Vec::len).unwrap_or_default();
+        // Only options of the workload are left: those of the first two that could have been
+        // partners.
+        let all = || {
+            base.configurations
+                .iter()
+                .flat_map(|one| new.configurations.iter().map(move |other| (one, other)))
+        };
+        let parted =
+            all().map(|(one, other)| differences_that_part(one.configuration, other.configuration));
+        let fewest = parted
+            .filter(|differences| !differences.is_empty())
+            .min_by_key(Vec::len)
+            .unwrap_or_default();
         differences.extend(
-            fewest.into_iter().map(|(name, one, other)| format!("{name}: {one} in BASE, {other} in NEW")),
+            fewest
+                .into_iter()
+                .map(|(name, one, other)| format!("{name}: {one} in BASE, {other} in NEW")),
         );
     }
     MatchError::Nothing { differences, are_systems_unmatched: systems.is_empty() }

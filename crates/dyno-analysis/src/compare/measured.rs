@@ -1,6 +1,6 @@
-//! What two treatments that belong together say of a metric, before anything is judged.
+//! What two configurations that belong together say of a metric, before anything is judged.
 
-use super::pool::PooledTreatment;
+use super::pool::PooledConfiguration;
 use crate::compare::model::{ByRanks, MetricPair};
 use crate::comparisons::{MIN_REPEATS, open_verdict};
 use crate::estimate::{estimate_among, has_bound};
@@ -22,20 +22,26 @@ pub(super) struct Measured {
     pub(super) repeats_needed: Option<u32>,
     /// The test, where there are enough values on both sides and the audits are not against it.
     pub(super) test: Option<RatioTest>,
-    /// The values of both sides with their places; none where the treatment cannot be compared.
+    /// The values of both sides with their places; none where the configuration cannot be compared.
     pub(super) cell: Cell,
     /// True when both sides have a trial that is compared.
     pub(super) is_usable: bool,
 }
 
 impl Measured {
-    pub(super) fn new(metric: Metric, cell: Cell, test: Option<RatioTest>, is_usable: bool) -> Self {
+    pub(super) fn new(
+        metric: Metric,
+        cell: Cell,
+        test: Option<RatioTest>,
+        is_usable: bool,
+    ) -> Self {
         let effect = Effect { verdict: Some(open_verdict(is_usable)), ..Effect::default() };
         let (shown, by_ranks, repeats_needed) = ([None; 2], None, None);
         Self { metric, shown, effect, by_ranks, repeats_needed, test, cell, is_usable }
     }
 
-    /// False where trials can be compared and one of them has no such figure, as a percentile of too few transactions: there is nothing to compare.
+    /// False where trials can be compared and one of them has no such figure, as a percentile of
+    /// too few transactions: there is nothing to compare.
     pub(super) fn has_figures(&self) -> bool {
         !self.is_usable || !self.cell.base.is_empty() && !self.cell.new.is_empty()
     }
@@ -61,32 +67,38 @@ impl Measured {
     }
 }
 
-/// Two treatments that belong together: base, new.
-pub(super) type Sides<'a> = (&'a PooledTreatment<'a>, &'a PooledTreatment<'a>);
+/// Two configurations that belong together: base, new.
+pub(super) type Sides<'a> = (&'a PooledConfiguration<'a>, &'a PooledConfiguration<'a>);
 
-/// The comparisons of two treatments that are told, by metric.
+/// The comparisons of two configurations that are told, by metric.
 pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measured> {
-    let loads = || [base, new].into_iter().map(|side| &side.treatment.load);
+    let loads = || [base, new].into_iter().map(|side| &side.configuration.load);
     let is_given = loads().all(LoadPlan::gives_throughput);
     // Who asks for nothing else gets it nevertheless.
     let is_told = |metric: &&Metric| match metric.searched() {
-        Some(most) => loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most)),
+        Some(most) => {
+            loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most))
+        }
         None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
     };
     metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
 }
 
-fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric) -> Measured {
+fn measure(
+    base: &PooledConfiguration<'_>,
+    new: &PooledConfiguration<'_>,
+    metric: Metric,
+) -> Measured {
     let cell = cell_of(base, new, |side| {
         // A side of which a figure is missing is not compared at all.
-        let figures = side.standing.figures(metric)?;
+        let figures = side.eligibility.figures(metric)?;
         Some(figures.into_iter().map(|(_, value)| value).collect())
     });
-    let shown = |side: &PooledTreatment<'_>| match metric {
+    let shown = |side: &PooledConfiguration<'_>| match metric {
         // Trials without a commit have a throughput, too.
         Metric::Throughput => estimate_among(side.valid(), metric),
         _ => {
-            let figures = side.standing.figures(metric)?;
+            let figures = side.eligibility.figures(metric)?;
             estimate_among(figures.into_iter().map(|(record, _)| record), metric)
         }
     };
@@ -94,12 +106,15 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
     let is_violated = is_violated(base, new);
     let ratio = geometric_mean(&of_new).zip(geometric_mean(&of_base)).map(|(new, base)| new / base);
     let has_enough = of_base.len().min(of_new.len()) >= MIN_REPEATS;
-    let is_bound = |side: &PooledTreatment<'_>| has_bound(side.standing.usable.iter().copied(), metric);
+    let is_bound =
+        |side: &PooledConfiguration<'_>| has_bound(side.eligibility.usable.iter().copied(), metric);
     let bound = RatioBound::of(is_bound(new), is_bound(base));
     let is_unknown = bound == Some(RatioBound::Unknown);
     let test = cell.welch().filter(|_| has_enough && !is_violated && !is_unknown);
-    // Figures that too few transactions leave unknown keep a comparison open; a side without any trial to compare makes it invalid.
-    let is_usable = !is_violated && [base, new].iter().all(|side| !side.standing.usable.is_empty());
+    // Figures that too few transactions leave unknown keep a comparison open; a side without any
+    // trial to compare makes it invalid.
+    let is_usable =
+        !is_violated && [base, new].iter().all(|side| !side.eligibility.usable.is_empty());
     let by_ranks = test.and_then(|_| rank_sum(&of_new, &of_base)).map(|ranks| ByRanks {
         ratio: ranks.ratio,
         ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
@@ -113,18 +128,18 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
 
 /// Values of both sides with their places; nothing of a side that `values` has none for.
 pub(super) fn cell_of<'a>(
-    base: &'a PooledTreatment<'a>,
-    new: &'a PooledTreatment<'a>,
-    values: impl Fn(&'a PooledTreatment<'a>) -> Option<Vec<f64>>,
+    base: &'a PooledConfiguration<'a>,
+    new: &'a PooledConfiguration<'a>,
+    values: impl Fn(&'a PooledConfiguration<'a>) -> Option<Vec<f64>>,
 ) -> Cell {
-    let side = |side: &'a PooledTreatment<'a>| {
+    let side = |side: &'a PooledConfiguration<'a>| {
         side.places.iter().copied().zip(values(side).unwrap_or_default()).collect::<Vec<_>>()
     };
     Cell { base: side(base), new: side(new) }
 }
 
 /// True when an audit of a side found the data violated.
-pub(super) fn is_violated(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>) -> bool {
+pub(super) fn is_violated(base: &PooledConfiguration<'_>, new: &PooledConfiguration<'_>) -> bool {
     let mut records = [base, new].into_iter().flat_map(|side| &side.records);
     records.any(|record| record.worst_audit() == AuditVerdict::Violated)
 }

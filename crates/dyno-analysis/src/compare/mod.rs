@@ -1,15 +1,20 @@
-//! Two sides against each other, each of one or several runs: what `dyno compare` shows. Pure but for [`load`].
+//! Two sides against each other, each of one or several runs: what `dyno compare` shows. Pure but
+//! for [`load`].
 //!
 //! # Layout
 //! * [`mod@self`]: order of work, names, books; [`model`]: the comparison as data;
-//! * `pool`: the runs of a side become one set of trials per treatment;
-//! * `matching`: which treatment of one side is which of the other;
-//! * `conditions`: what makes the sides hard to compare; `limits`: how their limits came out; `course`: their trials second by second;
-//! * `measured`: what two treatments say, before anything is judged; `verdicts`: ratios and verdicts, of each treatment;
-//! * `over_all`: one effect over all treatments, by metric and by kind of statement.
+//! * `pool`: the runs of a side become one set of trials per configuration;
+//! * `matching`: which configuration of one side is which of the other;
+//! * `conditions`: what makes the sides hard to compare; `limits`: how their limits came out;
+//!   `course`: their trials second by second;
+//! * `measured`: what two configurations say, before anything is judged; `verdicts`: ratios and
+//!   verdicts, of each configuration;
+//! * `over_all`: one effect over all configurations, by metric and by kind of statement.
 //!
-//! Runs of two sides share no blocks, so nothing is paired: a mixed model ([`crate::stats::sides`]) gives the verdicts over all treatments, Welch's test on logarithms
-//! ([`crate::stats::compare::welch`]) those of each, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
+//! Runs of two sides share no blocks, so nothing is paired: a mixed model ([`crate::stats::sides`])
+//! gives the verdicts over all configurations, Welch's test on logarithms
+//! ([`crate::stats::compare::welch`]) those of each, and a test by ranks ([`crate::stats::ranks`])
+//! stands beside it.
 
 mod conditions;
 mod course;
@@ -32,14 +37,14 @@ use crate::{checks, judgement};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::ledger::Ledger;
 use dyno_model::lists;
-use dyno_model::plan::{Metric, Plan, Treatment};
+use dyno_model::plan::{Configuration, Metric, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_store::{Run, StoreError, results_below};
 use model::{
-    COMPARE_FORMAT, CompareModel, Level, Outcome, OverAll, RunRow, SideFigures, SideName, SideRow,
-    TreatmentName, TreatmentPair,
+    COMPARE_FORMAT, CompareModel, ConfigurationName, ConfigurationPair, Level, Outcome, OverAll,
+    RunRow, SideFigures, SideName, SideRow,
 };
-use pool::{Pool, PooledTreatment};
+use pool::{Pool, PooledConfiguration};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -96,15 +101,17 @@ pub enum CompareError {
         /// Its name.
         run: String,
     },
-    /// No treatment of one side is in the other.
+    /// No configuration of one side is in the other.
     #[error(transparent)]
     Match(MatchError),
 }
 
-/// Reads a side: a results folder, or a folder that holds several. Its trials are judged as for a report.
+/// Reads a side: a results folder, or a folder that holds several. Its trials are judged as for a
+/// report.
 ///
 /// # Errors
-/// When there is none, or one cannot be read. What is damaged beyond its plan is named in the comparison.
+/// When there is none, or one cannot be read. What is damaged beyond its plan is named in the
+/// comparison.
 pub fn load(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
     let mut courses = BTreeMap::new();
@@ -112,7 +119,7 @@ pub fn load(folder: &Path) -> Result<Side, StoreError> {
         let mut run = Run::open(folder)?;
         let name = run.name.clone();
         run.each_course(|plan, record, timeline, sessions| {
-            record.findings = judgement::judge(plan, record, timeline, sessions).findings;
+            record.warnings = judgement::judge(plan, record, timeline, sessions).warnings;
             courses.insert(
                 (name.clone(), record.trial.id.clone()),
                 timeline.iter().map(timeline_point).collect(),
@@ -130,29 +137,36 @@ pub fn load(folder: &Path) -> Result<Side, StoreError> {
 /// When the runs of a side are no repeats, a run is on both sides, or nothing matches.
 pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareModel, CompareError> {
     let is_same = |one: &Run, other: &Run| {
-        !one.started_at.is_empty() && (&one.name, &one.started_at) == (&other.name, &other.started_at)
+        !one.started_at.is_empty()
+            && (&one.name, &one.started_at) == (&other.name, &other.started_at)
     };
-    if let Some(run) = base.runs.iter().find(|run| new.runs.iter().any(|other| is_same(run, other))) {
+    if let Some(run) = base.runs.iter().find(|run| new.runs.iter().any(|other| is_same(run, other)))
+    {
         return Err(CompareError::SameRun { run: run.name.clone() });
     }
     let pooled = |side, runs| Pool::new(runs).map_err(|error| CompareError::Pool { side, error });
-    let (of_base, of_new) = (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
-    let matching = matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
+    let (of_base, of_new) =
+        (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
+    let matching =
+        matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
-    let places =
-        matching.pairs.iter().map(|(one, other)| (&of_base.treatments[*one], &of_new.treatments[*other]));
+    let places = matching
+        .pairs
+        .iter()
+        .map(|(one, other)| (&of_base.configurations[*one], &of_new.configurations[*other]));
     let pairs: Vec<_> = places.collect();
-    let mut findings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
-    findings.extend(conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching));
-    let primary = of_base.runs.first().map_or_else(Metric::default, |run| run.plan.primary_metric());
+    let mut warnings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
+    warnings.extend(conditions::warnings((&of_base, &names.0), (&of_new, &names.1), &matching));
+    let primary =
+        of_base.runs.first().map_or_else(Metric::default, |run| run.plan.primary_metric());
     let verdicts::Verdicts { metrics, without_figures, over_all, statements, rules } =
         verdicts::verdicts(&pairs, &question.metrics, primary, question.rules);
-    let treatments: Vec<TreatmentPair> = matching
+    let configurations: Vec<ConfigurationPair> = matching
         .pairs
         .iter()
         .zip(pairs.iter().copied())
         .zip(metrics.into_iter().zip(without_figures))
-        .map(|(((one, _), (of_base, of_new)), (metrics, without_figures))| TreatmentPair {
+        .map(|(((one, _), (of_base, of_new)), (metrics, without_figures))| ConfigurationPair {
             name: names.0[*one].clone(),
             system_new: (of_base.system != of_new.system).then(|| of_new.system.to_owned()),
             base: figures(of_base),
@@ -161,18 +175,18 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
             without_figures,
         })
         .collect();
-    findings.extend(verdicts::disagreement(&treatments, rules.alpha));
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let pick = |names: &[TreatmentName], places: &[usize]| {
+    warnings.extend(verdicts::disagreement(&configurations, rules.alpha));
+    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
+    let pick = |names: &[ConfigurationName], places: &[usize]| {
         places.iter().map(|place| names[*place].clone()).collect()
     };
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
         title: None,
-        outcome: outcome(&treatments, &over_all),
+        outcome: outcome(&configurations, &over_all),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
-        findings,
+        warnings,
         only_base: pick(&names.0, &matching.only_base),
         only_new: pick(&names.1, &matching.only_new),
         over_all,
@@ -181,49 +195,55 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
         courses: course::courses(
             [base, new].map(|side| (&side.runs[..], &side.courses)),
             &pairs,
-            &treatments,
+            &configurations,
         ),
-        treatments,
+        configurations,
         rules,
     })
 }
 
-/// What a side's treatments are called.
-fn names(pool: &Pool<'_>) -> Vec<TreatmentName> {
-    let treatments: Vec<&Treatment> = pool.treatments.iter().map(|pooled| pooled.treatment).collect();
-    let varied = varied(pool.factors, &treatments);
-    pool.treatments.iter().map(|pooled| name(pool, pooled, &varied)).collect()
+/// What a side's configurations are called.
+fn names(pool: &Pool<'_>) -> Vec<ConfigurationName> {
+    let configurations: Vec<&Configuration> =
+        pool.configurations.iter().map(|pooled| pooled.configuration).collect();
+    let varied = varied(pool.factors, &configurations);
+    pool.configurations.iter().map(|pooled| name(pool, pooled, &varied)).collect()
 }
 
-fn name(pool: &Pool<'_>, pooled: &PooledTreatment<'_>, varied: &[bool]) -> TreatmentName {
-    let (treatment, plan): (&Treatment, &Plan) = (pooled.treatment, &pooled.run.plan);
-    let levels = pool.factors.iter().zip(&treatment.levels);
-    TreatmentName {
+fn name(pool: &Pool<'_>, pooled: &PooledConfiguration<'_>, varied: &[bool]) -> ConfigurationName {
+    let (configuration, plan): (&Configuration, &Plan) = (pooled.configuration, &pooled.run.plan);
+    let levels = pool.factors.iter().zip(&configuration.levels);
+    ConfigurationName {
         system: pooled.system.to_owned(),
         levels: levels
             .map(|(factor, level)| Level { factor: factor.clone(), level: level.clone() })
             .collect(),
-        workload: treatment.workload.kind.clone(),
-        clients: treatment.clients,
-        label: line_name(plan, treatment, varied).label,
+        workload: configuration.workload.kind.clone(),
+        clients: configuration.clients,
+        label: line_name(plan, configuration, varied).label,
     }
 }
 
-fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
+fn figures(pooled: &PooledConfiguration<'_>) -> SideFigures {
     let records = &pooled.records;
-    let sum = |pick: fn(&TrialRecord) -> u64| records.iter().map(|record| pick(record)).sum::<u64>();
+    let sum =
+        |pick: fn(&TrialRecord) -> u64| records.iter().map(|record| pick(record)).sum::<u64>();
     SideFigures {
         trials_measured: count(records.len()),
         trials_valid: count(pooled.valid().count()),
         arrived: arrived(records, |open_loop| open_loop.arrived),
         unstarted: arrived(records, |open_loop| open_loop.unstarted),
-        not_working: pooled.standing.not_working(),
+        not_working: pooled.eligibility.not_working(),
         committed: pooled.valid().map(|record| record.ledger.committed).sum(),
         failed: total(records, Ledger::known_failed),
         unfinished: sum(|record| record.ledger.unfinished),
         retries: total(records, Ledger::known_retries),
         lost: checks::commit_audit(records).map(|audit| audit.lost),
-        audit: records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+        audit: records
+            .iter()
+            .map(|record| record.audit.verdict())
+            .max()
+            .unwrap_or(AuditVerdict::NotChecked),
     }
 }
 
@@ -234,7 +254,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
             format!("{} {version}", system.name).trim_end().to_owned()
         })
     });
-    let records = || pool.treatments.iter().flat_map(|pooled| &pooled.records);
+    let records = || pool.configurations.iter().flat_map(|pooled| &pooled.records);
     SideRow {
         folder: side.folder.clone(),
         title: pool.runs.first().map(|run| run.plan.title.clone()).unwrap_or_default(),
@@ -255,20 +275,22 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
 }
 
 /// Counts verdicts, and says what follows.
-fn outcome(treatments: &[TreatmentPair], over_all: &[OverAll]) -> Outcome {
+fn outcome(configurations: &[ConfigurationPair], over_all: &[OverAll]) -> Outcome {
     let verdicts: Vec<Verdict> =
-        treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
-    let number = |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
-    let is_on_new = |pair: &&TreatmentPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
-    let on_new = treatments.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
-    // With one treatment its verdicts are the answers.
-    let of_all = |wanted: Verdict| match treatments {
+        configurations.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
+    let number =
+        |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
+    let is_on_new =
+        |pair: &&ConfigurationPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
+    let on_new = configurations.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
+    // With one configuration its verdicts are the answers.
+    let of_all = |wanted: Verdict| match configurations {
         [_] => 0,
         _ => count(over_all.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
     };
     let (worse, worse_over_all) = (number(Verdict::Worse), of_all(Verdict::Worse));
     Outcome {
-        verdict: headline(treatments, over_all, worse + worse_over_all > 0),
+        verdict: headline(configurations, over_all, worse + worse_over_all > 0),
         comparisons: count(verdicts.len()),
         better: number(Verdict::Better),
         worse,
@@ -281,13 +303,20 @@ fn outcome(treatments: &[TreatmentPair], over_all: &[OverAll]) -> Outcome {
     }
 }
 
-/// The decision on the primary metric, over all treatments or in some. Worse results in other metrics count only where the primary metric does not differ.
-fn headline(treatments: &[TreatmentPair], over_all: &[OverAll], is_worse_elsewhere: bool) -> Verdict {
+/// The decision on the primary metric, over all configurations or in some. Worse results in other
+/// metrics count only where the primary metric does not differ.
+fn headline(
+    configurations: &[ConfigurationPair],
+    over_all: &[OverAll],
+    is_worse_elsewhere: bool,
+) -> Verdict {
     let Some(primary) = over_all.first() else { return Verdict::Inconclusive };
-    let of_treatments = treatments.iter().flat_map(|pair| &pair.metrics);
-    let of_treatments = of_treatments.filter(|it| it.metric == primary.metric).map(|it| it.verdict);
-    let all: Vec<Verdict> = of_treatments.chain(primary.effect.verdict).collect();
-    let first = [Verdict::Worse, Verdict::Invalid, Verdict::Better].into_iter().find(|it| all.contains(it));
+    let of_configurations = configurations.iter().flat_map(|pair| &pair.metrics);
+    let of_configurations =
+        of_configurations.filter(|it| it.metric == primary.metric).map(|it| it.verdict);
+    let all: Vec<Verdict> = of_configurations.chain(primary.effect.verdict).collect();
+    let first =
+        [Verdict::Worse, Verdict::Invalid, Verdict::Better].into_iter().find(|it| all.contains(it));
     match first {
         Some(verdict @ (Verdict::Worse | Verdict::Better)) => verdict,
         _ if is_worse_elsewhere => Verdict::Worse,

@@ -1,16 +1,18 @@
 //! A comparison of two sides as data: what `dyno compare` shows, and its JSON form.
 
 use crate::model::{
-    CoursePoint, Effect, Estimate, Interaction, LimitVerdict, NotWorking, Range, RatioBound, Varied, Verdict,
+    CoursePoint, Effect, Estimate, Interaction, LimitVerdict, NotWorking, Range, RatioBound,
+    Varied, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
+use dyno_model::warning::{Severity, Warning};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Version of the JSON form. A reader of version N understands every comparison of version N, whatever fields were added.
+/// Version of the JSON form. A reader of version N understands every comparison of version N,
+/// whatever fields were added.
 pub const COMPARE_FORMAT: u32 = 1;
 
 /// Everything that a comparison shows.
@@ -28,8 +30,9 @@ pub struct CompareModel {
     /// What is judged.
     pub new: SideRow,
     /// What makes the sides hard to compare, worst first.
-    pub findings: Vec<CompareFinding>,
-    /// One effect over all treatments, for each metric that there are figures of, the primary one first; with one treatment its own.
+    pub warnings: Vec<CompareWarning>,
+    /// One effect over all configurations, for each metric that there are figures of, the primary
+    /// one first; with one configuration its own.
     #[serde(default)]
     pub over_all: Vec<OverAll>,
     /// The same of the mean time of each kind of statement.
@@ -38,29 +41,30 @@ pub struct CompareModel {
     /// How the limits of each side came out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitPair>,
-    /// Treatments that both sides have.
-    pub treatments: Vec<TreatmentPair>,
+    /// Configurations that both sides have.
+    pub configurations: Vec<ConfigurationPair>,
     /// The course of their trials, where there is no curve over clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub courses: Vec<CoursePair>,
-    /// Treatments that only the base has.
-    pub only_base: Vec<TreatmentName>,
-    /// Treatments that only the new side has.
-    pub only_new: Vec<TreatmentName>,
+    /// Configurations that only the base has.
+    pub only_base: Vec<ConfigurationName>,
+    /// Configurations that only the new side has.
+    pub only_new: Vec<ConfigurationName>,
     /// How verdicts were made.
     pub rules: CompareRules,
 }
 
 impl CompareModel {
-    /// The effect on the primary metric, which is said first; absent where no figure can be compared.
+    /// The effect on the primary metric, which is said first; absent where no figure can be
+    /// compared.
     #[must_use]
     pub fn headline(&self) -> Option<&OverAll> {
         self.over_all.first()
     }
 
-    /// Effects over all treatments, where there are several.
-    pub fn over_treatments(&self) -> impl Iterator<Item = &OverAll> {
-        self.over_all.iter().filter(|_| self.treatments.len() > 1)
+    /// Effects over all configurations, where there are several.
+    pub fn over_configurations(&self) -> impl Iterator<Item = &OverAll> {
+        self.over_all.iter().filter(|_| self.configurations.len() > 1)
     }
 
     /// Effects that were decided: better, worse or equivalent; the primary metric's first.
@@ -73,30 +77,34 @@ impl CompareModel {
         self.over_all.iter().filter(|it| it.effect.verdict == Some(Verdict::Inconclusive))
     }
 
-    /// The treatment whose figures are said first: where the better of its sides is best by the primary metric.
+    /// The configuration whose figures are said first: where the better of its sides is best by the
+    /// primary metric.
     #[must_use]
-    pub fn headline_treatment(&self) -> Option<&TreatmentPair> {
+    pub fn headline_configuration(&self) -> Option<&ConfigurationPair> {
         let metric = self.headline()?.metric;
-        let worth = |pair: &TreatmentPair| {
+        let worth = |pair: &ConfigurationPair| {
             let of = pair.metrics.iter().find(|it| it.metric == metric)?;
             let means = [of.base, of.new].into_iter().flatten().map(|estimate| estimate.mean);
             means.map(|mean| if metric.is_more_better() { mean } else { -mean }).reduce(f64::max)
         };
-        let all = self.treatments.iter().filter_map(|pair| Some((pair, worth(pair)?)));
+        let all = self.configurations.iter().filter_map(|pair| Some((pair, worth(pair)?)));
         all.reduce(|one, other| if other.1 > one.1 { other } else { one }).map(|(pair, _)| pair)
     }
 
-    /// All comparisons, each with its treatment.
-    pub fn comparisons(&self) -> impl Iterator<Item = (&TreatmentPair, &MetricPair)> {
-        self.treatments.iter().flat_map(|pair| pair.metrics.iter().map(move |metric| (pair, metric)))
+    /// All comparisons, each with its configuration.
+    pub fn comparisons(&self) -> impl Iterator<Item = (&ConfigurationPair, &MetricPair)> {
+        self.configurations
+            .iter()
+            .flat_map(|pair| pair.metrics.iter().map(move |metric| (pair, metric)))
     }
 }
 
 /// How many comparisons have which verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was decided on the primary metric: worse where it is in any treatment or over all, then invalid, better, equivalent, inconclusive. Where the primary metric does
-    /// not differ and another is worse: worse.
+    /// What was decided on the primary metric: worse where it is in any configuration or over all,
+    /// then invalid, better, equivalent, inconclusive. Where the primary metric does not differ and
+    /// another is worse: worse.
     pub verdict: Verdict,
     /// Comparisons in all.
     pub comparisons: u32,
@@ -113,10 +121,10 @@ pub struct Outcome {
     /// Of the invalid ones, those in which new did not work in some of its trials, or has none.
     #[serde(default)]
     pub not_working: u32,
-    /// Metrics in which new is better over all treatments.
+    /// Metrics in which new is better over all configurations.
     #[serde(default)]
     pub better_over_all: u32,
-    /// Metrics in which new is worse over all treatments.
+    /// Metrics in which new is worse over all configurations.
     #[serde(default)]
     pub worse_over_all: u32,
 }
@@ -182,9 +190,9 @@ pub struct RunRow {
     pub ended_at: String,
 }
 
-/// What a treatment is called.
+/// What a configuration is called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TreatmentName {
+pub struct ConfigurationName {
     /// System.
     pub system: String,
     /// Levels by factor.
@@ -206,12 +214,12 @@ pub struct Level {
     pub level: String,
 }
 
-/// A treatment that both sides have.
+/// A configuration that both sides have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TreatmentPair {
+pub struct ConfigurationPair {
     /// As the base calls it.
     #[serde(flatten)]
-    pub name: TreatmentName,
+    pub name: ConfigurationName,
     /// The new side's system, when it has another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_new: Option<String>,
@@ -221,12 +229,13 @@ pub struct TreatmentPair {
     pub new: SideFigures,
     /// A comparison per metric.
     pub metrics: Vec<MetricPair>,
-    /// Metrics that are not compared, because a trial of a side has no figure of them: a percentile of too few transactions.
+    /// Metrics that are not compared, because a trial of a side has no figure of them: a percentile
+    /// of too few transactions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_figures: Vec<Metric>,
 }
 
-/// What a side's trials of a treatment say besides the metrics; sums over measured trials.
+/// What a side's trials of a configuration say besides the metrics; sums over measured trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SideFigures {
     /// Trials with figures.
@@ -256,7 +265,7 @@ pub struct SideFigures {
     pub audit: AuditVerdict,
 }
 
-/// One metric of one treatment on both sides.
+/// One metric of one configuration on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricPair {
     /// What is compared.
@@ -265,12 +274,14 @@ pub struct MetricPair {
     pub base: Option<Estimate>,
     /// Mean over the new side's valid trials.
     pub new: Option<Estimate>,
-    /// New over base (geometric means); absent when a trial that is compared has no such figure, or a side did not work in some of its trials.
+    /// New over base (geometric means); absent when a trial that is compared has no such figure, or
+    /// a side did not work in some of its trials.
     pub ratio: Option<f64>,
     /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<RatioBound>,
-    /// Interval of the ratio (Welch) at `interval_level`; absent with too few trials, and when the ratio is a bound.
+    /// Interval of the ratio (Welch) at `interval_level`; absent with too few trials, and when the
+    /// ratio is a bound.
     pub ratio_interval: Option<Range>,
     /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::gate`]).
     #[serde(default)]
@@ -279,12 +290,15 @@ pub struct MetricPair {
     pub p: Option<f64>,
     /// p-value after the correction by the gate ([`crate::stats::gate`]).
     pub p_corrected: Option<f64>,
-    /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent where nothing was tested.
+    /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent where
+    /// nothing was tested.
     pub detectable_ratio: Option<f64>,
-    /// Of an inconclusive comparison: valid trials that each side needs to see a difference as large as the margin four times in
-    /// five; absent when there is no scatter to go by, or more than a thousand are needed.
+    /// Of an inconclusive comparison: valid trials that each side needs to see a difference as
+    /// large as the margin four times in five; absent when there is no scatter to go by, or more
+    /// than a thousand are needed.
     pub repeats_needed: Option<u32>,
-    /// The same without assumptions about the distribution; absent where nothing was tested. Shown beside, it decides nothing.
+    /// The same without assumptions about the distribution; absent where nothing was tested. Shown
+    /// beside, it decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_ranks: Option<ByRanks>,
     /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
@@ -296,7 +310,8 @@ pub struct MetricPair {
 /// A comparison by ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ByRanks {
-    /// New over base: the median of the ratios of every trial of new to every trial of base (Hodges and Lehmann).
+    /// New over base: the median of the ratios of every trial of new to every trial of base (Hodges
+    /// and Lehmann).
     pub ratio: f64,
     /// 95 % interval of the ratio; absent with fewer than four trials on a side, or nearly so few.
     pub ratio_interval: Option<Range>,
@@ -304,7 +319,7 @@ pub struct ByRanks {
     pub p: f64,
 }
 
-/// New against base over all treatments that can be compared.
+/// New against base over all configurations that can be compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OverAll {
     /// What is compared.
@@ -312,15 +327,16 @@ pub struct OverAll {
     /// The kind of statement whose mean time it is; absent where it is about transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
-    /// How many treatments it rests on.
-    pub treatments: u32,
+    /// How many configurations it rests on.
+    pub configurations: u32,
     /// Numbers of clients of these, rising.
     pub clients: Vec<u32>,
     /// What these differ in.
     pub varied: Vec<Varied>,
     /// Degrees of freedom of the ratio's error; absent where it was not tested.
     pub degrees: Option<f64>,
-    /// Standard deviation between runs of a side, of logarithms: 0.02 is 2 %. Absent where each side is one run, so that this cannot be told from the change.
+    /// Standard deviation between runs of a side, of logarithms: 0.02 is 2 %. Absent where each
+    /// side is one run, so that this cannot be told from the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<f64>,
     /// The ratio, new over base, and the verdict on it; new is the subject.
@@ -330,7 +346,7 @@ pub struct OverAll {
     pub interactions: Vec<Interaction>,
 }
 
-/// A limit, with its worst verdict over all treatments of each side.
+/// A limit, with its worst verdict over all configurations of each side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitPair {
     /// The figure that the limit applies to.
@@ -346,11 +362,11 @@ pub struct LimitPair {
     pub new: Option<LimitVerdict>,
 }
 
-/// The course of a treatment's valid trials on both sides.
+/// The course of a configuration's valid trials on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CoursePair {
-    /// Index into [`CompareModel::treatments`].
-    pub treatment: usize,
+    /// Index into [`CompareModel::configurations`].
+    pub configuration: usize,
     /// The base, in order of time.
     pub base: Vec<CoursePoint>,
     /// The new side.
@@ -369,9 +385,10 @@ pub struct CompareRules {
     pub reserve: f64,
     /// Fewer valid trials on a side give no verdict but inconclusive.
     pub min_repeats: u32,
-    /// Comparisons of treatments that were tested.
+    /// Comparisons of configurations that were tested.
     pub family: u32,
-    /// The lowest confidence of the intervals of all but the equivalent ones, 0 to 1; absent where there are no others.
+    /// The lowest confidence of the intervals of all but the equivalent ones, 0 to 1; absent where
+    /// there are no others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_level: Option<f64>,
 }
@@ -408,7 +425,8 @@ pub enum Condition {
     TableSizes,
 }
 
-/// One value that differs. Several values of one side are joined by ` | `; what a side does not have is empty.
+/// One value that differs. Several values of one side are joined by ` | `; what a side does not
+/// have is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// What: the name of a setting or of a part.
@@ -421,18 +439,18 @@ pub struct Difference {
 
 /// A doubt about a comparison. `dyno-report` makes a sentence of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CompareFinding {
+pub struct CompareWarning {
     /// How much it weighs.
     pub severity: Severity,
     /// What it is.
     #[serde(flatten)]
-    pub doubt: CompareDoubt,
+    pub kind: CompareWarningKind,
 }
 
 /// What makes two sides hard to compare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "finding", rename_all = "kebab-case")]
-pub enum CompareDoubt {
+#[serde(tag = "warning", rename_all = "kebab-case")]
+pub enum CompareWarningKind {
     /// The sides were measured under other conditions.
     Differs {
         /// What kind.
@@ -446,15 +464,15 @@ pub enum CompareDoubt {
     AuditViolated {
         /// Whose.
         side: SideName,
-        /// Treatments that it is about.
-        treatments: Vec<TreatmentName>,
+        /// Configurations that it is about.
+        configurations: Vec<ConfigurationName>,
     },
-    /// Treatments that did not work in some of their trials.
+    /// Configurations that did not work in some of their trials.
     DidNotWork {
         /// Whose.
         side: SideName,
         /// Each with its trials.
-        treatments: Vec<(TreatmentName, NotWorking)>,
+        configurations: Vec<(ConfigurationName, NotWorking)>,
     },
     /// Runs of which no trial was measured.
     NothingMeasured {
@@ -472,7 +490,7 @@ pub enum CompareDoubt {
         /// Of so many measured.
         measured: u32,
         /// The worst doubt of the kind that most of them share.
-        because: Finding,
+        because: Warning,
     },
     /// Trials without figures.
     MissingTrials {
@@ -494,14 +512,14 @@ pub enum CompareDoubt {
         /// Of so many measured.
         new_measured: u32,
         /// The worst of its kind.
-        about: Finding,
+        about: Warning,
     },
     /// A doubt about whole runs.
     Runs {
         /// Whose.
         side: SideName,
         /// The worst of its kind.
-        about: Finding,
+        about: Warning,
     },
     /// Something in a results folder could not be read.
     Unreadable {
@@ -521,19 +539,21 @@ pub enum CompareDoubt {
     },
     /// Of the two tests of a ratio, Welch's and that by ranks, one alone sees a difference.
     RanksDisagree {
-        /// Treatment and metric.
-        comparisons: Vec<(TreatmentName, Metric)>,
+        /// Configuration and metric.
+        comparisons: Vec<(ConfigurationName, Metric)>,
     },
     /// One side was measured after the other.
     OneAfterTheOther {
         /// Who was first.
         first: SideName,
-        /// From the end of the first side's last run to the beginning of the other's first, in seconds.
+        /// From the end of the first side's last run to the beginning of the other's first, in
+        /// seconds.
         gap_s: f64,
     },
     /// The runs of the sides took turns, or overlapped.
     Alternating,
-    /// Each treatment was measured in one run of each side: what runs differ in cannot be told from the change.
+    /// Each configuration was measured in one run of each side: what runs differ in cannot be told
+    /// from the change.
     OneRunEach,
     /// The settings of a system were not read back on both sides, so differences would not be seen.
     SettingsUnknown {

@@ -1,12 +1,13 @@
-//! One effect over all treatments that both sides have, for each metric and each kind of statement.
+//! One effect over all configurations that both sides have, for each metric and each kind of
+//! statement.
 
 use super::measured::{Measured, Sides, cell_of, is_violated};
 use super::model::OverAll;
-use super::pool::PooledTreatment;
+use super::pool::PooledConfiguration;
 use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, told};
 use crate::estimate::count;
 use crate::model::{Effect, Interaction, NotWorking};
-use crate::questions::{Model, Setting, varied, ways};
+use crate::questions::{Model, Setting, interaction_factors, varied};
 use crate::stats::compare::RatioTest;
 use crate::stats::gate::{self, QuestionVerdicts, judge_behind};
 use crate::stats::sides::{self, Cell, over_all, with_runs};
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 pub(super) struct Asked<'a> {
     pub(super) metric: Metric,
     statement: Option<String>,
-    /// The pairs of treatments that have figures of it.
+    /// The pairs of configurations that have figures of it.
     pub(super) members: Vec<usize>,
     /// Those that are tested each, with their tests.
     pub(super) tests: Vec<(usize, RatioTest)>,
@@ -43,31 +44,35 @@ impl<'a> Asked<'a> {
         let used = || members.iter().filter(|(_, it)| it.is_usable && two(&it.cell));
         let cells: Vec<Cell> = used().map(|(_, it)| it.cell.clone()).collect();
         let mut found = over_all(&cells, MIN_REPEATS);
-        // With figures that are only bounds in some treatments, the mean over the others would flatter.
+        // With figures that are only bounds in some configurations, the mean over the others would
+        // flatter.
         if members.iter().any(|(_, it)| it.effect.bound.is_some()) {
             found.effect = None;
         }
         let setting = |(pair, _): &(usize, &Measured)| {
-            let PooledTreatment { treatment, system, .. } = *pairs[*pair].0;
-            Setting { clients: treatment.clients, system, levels: &treatment.levels }
+            let PooledConfiguration { configuration, system, .. } = *pairs[*pair].0;
+            Setting { clients: configuration.clients, system, levels: &configuration.levels }
         };
         let settings: Vec<Setting<'a>> =
             used().filter(|_| found.effect.is_some() || members.len() == 1).map(setting).collect();
-        let model = found
-            .fit
-            .clone()
-            .filter(|_| found.effect.is_some())
-            .map(|fit| Model { fit, sides: (0..cells.len()).map(|cell| [2 * cell + 1, 2 * cell]).collect() });
-        let interactions = ways(&settings);
-        let interactions =
-            interactions.iter().filter_map(|way| model.as_ref()?.interaction(way, found.share)).collect();
+        let model = found.fit.clone().filter(|_| found.effect.is_some()).map(|fit| Model {
+            fit,
+            sides: (0..cells.len()).map(|cell| [2 * cell + 1, 2 * cell]).collect(),
+        });
+        let interactions = interaction_factors(&settings);
+        let interactions = interactions
+            .iter()
+            .filter_map(|interaction| model.as_ref()?.interaction(interaction, found.share))
+            .collect();
         let alone = found.effect.filter(|_| members.len() == 1);
         let tests = members.iter().filter_map(|(pair, it)| {
             let test = it.test?;
             Some((*pair, alone.unwrap_or_else(|| with_runs(&test, &it.cell, found.runs))))
         });
-        let not_working = |side: fn(&Sides<'a>) -> &'a PooledTreatment<'a>| {
-            let all = members.iter().filter_map(|(pair, _)| side(&pairs[*pair]).standing.not_working());
+        let not_working = |side: fn(&Sides<'a>) -> &'a PooledConfiguration<'a>| {
+            let all = members
+                .iter()
+                .filter_map(|(pair, _)| side(&pairs[*pair]).eligibility.not_working());
             all.reduce(NotWorking::with)
         };
         Self {
@@ -83,7 +88,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The test of the question: with one treatment that of the treatment.
+    /// The test of the question: with one configuration that of the configuration.
     fn test(&self) -> Option<RatioTest> {
         match (self.members.len(), self.tests.as_slice()) {
             (1, tests) => tests.first().map(|(_, test)| *test),
@@ -120,7 +125,7 @@ impl<'a> Asked<'a> {
         OverAll {
             metric: self.metric,
             statement: self.statement.clone(),
-            treatments: count(self.settings.len()),
+            configurations: count(self.settings.len()),
             clients: clients.into_iter().collect(),
             varied: varied(&self.settings),
             degrees: test.filter(|_| effect.ratio.is_some()).map(|it| it.degrees()),
@@ -131,14 +136,22 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Kinds of statements, by their mean time over all treatments that send them. They say more of what was found over transactions, so that they are judged behind
-/// that ([`judge_behind`]).
-pub(super) fn statements(pairs: &[Sides<'_>], judged: &[QuestionVerdicts], rules: Rules) -> Vec<OverAll> {
-    let records = pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.standing.usable);
+/// Kinds of statements, by their mean time over all configurations that send them. They say more of
+/// what was found over transactions, so that they are judged behind that ([`judge_behind`]).
+pub(super) fn statements(
+    pairs: &[Sides<'_>],
+    judged: &[QuestionVerdicts],
+    rules: Rules,
+) -> Vec<OverAll> {
+    let records =
+        pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.eligibility.usable);
     let names = records.flat_map(|record| &record.statements).map(|it| it.name.as_str());
     let asked = lists::distinct(names).into_iter().filter_map(|name| {
-        let measured: Vec<(usize, Measured)> =
-            pairs.iter().enumerate().filter_map(|(at, sides)| Some((at, statement(*sides, name)?))).collect();
+        let measured: Vec<(usize, Measured)> = pairs
+            .iter()
+            .enumerate()
+            .filter_map(|(at, sides)| Some((at, statement(*sides, name)?)))
+            .collect();
         let members: Vec<(usize, &Measured)> = measured.iter().map(|(at, it)| (*at, it)).collect();
         let asked = Asked::new(Metric::MeanMs, Some(name.to_owned()), pairs, &members);
         asked.test().is_some().then_some(asked)
@@ -146,16 +159,21 @@ pub(super) fn statements(pairs: &[Sides<'_>], judged: &[QuestionVerdicts], rules
     let asked: Vec<Asked<'_>> = asked.collect();
     let tests: Vec<RatioTest> = asked.iter().filter_map(Asked::test).collect();
     let judgements = judge_behind(&tests, judged, rules);
-    asked.iter().zip(judgements).map(|(it, judgement)| it.over_all(Some(judgement), None, rules)).collect()
+    asked
+        .iter()
+        .zip(judgements)
+        .map(|(it, judgement)| it.over_all(Some(judgement), None, rules))
+        .collect()
 }
 
-/// A kind of statement of a treatment; `None` where a trial that is compared has not sent it, so that the others would not be the same.
+/// A kind of statement of a configuration; `None` where a trial that is compared has not sent it,
+/// so that the others would not be the same.
 fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
     let mean = |record: &&TrialRecord| {
         let of = record.statements.iter().find(|it| it.name == name)?;
         (of.latency.count > 0 && of.latency.mean > 0.0).then_some(of.latency.mean)
     };
-    let cell = cell_of(base, new, |side| side.standing.usable.iter().map(mean).collect());
+    let cell = cell_of(base, new, |side| side.eligibility.usable.iter().map(mean).collect());
     let few = cell.base.len().min(cell.new.len());
     let test = cell.welch().filter(|_| few >= MIN_REPEATS);
     let is_usable = few > 0 && !is_violated(base, new);

@@ -1,10 +1,12 @@
-//! One side of a comparison: its runs, pooled by treatment.
+//! One side of a comparison: its runs, pooled by configuration.
 
-use crate::standing::Standing;
+use crate::eligibility::Eligibility;
 use crate::stats::sides::Place;
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::OptionValue;
-use dyno_model::plan::{DataPolicy, Stages, StopRule, SystemPlan, SystemSource, Treatment, WorkloadPlan};
+use dyno_model::plan::{
+    Configuration, DataPolicy, Stages, StopRule, SystemPlan, SystemSource, WorkloadPlan,
+};
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::schema::{Schema, SchemaDifference};
@@ -12,10 +14,10 @@ use dyno_model::search::Search;
 use dyno_store::{Run, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The trials of one treatment over all runs of a side.
-pub(crate) struct PooledTreatment<'a> {
-    /// The treatment as the first run that has it plans it.
-    pub(crate) treatment: &'a Treatment,
+/// The trials of one configuration over all runs of a side.
+pub(crate) struct PooledConfiguration<'a> {
+    /// The configuration as the first run that has it plans it.
+    pub(crate) configuration: &'a Configuration,
     /// Name of its system.
     pub(crate) system: &'a str,
     /// The run it was first seen in.
@@ -23,14 +25,14 @@ pub(crate) struct PooledTreatment<'a> {
     /// Records of measured trials, in the order of runs and plans.
     pub(super) records: Vec<&'a TrialRecord>,
     /// What became of all its trials.
-    pub(super) standing: Standing<'a>,
+    pub(super) eligibility: Eligibility<'a>,
     /// Where those that are compared were measured, in their order.
     pub(super) places: Vec<Place>,
     /// What the database held in the first trial that says so, and that trial's run.
     pub(super) schema: Option<Found<'a>>,
 }
 
-impl<'a> PooledTreatment<'a> {
+impl<'a> PooledConfiguration<'a> {
     pub(super) fn valid(&self) -> impl Iterator<Item = &'a TrialRecord> {
         self.records.iter().copied().filter(|record| record.is_valid())
     }
@@ -44,8 +46,8 @@ pub(crate) struct Pool<'a> {
     pub(super) factors: &'a [String],
     /// Systems by name, in the order in which plans list them.
     pub(crate) systems: Vec<&'a SystemPlan>,
-    /// Treatments in the order in which plans list them.
-    pub(crate) treatments: Vec<PooledTreatment<'a>>,
+    /// Configurations in the order in which plans list them.
+    pub(crate) configurations: Vec<PooledConfiguration<'a>>,
     /// By the name of the system: what the first trial found in a database whose tables were there.
     found: BTreeMap<&'a str, Found<'a>>,
 }
@@ -64,7 +66,8 @@ fn same_schema(
         return Ok(());
     }
     let differences = differences(known, schema).into_iter();
-    let differences: Vec<_> = differences.map(|(name, one, two)| (name, shown(&one), shown(&two))).collect();
+    let differences: Vec<_> =
+        differences.map(|(name, one, two)| (name, shown(&one), shown(&two))).collect();
     if differences.is_empty() { Ok(()) } else { Err(plans_differ(differences, first, run)) }
 }
 
@@ -109,8 +112,8 @@ fn in_words(differences: &[(String, String, String)]) -> String {
 }
 
 impl<'a> Pool<'a> {
-    /// Pools the runs of a side. Seeds, numbers of blocks and sets of treatments may differ: runs at other numbers of clients are
-    /// further treatments.
+    /// Pools the runs of a side. Seeds, numbers of blocks and sets of configurations may differ:
+    /// runs at other numbers of clients are further configurations.
     pub(crate) fn new(runs: &'a [Run]) -> Result<Self, PoolError> {
         let mut ordered: Vec<&Run> = runs.iter().collect();
         ordered.sort_by(|a, b| (&a.started_at, &a.name).cmp(&(&b.started_at, &b.name)));
@@ -120,7 +123,7 @@ impl<'a> Pool<'a> {
             runs: Vec::new(),
             factors: &first.plan.factors,
             systems: Vec::new(),
-            treatments: Vec::new(),
+            configurations: Vec::new(),
             found: BTreeMap::new(),
         };
         for run in ordered {
@@ -142,30 +145,38 @@ impl<'a> Pool<'a> {
                 Some(known) => {
                     let differences = system_differences(known, system);
                     if !differences.is_empty() {
-                        let has = |other: &&&Run| other.plan.systems.iter().any(|it| it.name == system.name);
+                        let has = |other: &&&Run| {
+                            other.plan.systems.iter().any(|it| it.name == system.name)
+                        };
                         let first = self.runs.iter().find(has).copied().unwrap_or(run);
                         return Err(plans_differ(differences, first, run));
                     }
                 }
             }
         }
-        let mut places = Vec::with_capacity(run.plan.treatments.len());
-        for treatment in &run.plan.treatments {
-            places.push(self.place(run, treatment)?);
+        let mut places = Vec::with_capacity(run.plan.configurations.len());
+        for configuration in &run.plan.configurations {
+            places.push(self.place(run, configuration)?);
         }
-        let plots = run.plan.whole_plots();
+        let restart_groups = run.plan.restart_groups();
         for trial in &run.plan.trials {
             let Some(outcome) = run.outcomes.get(&trial.id) else { continue };
-            let pooled = &mut self.treatments[places[trial.treatment]];
-            pooled.standing.add(run, outcome);
-            if pooled.standing.usable.len() > pooled.places.len() {
-                let treatments = &run.plan.treatments;
-                let workload = &treatments[trial.treatment].workload;
+            let pooled = &mut self.configurations[places[trial.configuration]];
+            pooled.eligibility.add(run, outcome);
+            if pooled.eligibility.usable.len() > pooled.places.len() {
+                let configurations = &run.plan.configurations;
+                let workload = &configurations[trial.configuration].workload;
                 // Each workload with its options is taken for a data set, as in reports.
-                let data_set = treatments.iter().position(|it| it.workload == *workload);
-                let start = plots.iter().position(|(_, it)| it.contains(&trial.treatment));
+                let data_set = configurations.iter().position(|it| it.workload == *workload);
+                let start =
+                    restart_groups.iter().position(|(_, it)| it.contains(&trial.configuration));
                 let (start, data_set) = (start.unwrap_or_default(), data_set.unwrap_or_default());
-                pooled.places.push(Place { run: self.runs.len(), block: trial.block, start, data_set });
+                pooled.places.push(Place {
+                    run: self.runs.len(),
+                    block: trial.block,
+                    start,
+                    data_set,
+                });
             }
             if let TrialOutcome::Finished(record) = outcome {
                 pooled.records.push(record);
@@ -173,7 +184,9 @@ impl<'a> Pool<'a> {
                     let known = *pooled.schema.get_or_insert((schema, run));
                     same_schema(known, (schema, run), Schema::differences)?;
                     // Where dyno makes the tables, they may depend on clients and levels.
-                    if uses_what_is_there(&run.plan.systems[run.plan.treatments[trial.treatment].system]) {
+                    if uses_what_is_there(
+                        &run.plan.systems[run.plan.configurations[trial.configuration].system],
+                    ) {
                         let known = *self.found.entry(pooled.system).or_insert((schema, run));
                         same_schema(known, (schema, run), Schema::differences_in_common)?;
                     }
@@ -184,28 +197,49 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// Index of the pooled treatment that a run's treatment belongs to.
-    fn place(&mut self, run: &'a Run, treatment: &'a Treatment) -> Result<usize, PoolError> {
-        let system = run.plan.systems[treatment.system].name.as_str();
-        let is_same = |known: &PooledTreatment<'_>| {
+    /// Index of the pooled configuration that a run's configuration belongs to.
+    fn place(
+        &mut self,
+        run: &'a Run,
+        configuration: &'a Configuration,
+    ) -> Result<usize, PoolError> {
+        let system = run.plan.systems[configuration.system].name.as_str();
+        let is_same = |known: &PooledConfiguration<'_>| {
             known.system == system
-                && known.treatment.levels == treatment.levels
-                && known.treatment.clients == treatment.clients
+                && known.configuration.levels == configuration.levels
+                && known.configuration.clients == configuration.clients
         };
-        let Some(position) = self.treatments.iter().position(is_same) else {
-            let (records, standing, places) = (Vec::new(), Standing::default(), Vec::new());
-            let pooled = PooledTreatment { treatment, system, run, records, standing, places, schema: None };
-            self.treatments.push(pooled);
-            return Ok(self.treatments.len() - 1);
+        let Some(position) = self.configurations.iter().position(is_same) else {
+            let (records, eligibility, places) = (Vec::new(), Eligibility::default(), Vec::new());
+            let pooled = PooledConfiguration {
+                configuration,
+                system,
+                run,
+                records,
+                eligibility,
+                places,
+                schema: None,
+            };
+            self.configurations.push(pooled);
+            return Ok(self.configurations.len() - 1);
         };
-        let known = &self.treatments[position];
-        let mut differences = workload_differences(known.treatment, treatment);
-        differences.extend(load_differences(known.treatment, treatment));
-        if known.treatment.variation != treatment.variation {
-            let text = |treatment: &Treatment| format!("{:?}", treatment.variation.settings);
-            differences.push(("what the levels set".to_owned(), text(known.treatment), text(treatment)));
+        let known = &self.configurations[position];
+        let mut differences = workload_differences(known.configuration, configuration);
+        differences.extend(load_differences(known.configuration, configuration));
+        if known.configuration.variation != configuration.variation {
+            let text =
+                |configuration: &Configuration| format!("{:?}", configuration.variation.settings);
+            differences.push((
+                "what the levels set".to_owned(),
+                text(known.configuration),
+                text(configuration),
+            ));
         }
-        if differences.is_empty() { Ok(position) } else { Err(plans_differ(differences, known.run, run)) }
+        if differences.is_empty() {
+            Ok(position)
+        } else {
+            Err(plans_differ(differences, known.run, run))
+        }
     }
 }
 
@@ -229,7 +263,10 @@ fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
 }
 
 /// What makes two systems of the same name different ones: name of the part, and both values.
-pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<(String, String, String)> {
+pub(super) fn system_differences(
+    one: &SystemPlan,
+    other: &SystemPlan,
+) -> Vec<(String, String, String)> {
     let mut differences = Vec::new();
     let mut differ = |name: &str, one: String, other: String| {
         if one != other {
@@ -240,11 +277,17 @@ pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<(S
     differ("the query mode", one.query_mode.to_string(), other.query_mode.to_string());
     match (&one.source, &other.source) {
         (SystemSource::Managed(one), SystemSource::Managed(other)) => {
-            let names: BTreeSet<&String> = one.settings.keys().chain(other.settings.keys()).collect();
+            let names: BTreeSet<&String> =
+                one.settings.keys().chain(other.settings.keys()).collect();
             for name in names {
-                let value =
-                    |settings: &BTreeMap<String, String>| settings.get(name).cloned().unwrap_or_default();
-                differ(&format!("the setting {name}"), value(&one.settings), value(&other.settings));
+                let value = |settings: &BTreeMap<String, String>| {
+                    settings.get(name).cloned().unwrap_or_default()
+                };
+                differ(
+                    &format!("the setting {name}"),
+                    value(&one.settings),
+                    value(&other.settings),
+                );
             }
         }
         (SystemSource::Existing(one), SystemSource::Existing(other)) => {
@@ -267,7 +310,10 @@ pub(super) fn kind(system: &SystemPlan) -> String {
 }
 
 /// Options of the workload that differ, its kind first; an option that a side does not have is `-`.
-pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+pub(super) fn workload_differences(
+    one: &Configuration,
+    other: &Configuration,
+) -> Vec<(String, String, String)> {
     if one.workload.kind != other.workload.kind {
         let (kind, other) = (one.workload.kind.clone(), other.workload.kind.clone());
         return vec![("the workload".to_owned(), kind, other)];
@@ -283,8 +329,9 @@ pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(S
     for it in &other.beside {
         let Some(known) = one.beside.iter().find(|known| same(&it, known)) else { continue };
         let options = option_differences(&known.workload, &it.workload).into_iter();
-        differences
-            .extend(options.map(|(name, one, other)| (format!("beside.{}.{name}", it.name), one, other)));
+        differences.extend(
+            options.map(|(name, one, other)| (format!("beside.{}.{name}", it.name), one, other)),
+        );
     }
     differences
 }
@@ -305,10 +352,12 @@ fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, 
         .collect()
 }
 
-/// What runs beside, in a line: `report: sql, 2 clients`; `-` is nothing, as for an option that a side does not have.
+/// What runs beside, in a line: `report: sql, 2 clients`; `-` is nothing, as for an option that a
+/// side does not have.
 fn all_beside(all: &[BesidePlan]) -> String {
     let one = |it: &BesidePlan| {
-        let rate = it.rate.map_or_else(String::new, |rate| format!(", {}", crate::figures::rate(rate)));
+        let rate =
+            it.rate.map_or_else(String::new, |rate| format!(", {}", crate::figures::rate(rate)));
         let think = it.think.map_or_else(String::new, |mean| format!(", think time {mean}"));
         let clients = if it.clients == 1 { "client" } else { "clients" };
         format!("{}: {}, {} {clients}{rate}{think}", it.name, it.workload.kind, it.clients)
@@ -318,15 +367,20 @@ fn all_beside(all: &[BesidePlan]) -> String {
 }
 
 /// Rules of load and stopping that differ.
-pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+pub(super) fn load_differences(
+    one: &Configuration,
+    other: &Configuration,
+) -> Vec<(String, String, String)> {
     fn or<T: ToString>(value: Option<T>, none: &str) -> String {
         value.map_or_else(|| none.to_owned(), |value| value.to_string())
     }
-    let texts = |treatment: &Treatment| {
-        let load = &treatment.load;
+    let texts = |configuration: &Configuration| {
+        let load = &configuration.load;
         let stop = match load.stop {
             StopRule::Transactions(number) => format!("after {number} transactions"),
-            StopRule::TransactionsPerClient(number) => format!("after {number} transactions per client"),
+            StopRule::TransactionsPerClient(number) => {
+                format!("after {number} transactions per client")
+            }
             StopRule::Rows(number) => format!("at {number} rows"),
             StopRule::Duration(time) => format!("after {time}"),
         };

@@ -4,16 +4,16 @@ mod headline;
 mod schemas;
 
 use super::*;
-use crate::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair};
+use crate::compare::model::{CompareWarning, CompareWarningKind, Condition, MetricPair};
 use dyno_model::audit::AuditCheck;
 use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::OptionValue;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency::LatencySummary;
 use dyno_model::record::{StatementLatency, TrialRecord};
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use dyno_store::Run;
-use dyno_store::fixture::{Shape, each_record, measured, one_treatment};
+use dyno_store::fixture::{Shape, each_record, measured, one_configuration};
 
 fn side(runs: Vec<Run>) -> Side {
     Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
@@ -28,25 +28,26 @@ fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[Metric]) -> CompareModel {
 }
 
 fn throughput(model: &CompareModel) -> &MetricPair {
-    &model.treatments[0].metrics[0]
+    &model.configurations[0].metrics[0]
 }
 
 fn differing(model: &CompareModel, wanted: Condition) -> Vec<(String, String, String)> {
-    let of = |finding: &CompareFinding| match &finding.doubt {
-        CompareDoubt::Differs { condition, values, .. } if *condition == wanted => {
-            assert_eq!(finding.severity, Severity::Warning);
+    let of = |warning: &CompareWarning| match &warning.kind {
+        CompareWarningKind::Differs { condition, values, .. } if *condition == wanted => {
+            assert_eq!(warning.severity, Severity::Warning);
             values.clone()
         }
         _ => Vec::new(),
     };
-    let values = model.findings.iter().flat_map(of);
+    let values = model.warnings.iter().flat_map(of);
     values.map(|value| (value.name, value.base, value.new)).collect()
 }
 
 #[test]
 fn runs_are_compared_unpaired_and_give_the_published_interval() {
-    // Student's data (R: t.test(extra ~ group, data = sleep)): p-value = 0.07939, interval of the difference of group 1 and group 2
-    // -3.3654832 to 0.2054832. The comparison works on logarithms, so the data are handed over as exponentials.
+    // Student's data (R: t.test(extra ~ group, data = sleep)): p-value = 0.07939, interval of the
+    // difference of group 1 and group 2 -3.3654832 to 0.2054832. The comparison works on
+    // logarithms, so the data are handed over as exponentials.
     let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
     let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
     let base = vec![measured("base", &first.map(f64::exp))];
@@ -54,7 +55,8 @@ fn runs_are_compared_unpaired_and_give_the_published_interval() {
     let model = compared(base, new, &[Metric::Throughput]);
     let pair = throughput(&model);
     let interval = pair.ratio_interval.expect("ten trials each");
-    let close = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-5, "{value} {expected}");
+    let close =
+        |value: f64, expected: f64| assert!((value - expected).abs() < 1e-5, "{value} {expected}");
     close(pair.ratio.expect("a ratio").ln(), 1.58);
     close(pair.p.expect("a test"), 0.079_39);
     close(interval.low.ln(), -0.205_483_2);
@@ -73,17 +75,21 @@ fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
     let new = each("new", [80.0, 81.0, 79.0, 80.5, 79.5]);
     let model = compared(base, new, &METRICS);
     assert_eq!((model.base.runs.len(), model.base.trials_valid), (5, 5));
-    assert_eq!(model.treatments[0].new.trials_valid, 5);
+    assert_eq!(model.configurations[0].new.trials_valid, 5);
     // Less throughput is worse, and so is more response time.
-    assert!(model.comparisons().all(|(_, pair)| pair.verdict == Verdict::Worse && pair.exceeds_margin));
+    assert!(
+        model.comparisons().all(|(_, pair)| pair.verdict == Verdict::Worse && pair.exceeds_margin)
+    );
     assert_eq!(
         (model.outcome.verdict, model.outcome.worse, model.outcome.comparisons),
         (Verdict::Worse, 5, 5)
     );
     assert!((throughput(&model).ratio.expect("a ratio") - 0.8).abs() < 0.001);
-    let other_way = compared(each("a", [80.0, 81.0, 79.0, 80.5, 79.5]), each("b", [100.0; 5]), &METRICS);
+    let other_way =
+        compared(each("a", [80.0, 81.0, 79.0, 80.5, 79.5]), each("b", [100.0; 5]), &METRICS);
     assert_eq!(other_way.outcome.verdict, Verdict::Better);
-    let same = compared(each("a", [100.0, 101.0, 99.0, 100.5, 99.5]), each("b", [100.0; 5]), &METRICS);
+    let same =
+        compared(each("a", [100.0, 101.0, 99.0, 100.5, 99.5]), each("b", [100.0; 5]), &METRICS);
     assert_eq!((same.outcome.verdict, same.outcome.equivalent), (Verdict::Equivalent, 5));
 }
 
@@ -91,9 +97,13 @@ fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
 fn one_repeat_decides_nothing_and_two_do_not_either() {
     for values in [&[100.0][..], &[100.0, 101.0]] {
         let new: Vec<f64> = values.iter().map(|value| value / 10.0).collect();
-        let model = compared(vec![measured("a", values)], vec![measured("b", &new)], &[Metric::Throughput]);
+        let model =
+            compared(vec![measured("a", values)], vec![measured("b", &new)], &[Metric::Throughput]);
         let pair = throughput(&model);
-        assert_eq!((pair.verdict, pair.p, pair.ratio_interval), (Verdict::Inconclusive, None, None));
+        assert_eq!(
+            (pair.verdict, pair.p, pair.ratio_interval),
+            (Verdict::Inconclusive, None, None)
+        );
         assert!((pair.ratio.expect("a ratio") - 0.1).abs() < 1e-9);
         assert_eq!((model.rules.family, model.rules.min_repeats), (0, 3));
         assert_eq!(model.outcome.verdict, Verdict::Inconclusive);
@@ -102,38 +112,45 @@ fn one_repeat_decides_nothing_and_two_do_not_either() {
 
 #[test]
 fn an_open_comparison_says_how_many_trials_would_decide_it() {
-    // Logarithms with a standard deviation of 0.03 on both sides: 2.02 of it are ln 1.0625 with five trials per side, so a margin
-    // of 5 % needs more, by the table of the method 8 (1.51 · 0.03 = ln 1.0463; seven give 1.63 · 0.03 = ln 1.0501).
+    // Logarithms with a standard deviation of 0.03 on both sides: 2.02 of it are ln 1.0625 with
+    // five trials per side, so a margin of 5 % needs more, by the table of the method 8 (1.51 ·
+    // 0.03 = ln 1.0463; seven give 1.63 · 0.03 = ln 1.0501).
     let logs: [f64; 3] = [-0.03, 0.0, 0.03];
     let base = logs.map(f64::exp);
     let new = logs.map(|log| (log + 0.04).exp());
-    let model = compared(vec![measured("a", &base)], vec![measured("b", &new)], &[Metric::Throughput]);
+    let model =
+        compared(vec![measured("a", &base)], vec![measured("b", &new)], &[Metric::Throughput]);
     assert_eq!(throughput(&model).verdict, Verdict::Inconclusive);
     assert_eq!(throughput(&model).repeats_needed, Some(8));
 }
 
 #[test]
 fn all_comparisons_of_a_page_are_corrected_together() {
-    // Alone the first treatment is worse; among many that do not differ it is not.
+    // Alone the first configuration is worse; among many that do not differ it is not.
     let clients: Vec<u32> = (1..=10).collect();
-    let shape = Shape { clients, ..one_treatment(3) };
+    let shape = Shape { clients, ..one_configuration(3) };
     let tuned = |name: &str, first: [f64; 3]| {
         let mut run = shape.run(name);
-        let treatments: Vec<usize> = run.plan.trials.iter().map(|trial| trial.treatment).collect();
+        let configurations: Vec<usize> =
+            run.plan.trials.iter().map(|trial| trial.configuration).collect();
         let blocks: Vec<u32> = run.plan.trials.iter().map(|trial| trial.block).collect();
         each_record(&mut run, |i, record| {
-            let values = if treatments[i] == 0 { first } else { [90.0, 100.0, 110.0] };
+            let values = if configurations[i] == 0 { first } else { [90.0, 100.0, 110.0] };
             record.ledger.committed = (values[blocks[i] as usize - 1] * 1e6) as u64;
             record.measured = Nanos(1_000_000 * 1_000_000_000);
         });
         run
     };
     let (base, new) = ([100.0, 110.0, 105.0], [85.0, 90.0, 80.0]);
-    let alone = compared(vec![measured("a", &base)], vec![measured("b", &new)], &[Metric::Throughput]);
+    let alone =
+        compared(vec![measured("a", &base)], vec![measured("b", &new)], &[Metric::Throughput]);
     assert_eq!(throughput(&alone).verdict, Verdict::Worse);
     let among = compared(vec![tuned("a", base)], vec![tuned("b", new)], &[Metric::Throughput]);
     assert_eq!(among.rules.family, 10);
-    assert!((throughput(&among).p.expect("a test") - throughput(&alone).p.expect("a test")).abs() < 1e-9);
+    assert!(
+        (throughput(&among).p.expect("a test") - throughput(&alone).p.expect("a test")).abs()
+            < 1e-9
+    );
     assert_eq!(throughput(&among).verdict, Verdict::Inconclusive);
 }
 
@@ -143,19 +160,26 @@ fn a_failed_audit_leaves_no_verdict() {
     let mut new = measured("b", &[300.0, 301.0, 302.0]);
     each_record(&mut new, |i, record| {
         if i == 1 {
-            let check =
-                AuditCheck::RowCount { table: "t".to_owned(), expected_min: 5, expected_max: 5, found: 4 };
+            let check = AuditCheck::RowCount {
+                table: "t".to_owned(),
+                expected_min: 5,
+                expected_max: 5,
+                found: 4,
+            };
             record.audit.checks = vec![check];
-            record.findings.push(Finding::AuditViolated);
+            record.warnings.push(Warning::AuditViolated);
         }
     });
     let model = compared(vec![base], vec![new], &METRICS);
     assert_eq!((model.outcome.verdict, model.outcome.invalid), (Verdict::Invalid, 5));
     assert!(model.comparisons().all(|(_, pair)| pair.p.is_none() && pair.ratio.is_some()));
-    let worst = &model.findings[0];
+    let worst = &model.warnings[0];
     assert_eq!(worst.severity, Severity::Invalid);
-    let treatments = vec![model.treatments[0].name.clone()];
-    assert_eq!(worst.doubt, CompareDoubt::AuditViolated { side: SideName::New, treatments });
+    let configurations = vec![model.configurations[0].name.clone()];
+    assert_eq!(
+        worst.kind,
+        CompareWarningKind::AuditViolated { side: SideName::New, configurations }
+    );
 }
 
 #[test]
@@ -164,28 +188,30 @@ fn invalid_trials_are_left_out_and_told() {
     let mut new = measured("b", &[100.0, 1.0, 101.0, 102.0]);
     each_record(&mut new, |i, record| {
         if i == 1 {
-            record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+            record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
         }
     });
     let model = compared(vec![base], vec![new], &[Metric::Throughput]);
     assert_eq!(throughput(&model).verdict, Verdict::Equivalent);
     assert_eq!((model.new.trials_measured, model.new.trials_valid), (4, 3));
-    let because = Finding::GeneratorBusy { share: 0.95 };
-    let told = CompareDoubt::InvalidTrials { side: SideName::New, invalid: 1, measured: 4, because };
-    assert!(model.findings.iter().any(|finding| finding.doubt == told), "{:?}", model.findings);
+    let because = Warning::GeneratorBusy { share: 0.95 };
+    let told =
+        CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 1, measured: 4, because };
+    assert!(model.warnings.iter().any(|warning| warning.kind == told), "{:?}", model.warnings);
 }
 
 #[test]
 fn trials_of_a_busy_generator_are_not_told_as_failures_of_transactions() {
     let mut new = measured("b", &[100.0, 101.0, 102.0]);
     each_record(&mut new, |_, record| {
-        record.findings.push(Finding::Failures { failed: 12, share: 0.2 });
-        record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+        record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
+        record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
     });
     let model = compared(vec![measured("a", &[100.0; 3])], vec![new], &[Metric::Throughput]);
-    let because = Finding::GeneratorBusy { share: 0.95 };
-    let told = CompareDoubt::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
-    assert!(model.findings.iter().any(|finding| finding.doubt == told), "{:?}", model.findings);
+    let because = Warning::GeneratorBusy { share: 0.95 };
+    let told =
+        CompareWarningKind::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
+    assert!(model.warnings.iter().any(|warning| warning.kind == told), "{:?}", model.warnings);
 }
 
 #[test]
@@ -200,16 +226,21 @@ fn conditions_that_differ_are_named_with_both_values() {
     report.version = "11.8.3-MariaDB".to_owned();
     report.settings.insert("max_connections".to_owned(), "300".to_owned());
     report.settings.insert("sync_binlog".to_owned(), "1".to_owned());
-    new.plan.treatments[0].load.stop = dyno_model::plan::StopRule::Duration(Nanos(60_000_000_000));
+    new.plan.configurations[0].load.stop =
+        dyno_model::plan::StopRule::Duration(Nanos(60_000_000_000));
     let model = compared(vec![base], vec![new], &[Metric::Throughput]);
-    let texts = |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
+    let texts =
+        |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
     let rows = [
         (Condition::Machine, vec![texts("processor", "Synthetic CPU at 2.50GHz", "Other CPU")]),
         (Condition::Kernel, vec![texts("kernel", "Linux 6.1.0", "Linux 6.2.0")]),
         (Condition::KernelSettings, vec![texts("vm.swappiness", "60", "1")]),
         (Condition::Dyno, vec![texts("version", "0.1.0", "0.2.0")]),
         (Condition::ServerVersion, vec![texts("version", "11.8.2-MariaDB", "11.8.3-MariaDB")]),
-        (Condition::Settings, vec![texts("max_connections", "200", "300"), texts("sync_binlog", "", "1")]),
+        (
+            Condition::Settings,
+            vec![texts("max_connections", "200", "300"), texts("sync_binlog", "", "1")],
+        ),
         (Condition::Load, vec![texts("end", "after 5.00 s", "after 60.0 s")]),
     ];
     for (condition, expected) in rows {
@@ -224,32 +255,37 @@ fn runs_of_a_side_that_differ_among_themselves_are_told_too() {
         run.environment.kernel = kernel.to_owned();
         run
     };
-    let model = compared(vec![with("a", "1"), with("b", "2")], vec![with("c", "2")], &[Metric::Throughput]);
+    let model =
+        compared(vec![with("a", "1"), with("b", "2")], vec![with("c", "2")], &[Metric::Throughput]);
     let expected = ("kernel".to_owned(), "1 | 2".to_owned(), "2".to_owned());
     assert_eq!(differing(&model, Condition::Kernel), [expected]);
-    let same = compared(vec![with("a", "1"), with("b", "1")], vec![with("c", "1")], &[Metric::Throughput]);
-    let differences = same.findings.iter().filter(|it| matches!(it.doubt, CompareDoubt::Differs { .. }));
-    assert_eq!(differences.count(), 0, "{:?}", same.findings);
+    let same =
+        compared(vec![with("a", "1"), with("b", "1")], vec![with("c", "1")], &[Metric::Throughput]);
+    let differences =
+        same.warnings.iter().filter(|it| matches!(it.kind, CompareWarningKind::Differs { .. }));
+    assert_eq!(differences.count(), 0, "{:?}", same.warnings);
 }
 
 #[test]
 fn the_time_between_the_sides_is_told() {
     let at = |name: &str, from: &str, to: &str| {
         let mut run = measured(name, &[100.0; 3]);
-        (run.started_at, run.ended_at) = (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
+        (run.started_at, run.ended_at) =
+            (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
         run
     };
     let told = |base: Vec<Run>, new: Vec<Run>| {
         let model = compared(base, new, &[Metric::Throughput]);
-        let doubts = model.findings.into_iter().filter(|finding| finding.severity == Severity::Note);
-        doubts.map(|finding| finding.doubt).next_back().expect("one about time")
+        let warnings =
+            model.warnings.into_iter().filter(|warning| warning.severity == Severity::Note);
+        warnings.map(|warning| warning.kind).next_back().expect("one about time")
     };
     let (early, late) = (|| at("a", "10:00:00", "10:10:00"), || at("b", "11:10:00", "11:20:00"));
-    let after = |first| CompareDoubt::OneAfterTheOther { first, gap_s: 3_600.0 };
+    let after = |first| CompareWarningKind::OneAfterTheOther { first, gap_s: 3_600.0 };
     assert_eq!(told(vec![early()], vec![late()]), after(SideName::Base));
     assert_eq!(told(vec![late()], vec![early()]), after(SideName::New));
     let middle = at("c", "10:30:00", "10:40:00");
-    assert_eq!(told(vec![early(), late()], vec![middle]), CompareDoubt::Alternating);
+    assert_eq!(told(vec![early(), late()], vec![middle]), CompareWarningKind::Alternating);
 }
 
 /// The error of runs that are no repeats, in words.
@@ -269,21 +305,24 @@ fn runs_of_different_plans_are_no_repeats() {
     };
     let begin = "BASE cannot be pooled: first and second are no repeats of the same thing: ";
     let option = changed(&|run| {
-        let options = &mut run.plan.treatments[0].workload.options.0;
+        let options = &mut run.plan.configurations[0].workload.options.0;
         options.insert("rows".to_owned(), OptionValue::Integer(5));
     });
     assert_eq!(option, format!("{begin}rows is 100 in the one and 5 in the other"));
-    let load = changed(&|run| run.plan.treatments[0].load.attempts_max = 1);
+    let load = changed(&|run| run.plan.configurations[0].load.attempts_max = 1);
     assert_eq!(load, format!("{begin}attempts is 10 in the one and 1 in the other"));
     let setting = changed(&|run| {
         if let dyno_model::plan::SystemSource::Managed(server) = &mut run.plan.systems[0].source {
             server.settings.clear();
         }
     });
-    assert_eq!(setting, format!("{begin}the setting max_connections is 200 in the one and - in the other"));
+    assert_eq!(
+        setting,
+        format!("{begin}the setting max_connections is 200 in the one and - in the other")
+    );
     let factors = changed(&|run| {
         run.plan.factors = vec!["workload.rows".to_owned()];
-        run.plan.treatments[0].levels = vec!["5".to_owned()];
+        run.plan.configurations[0].levels = vec!["5".to_owned()];
     });
     assert_eq!(
         factors,
@@ -297,18 +336,21 @@ fn runs_of_different_plans_are_no_repeats() {
 }
 
 #[test]
-fn runs_at_other_numbers_of_clients_are_further_treatments() {
-    let at = |name: &str, clients: u32| Shape { clients: vec![clients], ..one_treatment(3) }.run(name);
+fn runs_at_other_numbers_of_clients_are_further_configurations() {
+    let at = |name: &str, clients: u32| {
+        Shape { clients: vec![clients], ..one_configuration(3) }.run(name)
+    };
     let base = vec![at("a1", 1), at("a4", 4), at("a4b", 4), at("a9", 9)];
     let new = vec![at("b4", 4), at("b1", 1), at("b2", 2)];
     let model = compared(base, new, &[Metric::Throughput]);
     let pairs: Vec<_> = model
-        .treatments
+        .configurations
         .iter()
         .map(|pair| (pair.name.clients, pair.base.trials_valid, pair.new.trials_valid))
         .collect();
     assert_eq!(pairs, [(1, 3, 3), (4, 6, 3)]);
-    let clients = |names: &[TreatmentName]| names.iter().map(|name| name.clients).collect::<Vec<_>>();
+    let clients =
+        |names: &[ConfigurationName]| names.iter().map(|name| name.clients).collect::<Vec<_>>();
     assert_eq!((clients(&model.only_base), clients(&model.only_new)), (vec![9], vec![2]));
 }
 
@@ -324,22 +366,28 @@ fn a_run_on_both_sides_is_an_error() {
 
 /// A run of these systems.
 fn of_systems(name: &str, systems: &[&str]) -> Run {
-    let mut run = Shape { systems: systems.len(), ..one_treatment(3) }.run(name);
+    let mut run = Shape { systems: systems.len(), ..one_configuration(3) }.run(name);
     for (plan, name) in run.plan.systems.iter_mut().zip(systems) {
         plan.name = (*name).to_owned();
     }
     run
 }
 
-fn matched(base: &[&str], new: &[&str], asked: &[&str]) -> Result<Vec<(String, String)>, CompareError> {
+fn matched(
+    base: &[&str],
+    new: &[&str],
+    asked: &[&str],
+) -> Result<Vec<(String, String)>, CompareError> {
     let question = Question {
         systems: asked.iter().map(|text| (*text).to_owned()).collect(),
         ..question(&[Metric::Throughput])
     };
     let sides = (side(vec![of_systems("a", base)]), side(vec![of_systems("b", new)]));
     let model = compare(&sides.0, &sides.1, &question)?;
-    let names = |pair: TreatmentPair| (pair.name.system.clone(), pair.system_new.unwrap_or(pair.name.system));
-    Ok(model.treatments.into_iter().map(names).collect())
+    let names = |pair: ConfigurationPair| {
+        (pair.name.system.clone(), pair.system_new.unwrap_or(pair.name.system))
+    };
+    Ok(model.configurations.into_iter().map(names).collect())
 }
 
 #[test]
@@ -350,7 +398,10 @@ fn systems_are_matched_by_name_then_by_being_the_only_ones_then_by_request() {
     assert_eq!(matched(&["A", "B"], &["B", "C"], &[]), pairs(&[("B", "B")]));
     assert_eq!(matched(&["old"], &["new"], &[]), pairs(&[("old", "new")]));
     assert_eq!(matched(&["A", "B"], &["B", "A"], &["A=B"]), pairs(&[("A", "B")]));
-    assert_eq!(matched(&["A", "B"], &["C", "D"], &["A=D", "B=C"]), pairs(&[("A", "D"), ("B", "C")]));
+    assert_eq!(
+        matched(&["A", "B"], &["C", "D"], &["A=D", "B=C"]),
+        pairs(&[("A", "D"), ("B", "C")])
+    );
     assert_eq!(matched(&["a=1", "B"], &["b=2", "C"], &["a=1=b=2"]), pairs(&[("a=1", "b=2")]));
 }
 
@@ -359,8 +410,7 @@ fn systems_that_cannot_be_matched_are_an_error_that_names_them() {
     let error = |base: &[&str], new: &[&str], asked: &[&str]| {
         matched(base, new, asked).expect_err("no match").to_string()
     };
-    let nothing =
-        "no treatment of BASE is in NEW, so there is nothing to compare; systems: A, B in BASE, C in NEW";
+    let nothing = "no configuration of BASE is in NEW, so there is nothing to compare; systems: A, B in BASE, C in NEW";
     assert_eq!(error(&["A", "B"], &["C"], &[]), nothing);
     let unknown = "`A=X` names no system of each side as BASE=NEW; BASE has `A`; NEW has `C`";
     assert_eq!(error(&["A"], &["C"], &["A=X"]), unknown);
@@ -369,29 +419,33 @@ fn systems_that_cannot_be_matched_are_an_error_that_names_them() {
 }
 
 #[test]
-fn other_options_of_the_workload_are_another_treatment_and_new_ones_are_a_doubt() {
+fn other_options_of_the_workload_are_another_configuration_and_new_ones_are_a_warning() {
     let with = |name: &str, option: &str, value: i64| {
         let mut run = measured(name, &[100.0; 3]);
-        let options = &mut run.plan.treatments[0].workload.options.0;
+        let options = &mut run.plan.configurations[0].workload.options.0;
         options.insert(option.to_owned(), OptionValue::Integer(value));
         run
     };
     let (base, other) = (side(vec![with("a", "rows", 100)]), side(vec![with("b", "rows", 5)]));
-    let error = compare(&base, &other, &question(&METRICS)).expect_err("nothing to compare").to_string();
+    let error =
+        compare(&base, &other, &question(&METRICS)).expect_err("nothing to compare").to_string();
     assert!(error.ends_with("nothing to compare; rows: 100 in BASE, 5 in NEW"), "{error}");
-    let model = compared(vec![with("a", "rows", 100)], vec![with("b", "extra", 5)], &[Metric::Throughput]);
+    let model =
+        compared(vec![with("a", "rows", 100)], vec![with("b", "extra", 5)], &[Metric::Throughput]);
     let expected = ("extra".to_owned(), "-".to_owned(), "5".to_owned());
     assert_eq!(differing(&model, Condition::Workload), [expected]);
 }
 
 #[test]
-fn what_runs_beside_on_one_side_is_a_doubt_and_its_audit_counts() {
+fn what_runs_beside_on_one_side_is_a_warning_and_its_audit_counts() {
     let with = |name: &str, clients: u32, found: u64| {
         let mut run = measured(name, &[100.0, 101.0, 102.0]);
-        let workload = run.plan.treatments[0].workload.clone();
-        let plan = BesidePlan { name: "report".to_owned(), workload, clients, rate: None, think: None };
-        run.plan.treatments[0].beside = vec![plan];
-        let audit = AuditCheck::RowCount { table: "t".to_owned(), expected_min: 5, expected_max: 5, found };
+        let workload = run.plan.configurations[0].workload.clone();
+        let plan =
+            BesidePlan { name: "report".to_owned(), workload, clients, rate: None, think: None };
+        run.plan.configurations[0].beside = vec![plan];
+        let audit =
+            AuditCheck::RowCount { table: "t".to_owned(), expected_min: 5, expected_max: 5, found };
         each_record(&mut run, |_, record| {
             let own = TrialRecord { audit: audit.clone().into(), ..TrialRecord::default() };
             record.beside = vec![BesideRecord { name: "report".to_owned(), clients, record: own }];
@@ -405,14 +459,17 @@ fn what_runs_beside_on_one_side_is_a_doubt_and_its_audit_counts() {
     let violated = compared(vec![without()], vec![with("b", 2, 4)], &[Metric::Throughput]);
     assert_eq!(violated.outcome.verdict, Verdict::Invalid);
     let more = compared(vec![with("a", 2, 5)], vec![with("b", 3, 5)], &[Metric::Throughput]);
-    let expected =
-        ("beside".to_owned(), "report: rush, 2 clients".to_owned(), "report: rush, 3 clients".to_owned());
+    let expected = (
+        "beside".to_owned(),
+        "report: rush, 2 clients".to_owned(),
+        "report: rush, 3 clients".to_owned(),
+    );
     assert_eq!(differing(&more, Condition::Workload), [expected]);
     let one = compared(vec![with("b", 1, 5)], vec![without()], &[Metric::Throughput]);
     let expected = ("beside".to_owned(), "report: rush, 1 client".to_owned(), "-".to_owned());
     assert_eq!(differing(&one, Condition::Workload), [expected]);
     let mut rows = with("b", 2, 5);
-    let options = &mut rows.plan.treatments[0].beside[0].workload.options.0;
+    let options = &mut rows.plan.configurations[0].beside[0].workload.options.0;
     options.insert("rows".to_owned(), OptionValue::Integer(5));
     let rows = compared(vec![with("a", 2, 5)], vec![rows], &[Metric::Throughput]);
     let expected = ("beside.report.rows".to_owned(), "100".to_owned(), "5".to_owned());
@@ -421,13 +478,17 @@ fn what_runs_beside_on_one_side_is_a_doubt_and_its_audit_counts() {
 
 #[test]
 fn levels_are_matched_by_their_names() {
-    let variants = |name: &str, variants: Vec<&'static str>| Shape { variants, ..one_treatment(3) }.run(name);
+    let variants = |name: &str, variants: Vec<&'static str>| {
+        Shape { variants, ..one_configuration(3) }.run(name)
+    };
     let base = variants("a", vec!["in-place", "read-modify-write"]);
     let new = variants("b", vec!["in-place", "for-update"]);
     let model = compared(vec![base], vec![new], &[Metric::Throughput]);
-    let labels = |names: &[TreatmentName]| names.iter().map(|name| name.label.clone()).collect::<Vec<_>>();
-    assert_eq!(model.treatments.len(), 1);
-    assert_eq!(model.treatments[0].name.label, "MariaDB (in-place)");
+    let labels = |names: &[ConfigurationName]| {
+        names.iter().map(|name| name.label.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(model.configurations.len(), 1);
+    assert_eq!(model.configurations[0].name.label, "MariaDB (in-place)");
     assert_eq!(labels(&model.only_base), ["MariaDB (read-modify-write)"]);
     assert_eq!(labels(&model.only_new), ["MariaDB (for-update)"]);
 }
@@ -443,14 +504,20 @@ fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
     assert!((ranks.p - 2.0 / 70.0).abs() < 1e-9, "{ranks:?}");
     // Four on each side: the interval is the range of all ratios.
     let interval = ranks.ratio_interval.expect("four on each side");
-    assert!((interval.low - 109.0 / 102.0).abs() < 1e-9 && (interval.high - 112.0 / 99.0).abs() < 1e-9);
+    assert!(
+        (interval.low - 109.0 / 102.0).abs() < 1e-9 && (interval.high - 112.0 / 99.0).abs() < 1e-9
+    );
     assert!(interval.low < ranks.ratio && ranks.ratio < interval.high);
     let few = compared(
         vec![measured("base", &[100.0, 101.0, 102.0])],
         vec![measured("new", &[110.0, 111.0, 112.0])],
         &[Metric::Throughput],
     );
-    assert_eq!(throughput(&few).by_ranks.expect("tested").ratio_interval, None, "three cannot have one");
+    assert_eq!(
+        throughput(&few).by_ranks.expect("tested").ratio_interval,
+        None,
+        "three cannot have one"
+    );
 }
 
 #[test]
@@ -459,17 +526,23 @@ fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
     // One trial far below hides the difference from Welch's test.
     let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
     let told = |new: &[f64]| {
-        let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], &[Metric::Throughput]);
-        let doubt = model.findings.iter().find_map(|finding| match &finding.doubt {
-            CompareDoubt::RanksDisagree { comparisons } => Some((finding.severity, comparisons.clone())),
+        let model =
+            compared(vec![measured("a", &steady)], vec![measured("b", new)], &[Metric::Throughput]);
+        let kind = model.warnings.iter().find_map(|warning| match &warning.kind {
+            CompareWarningKind::RanksDisagree { comparisons } => {
+                Some((warning.severity, comparisons.clone()))
+            }
             _ => None,
         });
-        (throughput(&model).verdict, doubt)
+        (throughput(&model).verdict, kind)
     };
-    let (verdict, doubt) = told(&with_outlier);
+    let (verdict, kind) = told(&with_outlier);
     assert_eq!(verdict, Verdict::Inconclusive);
-    let (severity, comparisons) = doubt.expect("a warning");
-    assert_eq!((severity, comparisons.len(), comparisons[0].1), (Severity::Warning, 1, Metric::Throughput));
+    let (severity, comparisons) = kind.expect("a warning");
+    assert_eq!(
+        (severity, comparisons.len(), comparisons[0].1),
+        (Severity::Warning, 1, Metric::Throughput)
+    );
     assert_eq!(told(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
     assert_eq!(told(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
     // With five trials ranks see little; that is no disagreement.
@@ -486,57 +559,73 @@ fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
         }
     });
     let model = compared(vec![base], vec![new], &[Metric::P50Ms, Metric::P95Ms]);
-    assert_eq!(model.treatments[0].without_figures, [Metric::P95Ms]);
-    assert!(model.comparisons().map(|(_, it)| (it.metric, it.verdict)).eq([(Metric::P50Ms, Verdict::Worse)]));
+    assert_eq!(model.configurations[0].without_figures, [Metric::P95Ms]);
+    assert!(
+        model
+            .comparisons()
+            .map(|(_, it)| (it.metric, it.verdict))
+            .eq([(Metric::P50Ms, Verdict::Worse)])
+    );
 }
 
 #[test]
 fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
     let run = |name: &str, rates: [Option<f64>; 2]| {
         let mut run = measured(name, &[100.0, 101.0, 99.0]);
-        run.plan.treatments.iter_mut().zip(rates).for_each(|(treatment, rate)| treatment.load.rate = rate);
+        run.plan
+            .configurations
+            .iter_mut()
+            .zip(rates)
+            .for_each(|(configuration, rate)| configuration.load.rate = rate);
         run
     };
     let told = |rate: Option<f64>, metrics: &[Metric]| {
         let model = compared(vec![run("base", [rate; 2])], vec![run("new", [rate; 2])], metrics);
-        model.treatments[0].metrics.iter().map(|pair| pair.metric).collect::<Vec<_>>()
+        model.configurations[0].metrics.iter().map(|pair| pair.metric).collect::<Vec<_>>()
     };
-    let all: Vec<Metric> = METRICS.into_iter().filter(|metric| metric.searched().is_none()).collect();
+    let all: Vec<Metric> =
+        METRICS.into_iter().filter(|metric| metric.searched().is_none()).collect();
     assert_eq!(told(None, &METRICS), all);
     assert_eq!(told(Some(500.0), &METRICS), all[1..]);
     assert_eq!(told(Some(500.0), &[Metric::Throughput]), [Metric::Throughput]);
 }
 
-/// Runs of two treatments in four blocks, whose throughput in a block is this.
-fn two_treatments(name: &str, of: [[f64; 4]; 2]) -> Run {
-    let mut run = Shape { clients: vec![1, 8], ..one_treatment(4) }.run(name);
+/// Runs of two configurations in four blocks, whose throughput in a block is this.
+fn two_configurations(name: &str, of: [[f64; 4]; 2]) -> Run {
+    let mut run = Shape { clients: vec![1, 8], ..one_configuration(4) }.run(name);
     let plan = run.plan.clone();
     for outcome in run.outcomes.values_mut() {
         if let dyno_store::TrialOutcome::Finished(record) = outcome {
-            let rate = of[record.trial.treatment][record.trial.block as usize - 1];
+            let rate = of[record.trial.configuration][record.trial.block as usize - 1];
             record.measured = Nanos(1_000_000_000);
             record.work = None;
             record.ledger.committed = rate as u64;
-            assert_eq!(plan.treatment(&record.trial).clients, [1, 8][record.trial.treatment]);
+            assert_eq!(
+                plan.configuration(&record.trial).clients,
+                [1, 8][record.trial.configuration]
+            );
         }
     }
     run
 }
 
 #[test]
-fn a_change_that_no_treatment_shows_alone_is_an_answer_over_all_of_them() {
-    // About 5 % fewer; treatments scatter against each other inside a block, and blocks hardly.
+fn a_change_that_no_configuration_shows_alone_is_an_answer_over_all_of_them() {
+    // About 5 % fewer; configurations scatter against each other inside a block, and blocks hardly.
     let base = [[10_000.0, 10_500.0, 9_500.0, 10_150.0], [20_000.0, 19_400.0, 20_800.0, 20_300.0]];
     let new = [[9_450.0, 10_050.0, 9_000.0, 9_700.0], [19_000.0, 18_300.0, 19_600.0, 19_300.0]];
-    let model =
-        compared(vec![two_treatments("base", base)], vec![two_treatments("new", new)], &[Metric::Throughput]);
+    let model = compared(
+        vec![two_configurations("base", base)],
+        vec![two_configurations("new", new)],
+        &[Metric::Throughput],
+    );
     let [over_all] = &model.over_all[..] else { panic!("one metric: {:?}", model.over_all) };
-    assert_eq!((over_all.treatments, over_all.clients.as_slice()), (2, &[1, 8][..]));
+    assert_eq!((over_all.configurations, over_all.clients.as_slice()), (2, &[1, 8][..]));
     assert_eq!(over_all.effect.verdict, Some(Verdict::Worse), "{over_all:?}");
     assert!((over_all.degrees.expect("tested") - 6.0).abs() < 0.5, "{over_all:?}");
     assert_eq!((model.outcome.worse_over_all, model.outcome.verdict), (1, Verdict::Worse));
-    assert_eq!(model.outcome.worse, 0, "{:?}", model.treatments);
-    assert!(model.findings.iter().any(|it| it.doubt == CompareDoubt::OneRunEach));
+    assert_eq!(model.outcome.worse, 0, "{:?}", model.configurations);
+    assert!(model.warnings.iter().any(|it| it.kind == CompareWarningKind::OneRunEach));
 }
 
 #[test]
@@ -548,21 +637,27 @@ fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_seve
         ]
     };
     let runs = |name: &str, levels: &[f64]| -> Vec<Run> {
-        let run = |(at, level): (usize, &f64)| two_treatments(&format!("{name}{at}"), rates(*level));
+        let run =
+            |(at, level): (usize, &f64)| two_configurations(&format!("{name}{at}"), rates(*level));
         levels.iter().enumerate().map(run).collect()
     };
     let one = compared(runs("a", &[1.0]), runs("b", &[1.06]), &[Metric::Throughput]);
     assert_eq!(one.over_all[0].effect.verdict, Some(Verdict::Better), "{:?}", one.over_all);
     assert_eq!(one.over_all[0].between_runs, None);
     // The same difference on average, among runs of a side that differ as much.
-    let several =
-        compared(runs("a", &[0.94, 1.0, 1.06]), runs("b", &[1.0, 1.06, 1.12]), &[Metric::Throughput]);
+    let several = compared(
+        runs("a", &[0.94, 1.0, 1.06]),
+        runs("b", &[1.0, 1.06, 1.12]),
+        &[Metric::Throughput],
+    );
     let over_all = &several.over_all[0];
     assert_eq!(over_all.effect.verdict, Some(Verdict::Inconclusive), "{over_all:?}");
     assert!((over_all.degrees.expect("tested") - 4.0).abs() < 0.1, "{over_all:?}");
     assert!(over_all.between_runs.is_some_and(|it| (0.05..0.07).contains(&it)), "{over_all:?}");
-    assert!(several.treatments.iter().all(|pair| pair.metrics[0].verdict == Verdict::Inconclusive));
-    assert!(several.findings.iter().all(|it| it.doubt != CompareDoubt::OneRunEach));
+    assert!(
+        several.configurations.iter().all(|pair| pair.metrics[0].verdict == Verdict::Inconclusive)
+    );
+    assert!(several.warnings.iter().all(|it| it.kind != CompareWarningKind::OneRunEach));
 }
 
 #[test]
@@ -596,5 +691,10 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
         changed
     };
     let model = compared(vec![run("a", 1.0)], vec![run_with("b")], &[Metric::Throughput]);
-    assert_eq!(model.statements[0].effect.verdict, Some(Verdict::Inconclusive), "{:?}", model.statements);
+    assert_eq!(
+        model.statements[0].effect.verdict,
+        Some(Verdict::Inconclusive),
+        "{:?}",
+        model.statements
+    );
 }

@@ -1,28 +1,31 @@
 //! Ratios of both sides and their verdicts.
 //!
-//! First comes one effect over all treatments for each metric, then the treatments of those that were answered ([`crate::stats::gate`]). All metrics are judged
-//! together, the primary one first, because any of them can fail a build.
+//! First comes one effect over all configurations for each metric, then the configurations of those
+//! that were answered ([`crate::stats::gate`]). All metrics are judged together, the primary one
+//! first, because any of them can fail a build.
 
 use super::measured::{Measured, Sides, measured};
 use super::over_all::{Asked, statements};
-use crate::compare::model::{CompareDoubt, CompareFinding, CompareRules, MetricPair, OverAll, TreatmentPair};
+use crate::compare::model::{
+    CompareRules, CompareWarning, CompareWarningKind, ConfigurationPair, MetricPair, OverAll,
+};
 use crate::comparisons::{MIN_REPEATS, settle_bound, tell};
+use crate::eligibility::counted_against;
 use crate::estimate::count;
 use crate::model::{Effect, Verdict};
-use crate::standing::held_against;
 use crate::stats::compare::repeats_needed;
 use crate::stats::gate;
 use crate::stats::verdict::Rules;
-use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
+use dyno_model::warning::Severity;
 
 /// What was found.
 pub(super) struct Verdicts {
-    /// Comparisons, by pair of treatments.
+    /// Comparisons, by pair of configurations.
     pub(super) metrics: Vec<Vec<MetricPair>>,
-    /// Metrics that a side has no figure of, by pair of treatments.
+    /// Metrics that a side has no figure of, by pair of configurations.
     pub(super) without_figures: Vec<Vec<Metric>>,
-    /// One effect over all treatments, by metric, the primary one first.
+    /// One effect over all configurations, by metric, the primary one first.
     pub(super) over_all: Vec<OverAll>,
     /// The same of kinds of statements.
     pub(super) statements: Vec<OverAll>,
@@ -30,8 +33,13 @@ pub(super) struct Verdicts {
     pub(super) rules: CompareRules,
 }
 
-/// Comparisons of every pair of treatments: first over all of them, then each.
-pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], primary: Metric, rules: Rules) -> Verdicts {
+/// Comparisons of every pair of configurations: first over all of them, then each.
+pub(super) fn verdicts(
+    pairs: &[Sides<'_>],
+    metrics: &[Metric],
+    primary: Metric,
+    rules: Rules,
+) -> Verdicts {
     let all = pairs.iter().map(|sides| measured(*sides, metrics));
     let (mut all, without_figures): (Vec<Vec<Measured>>, Vec<Vec<Measured>>) =
         all.map(|row| row.into_iter().partition(Measured::has_figures)).unzip();
@@ -70,8 +78,10 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], primary: Metric,
         family,
         interval_level: told().filter_map(|it| it.interval_level).reduce(f64::min),
     };
-    let without_figures =
-        without_figures.into_iter().map(|row| row.into_iter().map(|it| it.metric).collect()).collect();
+    let without_figures = without_figures
+        .into_iter()
+        .map(|row| row.into_iter().map(|it| it.metric).collect())
+        .collect();
     let statements = statements(pairs, &judged, rules);
     Verdicts { metrics, without_figures, over_all, statements, rules: rules_made }
 }
@@ -85,8 +95,11 @@ fn asked<'a>(
 ) -> Vec<Asked<'a>> {
     let of = |metric: &Metric| {
         let find = |row: &'_ Vec<Measured>| row.iter().position(|it| it.metric == *metric);
-        let members: Vec<(usize, &Measured)> =
-            all.iter().enumerate().filter_map(|(pair, row)| Some((pair, &row[find(row)?]))).collect();
+        let members: Vec<(usize, &Measured)> = all
+            .iter()
+            .enumerate()
+            .filter_map(|(pair, row)| Some((pair, &row[find(row)?])))
+            .collect();
         (!members.is_empty()).then(|| Asked::new(*metric, None, pairs, &members))
     };
     let mut asked: Vec<Asked<'a>> = metrics.iter().filter_map(of).collect();
@@ -103,14 +116,17 @@ fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
         measured.by_ranks = None;
     }
     let verdict = effect.verdict.unwrap_or(Verdict::Invalid);
-    let (of_base, of_new) = (base.standing.not_working(), new.standing.not_working());
-    if (of_base.is_some() || of_new.is_some()) && held_against(verdict, of_new, of_base) == Verdict::Invalid {
+    let (of_base, of_new) = (base.eligibility.not_working(), new.eligibility.not_working());
+    if (of_base.is_some() || of_new.is_some())
+        && counted_against(verdict, of_new, of_base) == Verdict::Invalid
+    {
         // What is left of the figures would look like an answer.
         *effect = Effect { verdict: Some(Verdict::Invalid), ..Effect::default() };
         measured.by_ranks = None;
     } else if !is_bound && verdict == Verdict::Inconclusive {
         let [base, new] = measured.cell.values();
-        // Where as many as there are would have to do, a difference close to the margin needs still more.
+        // Where as many as there are would have to do, a difference close to the margin needs still
+        // more.
         let more = base.len().min(new.len()) + 1;
         let risk = effect.interval_level.map_or(rules.alpha, |level| 1.0 - level);
         let needed = repeats_needed(&new, &base, rules.margin, risk);
@@ -118,20 +134,26 @@ fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
     }
 }
 
-/// Valid trials on each side from which a disagreement of both tests says something about the trials. With fewer, ranks find a
-/// difference only where the sides hardly overlap.
+/// Valid trials on each side from which a disagreement of both tests says something about the
+/// trials. With fewer, ranks find a difference only where the sides hardly overlap.
 const RANKS_MIN: u32 = 6;
 
-/// The comparisons in which one of the two tests sees a difference that the other does not, if there are any.
-pub(super) fn disagreement(treatments: &[TreatmentPair], alpha: f64) -> Option<CompareFinding> {
-    let all = treatments.iter().flat_map(|pair| pair.metrics.iter().map(move |metric| (pair, metric)));
+/// The comparisons in which one of the two tests sees a difference that the other does not, if
+/// there are any.
+pub(super) fn disagreement(
+    configurations: &[ConfigurationPair],
+    alpha: f64,
+) -> Option<CompareWarning> {
+    let all = configurations
+        .iter()
+        .flat_map(|pair| pair.metrics.iter().map(move |metric| (pair, metric)));
     let comparisons: Vec<_> = all
         .filter(|(_, metric)| disagrees(metric, alpha))
         .map(|(pair, metric)| (pair.name.clone(), metric.metric))
         .collect();
-    (!comparisons.is_empty()).then_some(CompareFinding {
+    (!comparisons.is_empty()).then_some(CompareWarning {
         severity: Severity::Warning,
-        doubt: CompareDoubt::RanksDisagree { comparisons },
+        kind: CompareWarningKind::RanksDisagree { comparisons },
     })
 }
 

@@ -40,7 +40,10 @@ fn steps_are_equal_and_end_at_the_target() {
 fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
     let model = analyse(&grown_run(3));
     let growth = model.growth.expect("its tables grow");
-    assert_eq!((growth.rows_before, growth.milestones.len(), growth.milestones[9]), (0, 10, TARGET));
+    assert_eq!(
+        (growth.rows_before, growth.milestones.len(), growth.milestones[9]),
+        (0, 10, TARGET)
+    );
     let rates: Vec<f64> = growth.lines[0]
         .steps
         .iter()
@@ -55,7 +58,10 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
     assert_eq!(last.disk_busy_percent.map(|busy| busy.mean.round()), Some(100.0));
     assert_eq!(last.disk_read.map(|bytes| bytes.mean.round()), Some(1e6));
     assert_eq!(last.disk_written.map(|bytes| bytes.mean.round()), Some(3e6));
-    assert!(last.data_bytes.expect("seen").mean > growth.lines[0].steps[0].data_bytes.expect("seen").mean);
+    assert!(
+        last.data_bytes.expect("seen").mean
+            > growth.lines[0].steps[0].data_bytes.expect("seen").mean
+    );
 }
 
 #[test]
@@ -73,14 +79,25 @@ fn without_enough_blocks_nobody_is_said_to_be_ahead() {
 #[test]
 fn a_trial_that_ended_early_counts_in_the_steps_that_it_finished() {
     let mut data = grown_run(3);
-    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let id = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .find(|trial| trial.configuration == 0)
+        .expect("planned")
+        .id
+        .clone();
     let timeline = &mut data.trials.get_mut(&id).expect("measured").timeline;
     let lost = timeline.split_off(timeline.len() - 2);
-    let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else { panic!("measured") };
+    let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else {
+        panic!("measured")
+    };
     record.ledger.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
-    record.findings.push(Finding::CutShort { reason: "the table is full".to_owned() });
+    record.warnings.push(Warning::CutShort { reason: "the table is full".to_owned() });
     let growth = analyse(&data).growth.expect("its tables grow");
-    let repeats = |step: usize| growth.lines[0].steps[step].rows_per_second.map(|rate| rate.repeats);
+    let repeats =
+        |step: usize| growth.lines[0].steps[step].rows_per_second.map(|rate| rate.repeats);
     assert_eq!((repeats(0), repeats(9)), (Some(3), Some(2)));
 }
 
@@ -89,41 +106,60 @@ fn a_timeline_with_a_hole_is_not_put_on_the_axis() {
     let mut data = grown_run(1);
     let id = data.run.plan.trials[0].id.clone();
     data.trials.get_mut(&id).expect("measured").timeline.remove(1);
-    let treatment = data.run.plan.trials[0].treatment;
+    let configuration = data.run.plan.trials[0].configuration;
     let growth = analyse(&data).growth.expect("the other trial's table grows");
-    assert!(growth.lines.iter().all(|line| line.treatment != treatment));
+    assert!(growth.lines.iter().all(|line| line.configuration != configuration));
 }
 
 #[test]
 fn a_step_of_less_than_three_intervals_is_shown_and_not_compared() {
     let mut data = grown_run(3);
     // A step of 10,000 rows takes half a second, the others four and more.
-    for treatment in &mut data.run.plan.treatments {
-        treatment.load.milestones = vec![10_000, 500_000, TARGET];
+    for configuration in &mut data.run.plan.configurations {
+        configuration.load.milestones = vec![10_000, 500_000, TARGET];
     }
     let growth = analyse(&data).growth.expect("its tables grow");
     let of = |step: usize| {
         let compared = growth.comparisons.iter().find(|it| it.step == step).expect("compared");
         let rate = growth.lines[0].steps[step].rows_per_second.expect("finished");
-        (rate.interval.is_some(), compared.comparison.effect.p.is_some(), compared.comparison.effect.verdict)
+        (
+            rate.interval.is_some(),
+            compared.comparison.effect.p.is_some(),
+            compared.comparison.effect.verdict,
+        )
     };
     assert_eq!(of(0), (false, false, Some(Verdict::Inconclusive)));
     assert!(matches!(of(1), (true, true, Some(Verdict::Worse))), "{:?}", of(1));
 }
 
 #[test]
-fn a_trial_that_did_not_finish_a_step_is_held_against_its_treatment_there() {
+fn a_trial_that_did_not_finish_a_step_is_held_against_its_configuration_there() {
     let mut data = grown_run(4);
-    // The second treatment is ahead at the end; in one of four blocks its table was full before.
-    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 1).expect("planned").id.clone();
+    // The second configuration is ahead at the end; in one of four blocks its table was full
+    // before.
+    let id = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .find(|trial| trial.configuration == 1)
+        .expect("planned")
+        .id
+        .clone();
     let timeline = &mut data.trials.get_mut(&id).expect("measured").timeline;
     let lost = timeline.split_off(timeline.len() - 2);
-    let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else { panic!("measured") };
+    let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else {
+        panic!("measured")
+    };
     record.ledger.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
-    record.findings.push(Finding::CutShort { reason: "the table is full".to_owned() });
+    record.warnings.push(Warning::CutShort { reason: "the table is full".to_owned() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let verdict = |step: usize| {
-        growth.comparisons.iter().find(|it| it.step == step).and_then(|it| it.comparison.effect.verdict)
+        growth
+            .comparisons
+            .iter()
+            .find(|it| it.step == step)
+            .and_then(|it| it.comparison.effect.verdict)
     };
     assert_eq!((verdict(6), verdict(9)), (Some(Verdict::Better), Some(Verdict::Invalid)));
 }

@@ -3,7 +3,6 @@
 use crate::compare::{self, Side};
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::monitor::{Sample, SessionGroup};
 use dyno_model::plan::{LoadBy, LoadPlan, Plan, Stages, StopRule, Trial};
@@ -12,6 +11,7 @@ use dyno_model::single::SingleTrial;
 use dyno_model::stages::{Segment, Stage};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use dyno_store::environment::Environment;
 use dyno_store::fixture::Shape;
 use dyno_store::{RunWriter, SingleRun, TimelineLine, TrialOutcome};
@@ -49,11 +49,16 @@ fn single() -> SingleTrial {
     }
 }
 
-/// A load whose generator was busy, on a host that stole time, with a stall of two seconds in which sessions waited for a lock.
-/// No command has judged it yet.
+/// A load whose generator was busy, on a host that stole time, with a stall of two seconds in which
+/// sessions waited for a lock. No command has judged it yet.
 fn record(trial: Trial) -> TrialRecord {
-    let shape =
-        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 1, ..Shape::small() };
+    let shape = Shape {
+        systems: 1,
+        variants: vec!["in-place"],
+        clients: vec![8],
+        blocks: 1,
+        ..Shape::small()
+    };
     let mut heard = Heard::default();
     shape.play(&shape.plan(), &mut heard);
     let mut record = heard.0.expect("the fixture's trial ends");
@@ -64,7 +69,7 @@ fn record(trial: Trial) -> TrialRecord {
     let gap = CommitGap { at: Nanos(4 * SECOND), length: Nanos(2 * SECOND) };
     record.longest_gap = Some(gap);
     record.facts = Some(Facts { steal: 0.07, gaps: vec![gap], ..Facts::default() });
-    record.findings.clear();
+    record.warnings.clear();
     record
 }
 
@@ -80,7 +85,7 @@ fn intervals() -> impl Iterator<Item = Interval> {
 }
 
 /// A look in the middle of the stall.
-fn look() -> Sample {
+fn sample() -> Sample {
     let sessions = vec![SessionGroup {
         sessions: 8,
         state: "Query".to_owned(),
@@ -94,13 +99,18 @@ fn look() -> Sample {
 fn by_run(folder: &Path, judged: bool) {
     let plan: Plan = single().plan();
     let trial = plan.trials[0].clone();
-    let mut writer = RunWriter::create_at(folder, &plan, "", &Environment::default()).expect("a folder");
-    writer.event(&Event::RunStarted { trials: 1, dyno_version: String::new(), boot: String::new() });
+    let mut writer =
+        RunWriter::create_at(folder, &plan, "", &Environment::default()).expect("a folder");
+    writer.event(&Event::RunStarted {
+        trials: 1,
+        dyno_version: String::new(),
+        boot: String::new(),
+    });
     intervals().for_each(|interval| writer.interval(&interval));
-    writer.sample(&look());
+    writer.sample(&sample());
     let mut record = record(trial.clone());
     if judged {
-        record.findings = judge(&record, &Asked::of(&plan, &trial));
+        record.warnings = judge(&record, &Asked::of(&plan, &trial));
     } else {
         record.facts = None;
     }
@@ -116,18 +126,20 @@ fn by_single(root: &Path) -> std::path::PathBuf {
     writer.finish(Ok(|trial, _, _| record(trial)), false).expect("written")
 }
 
-fn reported(folder: &Path) -> Vec<Finding> {
-    crate::load(folder).expect("readable").trials[0].findings.clone()
+fn reported(folder: &Path) -> Vec<Warning> {
+    crate::load(folder).expect("readable").trials[0].warnings.clone()
 }
 
-fn compared(folder: &Path) -> Vec<Finding> {
+fn compared(folder: &Path) -> Vec<Warning> {
     let Side { runs, .. } = compare::load(folder).expect("readable");
-    let TrialOutcome::Finished(record) = &runs[0].outcomes["b01-001"] else { panic!("it has figures") };
-    record.findings.clone()
+    let TrialOutcome::Finished(record) = &runs[0].outcomes["b01-001"] else {
+        panic!("it has figures")
+    };
+    record.warnings.clone()
 }
 
-fn kinds(findings: &[Finding]) -> Vec<Discriminant<Finding>> {
-    findings.iter().map(discriminant).collect()
+fn kinds(warnings: &[Warning]) -> Vec<Discriminant<Warning>> {
+    warnings.iter().map(discriminant).collect()
 }
 
 #[test]
@@ -137,10 +149,15 @@ fn a_busy_generator_stolen_time_and_a_stall_are_told_of_every_commands_load_by_e
     by_run(&of_run, true);
     let of_single = by_single(scratch.path());
     let found = reported(&of_single);
-    let is = |wanted: fn(&Finding) -> bool| found.iter().any(wanted);
-    assert!(is(|it| matches!(it, Finding::GeneratorBusy { .. }) && it.severity() == Severity::Invalid));
-    assert!(is(|it| matches!(it, Finding::Steal { .. }) && it.severity() == Severity::Invalid));
-    assert!(is(|it| matches!(it, Finding::Stall { .. })) && is(|it| matches!(it, Finding::Collapse { .. })));
+    let is = |wanted: fn(&Warning) -> bool| found.iter().any(wanted);
+    assert!(is(
+        |it| matches!(it, Warning::GeneratorBusy { .. }) && it.severity() == Severity::Invalid
+    ));
+    assert!(is(|it| matches!(it, Warning::Steal { .. }) && it.severity() == Severity::Invalid));
+    assert!(
+        is(|it| matches!(it, Warning::Stall { .. }))
+            && is(|it| matches!(it, Warning::Collapse { .. }))
+    );
     assert_eq!(kinds(&reported(&of_run)), kinds(&found));
     assert_eq!(compared(&of_single), found, "dyno compare judges as dyno report does");
     assert_eq!(compared(&of_run), reported(&of_run));
@@ -153,17 +170,20 @@ fn what_the_sessions_of_a_stored_run_waited_for_is_told_when_it_is_read() {
         let folder = scratch.path().join(format!("judged-{is_judged}"));
         by_run(&folder, is_judged);
         let found = reported(&folder);
-        let stall = found.iter().find_map(|finding| match finding {
-            Finding::Stall { sessions, longest_gap, .. } => Some((*longest_gap, sessions.clone())),
+        let stall = found.iter().find_map(|warning| match warning {
+            Warning::Stall { sessions, longest_gap, .. } => Some((*longest_gap, sessions.clone())),
             _ => None,
         });
-        assert_eq!(stall, Some((2.0, look().sessions)), "{found:?}");
-        let collapse = found.iter().find_map(|finding| match finding {
-            Finding::Collapse { seconds, sessions, .. } => Some((*seconds, sessions.clone())),
+        assert_eq!(stall, Some((2.0, sample().sessions)), "{found:?}");
+        let collapse = found.iter().find_map(|warning| match warning {
+            Warning::Collapse { seconds, sessions, .. } => Some((*seconds, sessions.clone())),
             _ => None,
         });
-        assert_eq!(collapse, Some((2.0, look().sessions)), "{found:?}");
-        assert!(found.iter().any(|finding| matches!(finding, Finding::GeneratorBusy { .. })), "{found:?}");
+        assert_eq!(collapse, Some((2.0, sample().sessions)), "{found:?}");
+        assert!(
+            found.iter().any(|warning| matches!(warning, Warning::GeneratorBusy { .. })),
+            "{found:?}"
+        );
     }
 }
 
@@ -186,7 +206,10 @@ fn a_fall_of_throughput_that_the_stages_ask_for_is_no_collapse() {
     let timeline: Vec<TimelineLine> = (0..=40).map(second).collect();
     let has_collapse = |plan: &Plan| {
         let judged = super::judge(plan, &record, &timeline, &[]);
-        (judged.findings.iter().any(|it| matches!(it, Finding::Collapse { .. })), judged.steadiness.is_some())
+        (
+            judged.warnings.iter().any(|it| matches!(it, Warning::Collapse { .. })),
+            judged.steadiness.is_some(),
+        )
     };
     assert_eq!(has_collapse(&plan), (true, true));
     let stage = |name: &str, length: u64, rate: f64| Stage {
@@ -194,6 +217,6 @@ fn a_fall_of_throughput_that_the_stages_ask_for_is_no_collapse() {
         segments: vec![Segment { length: Nanos(length * SECOND), from: rate, to: rate }],
     };
     let stages = vec![stage("busy", 20, 1_000.0), stage("quiet", 20, 10.0)];
-    plan.treatments[0].load.stages = Some(Stages { by: LoadBy::Rate, stages });
+    plan.configurations[0].load.stages = Some(Stages { by: LoadBy::Rate, stages });
     assert_eq!(has_collapse(&plan), (false, false), "it was meant to change");
 }

@@ -8,9 +8,11 @@ use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
 
-/// Two systems at two numbers of clients in some blocks, all valid, each with about `work` transactions per second in a trial.
+/// Two systems at two numbers of clients in some blocks, all valid, each with about `work`
+/// transactions per second in a trial.
 fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
-    let mut data = Shape { clients: vec![1, 8], blocks, has_trouble: false, ..Shape::small() }.read();
+    let mut data =
+        Shape { clients: vec![1, 8], blocks, has_trouble: false, ..Shape::small() }.read();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         record.work = Some(work(record.trial.block) * record.measured.as_secs_f64());
@@ -19,8 +21,9 @@ fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
 }
 
 fn judged(data: &mut RunData, measure: LimitMeasure, value: f64) -> Vec<LimitRow> {
-    let treatments = (0..data.run.plan.treatments.len()).collect();
-    data.run.plan.limits = vec![Limit { measure, value, part: None, treatments, aborts: false }];
+    let configurations = (0..data.run.plan.configurations.len()).collect();
+    data.run.plan.limits =
+        vec![Limit { measure, value, part: None, configurations, aborts: false }];
     limits(&View::new(data))
 }
 
@@ -33,20 +36,26 @@ fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
     // Logarithms scatter by 2 %.
     let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
     let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Throughput, value));
-    assert_eq!(of(&mut data, 4_500.0), [LimitVerdict::Held; 4]);
-    assert_eq!(of(&mut data, 5_800.0), [LimitVerdict::Broken; 4]);
+    assert_eq!(of(&mut data, 4_500.0), [LimitVerdict::Passed; 4]);
+    assert_eq!(of(&mut data, 5_800.0), [LimitVerdict::Failed; 4]);
     assert_eq!(of(&mut data, 4_950.0), [LimitVerdict::Undecided; 4]);
     let rows = judged(&mut data, LimitMeasure::Throughput, 4_500.0);
-    let (figure, interval) = (rows[0].figure.expect("known"), rows[0].interval.expect("three blocks"));
+    let (figure, interval) =
+        (rows[0].figure.expect("known"), rows[0].interval.expect("three blocks"));
     // 1.686 = t(0.95; 2) / √3.
     let half = (0.02 * 1.685_85_f64).exp();
     assert!((figure - 5_000.0).abs() < 1e-6, "{figure}");
-    assert!((interval.low * half - 5_000.0).abs() < 0.1 && (interval.high / half - 5_000.0).abs() < 0.1);
+    assert!(
+        (interval.low * half - 5_000.0).abs() < 0.1 && (interval.high / half - 5_000.0).abs() < 0.1
+    );
     // Two of three planned trials are too few for a test.
     let mut short = run(3, |_| 5_000.0);
     short.run.outcomes.retain(|id, _| !id.starts_with("b03"));
     let rows = judged(&mut short, LimitMeasure::Throughput, 10.0);
-    assert!(rows.iter().all(|row| row.verdict == LimitVerdict::Undecided && !row.is_untested), "{rows:?}");
+    assert!(
+        rows.iter().all(|row| row.verdict == LimitVerdict::Undecided && !row.is_untested),
+        "{rows:?}"
+    );
 }
 
 #[test]
@@ -54,25 +63,26 @@ fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
     let mut data = run(1, |_| 5_000.0);
     let of = |data: &mut RunData, measure, value| judged(data, measure, value);
     let rows = of(&mut data, LimitMeasure::Throughput, 4_900.0);
-    assert_eq!(verdicts(&rows), [LimitVerdict::Held; 4]);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Passed; 4]);
     assert!(rows.iter().all(|row| row.is_untested && row.interval.is_none()), "{rows:?}");
-    assert_eq!(verdicts(&of(&mut data, LimitMeasure::Throughput, 5_100.0)), [LimitVerdict::Broken; 4]);
-    assert_eq!(verdicts(&of(&mut data, LimitMeasure::Failed, 0.1)), [LimitVerdict::Held; 4]);
+    assert_eq!(
+        verdicts(&of(&mut data, LimitMeasure::Throughput, 5_100.0)),
+        [LimitVerdict::Failed; 4]
+    );
+    assert_eq!(verdicts(&of(&mut data, LimitMeasure::Failed, 0.1)), [LimitVerdict::Passed; 4]);
     // What is only a lower bound may lie beyond the limit, and only another measurement could tell.
     let commits = data.trials["b01-001"].transaction.len();
-    let treatment = data.run.plan.trials[0].treatment;
-    never_started(&mut data, treatment, commits / 5);
+    let configuration = data.run.plan.trials[0].configuration;
+    never_started(&mut data, configuration, commits / 5);
     let rows = of(&mut data, LimitMeasure::P95, 1e9);
-    assert_eq!(rows[treatment].verdict, LimitVerdict::Undecided, "{rows:?}");
+    assert_eq!(rows[configuration].verdict, LimitVerdict::Undecided, "{rows:?}");
     // A loss is certain, however few trials there are.
     assert!(of(&mut data, LimitMeasure::Lost, 0.0).iter().all(|row| !row.is_untested));
     let conclusions = crate::analyse(&data).conclusions;
-    assert!(
-        conclusions.iter().any(|it| matches!(
-            it,
-            Conclusion::Limit { measure: LimitMeasure::Lost, is_untested: false, .. }
-        ))
-    );
+    assert!(conclusions.iter().any(|it| matches!(
+        it,
+        Conclusion::Limit { measure: LimitMeasure::Lost, is_untested: false, .. }
+    )));
 }
 
 #[test]
@@ -84,17 +94,23 @@ fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_
         record.transaction.count = 250 + u64::from(record.trial.block);
         fewest = fewest.min(record.transaction.count);
     }
-    let window = data.run.plan.treatments[0].load.stop;
+    let window = data.run.plan.configurations[0].load.stop;
     let rows = judged(&mut data, LimitMeasure::P99, 1e9);
     assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4]);
     for row in &rows {
         let shortage = row.shortage.expect("too few");
         assert_eq!((shortage.transactions, shortage.needed), (fewest, 1_000));
-        assert_eq!(shortage.duration_s.is_some(), matches!(window, dyno_model::plan::StopRule::Duration(_)));
+        assert_eq!(
+            shortage.duration_s.is_some(),
+            matches!(window, dyno_model::plan::StopRule::Duration(_))
+        );
     }
     let mut of = |measure| judged(&mut data, measure, 1e9).remove(0);
     assert_eq!(of(LimitMeasure::P999).shortage.expect("too few").needed, 10_000);
-    assert!(of(LimitMeasure::P90).shortage.is_none() && of(LimitMeasure::P90).verdict == LimitVerdict::Held);
+    assert!(
+        of(LimitMeasure::P90).shortage.is_none()
+            && of(LimitMeasure::P90).verdict == LimitVerdict::Passed
+    );
 }
 
 #[test]
@@ -106,8 +122,11 @@ fn the_longest_time_of_all_trials_is_compared_with_a_limit_on_max() {
     }
     let of = |data: &mut RunData, value| judged(data, LimitMeasure::Max, value).remove(0);
     let (over, under) = (of(&mut data, 79.0), of(&mut data, 81.0));
-    assert_eq!((over.figure, over.verdict), (Some(80.0), LimitVerdict::Broken));
-    assert_eq!((under.verdict, under.interval, under.is_untested), (LimitVerdict::Held, None, false));
+    assert_eq!((over.figure, over.verdict), (Some(80.0), LimitVerdict::Failed));
+    assert_eq!(
+        (under.verdict, under.interval, under.is_untested),
+        (LimitVerdict::Passed, None, false)
+    );
 }
 
 #[test]
@@ -116,29 +135,37 @@ fn that_one_of_many_is_broken_is_corrected_for_their_number() {
     let broken = |of: usize| {
         let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
         let limit = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 4.849).exp();
-        let treatments = (0..of).collect();
+        let configurations = (0..of).collect();
         data.run.plan.limits = vec![Limit {
             measure: LimitMeasure::Throughput,
             value: limit,
             part: None,
-            treatments,
+            configurations,
             aborts: false,
         }];
         verdicts(&limits(&View::new(&data)))
     };
-    assert_eq!(broken(1), [LimitVerdict::Broken]);
+    assert_eq!(broken(1), [LimitVerdict::Failed]);
     assert_eq!(broken(4), [LimitVerdict::Undecided; 4]);
 }
 
 #[test]
 fn a_system_that_did_not_work_has_broken_its_limits() {
     let mut data = run(3, |_| 5_000.0);
-    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 1).expect("planned").id.clone();
+    let id = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .find(|trial| trial.configuration == 1)
+        .expect("planned")
+        .id
+        .clone();
     data.run
         .outcomes
         .insert(id, TrialOutcome::Failed { reason: "it did not start".to_owned(), search: None });
     let rows = judged(&mut data, LimitMeasure::Throughput, 10.0);
-    let (held, broken) = (LimitVerdict::Held, LimitVerdict::Broken);
+    let (held, broken) = (LimitVerdict::Passed, LimitVerdict::Failed);
     assert_eq!(verdicts(&rows), [held, broken, held, held]);
     assert_eq!(
         rows[1].not_working.map(|it| (it.trials, it.of, it.because)),
@@ -146,7 +173,10 @@ fn a_system_that_did_not_work_has_broken_its_limits() {
     );
     let conclusions = crate::analyse(&data).conclusions;
     let first = conclusions.iter().find(|it| matches!(it, Conclusion::Limit { .. }));
-    assert!(matches!(first, Some(Conclusion::Limit { verdict: LimitVerdict::Broken, .. })), "{first:?}");
+    assert!(
+        matches!(first, Some(Conclusion::Limit { verdict: LimitVerdict::Failed, .. })),
+        "{first:?}"
+    );
 }
 
 #[test]
@@ -154,24 +184,29 @@ fn a_transaction_that_is_longer_than_the_window_is_work() {
     let mut data = run(3, |_| 5_000.0);
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        // Each client is in the midst of a transaction that began before the window and ends after it.
+        // Each client is in the midst of a transaction that began before the window and ends after
+        // it.
         let measured = record.measured.as_secs_f64();
         (record.ledger, record.transaction) = <_>::default();
         record.work = Some(measured / 3.0);
     }
     let rows = judged(&mut data, LimitMeasure::Throughput, 0.25);
-    assert_eq!(verdicts(&rows), [LimitVerdict::Held; 4], "{rows:?}");
+    assert_eq!(verdicts(&rows), [LimitVerdict::Passed; 4], "{rows:?}");
     let rows = judged(&mut data, LimitMeasure::P99, 1e9);
     assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4], "nobody knows its response time");
     let model = crate::analyse(&data);
-    assert!(model.treatments.iter().all(|row| row.not_working.is_none()), "{:?}", model.treatments);
+    assert!(
+        model.configurations.iter().all(|row| row.not_working.is_none()),
+        "{:?}",
+        model.configurations
+    );
 
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
         record.work = Some(0.0);
     }
     let rows = judged(&mut data, LimitMeasure::Throughput, 0.25);
-    assert_eq!(verdicts(&rows), [LimitVerdict::Broken; 4]);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Failed; 4]);
     assert_eq!(rows[0].not_working.map(|it| it.because), Some(NotWorkingReason::NothingCommitted));
 }
 
@@ -183,40 +218,56 @@ fn failed_transactions_are_counted_over_trials_however_many_they_are() {
         // 0.39 to 0.41 %, more than a valid trial has.
         record.ledger.started = 100_000;
         record.ledger.failed = 380 + 10 * u64::from(record.trial.block);
-        record
-            .findings
-            .push(dyno_model::finding::Finding::Failures { failed: record.ledger.failed, share: 0.004 });
+        record.warnings.push(dyno_model::warning::Warning::Failures {
+            failed: record.ledger.failed,
+            share: 0.004,
+        });
     }
     let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Failed, value));
-    assert_eq!(of(&mut data, 0.1), [LimitVerdict::Broken; 4]);
-    assert_eq!(of(&mut data, 1.0), [LimitVerdict::Held; 4]);
+    assert_eq!(of(&mut data, 0.1), [LimitVerdict::Failed; 4]);
+    assert_eq!(of(&mut data, 1.0), [LimitVerdict::Passed; 4]);
     assert_eq!(of(&mut data, 0.405), [LimitVerdict::Undecided; 4]);
 }
 
 #[test]
 fn a_time_that_is_only_a_lower_bound_breaks_a_limit_and_never_holds_it() {
     let mut data = run(3, |_| 5_000.0);
-    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let id = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .find(|trial| trial.configuration == 0)
+        .expect("planned")
+        .id
+        .clone();
     let commits = data.trials[&id].transaction.len();
     never_started(&mut data, 0, commits / 5);
     let of = |data: &mut RunData, value| judged(data, LimitMeasure::P95, value).remove(0);
     let (far, near) = (of(&mut data, 1e9), of(&mut data, 1e-6));
     assert!(far.is_bound && far.interval.is_none(), "{far:?}");
-    assert_eq!((far.verdict, near.verdict), (LimitVerdict::Undecided, LimitVerdict::Broken));
+    assert_eq!((far.verdict, near.verdict), (LimitVerdict::Undecided, LimitVerdict::Failed));
 }
 
 #[test]
 fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at() {
     let of = |aborts: bool| {
         let mut data = run(4, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
-        data.run.outcomes.retain(|id, _| data.run.plan.trials.iter().any(|it| it.id == *id && it.block <= 3));
+        data.run
+            .outcomes
+            .retain(|id, _| data.run.plan.trials.iter().any(|it| it.id == *id && it.block <= 3));
         // p is 0.04 alone.
         let value = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 3.32).exp();
-        data.run.plan.limits =
-            vec![Limit { measure: LimitMeasure::Throughput, value, part: None, treatments: vec![0], aborts }];
+        data.run.plan.limits = vec![Limit {
+            measure: LimitMeasure::Throughput,
+            value,
+            part: None,
+            configurations: vec![0],
+            aborts,
+        }];
         verdicts(&limits(&View::new(&data)))
     };
-    assert_eq!(of(false), [LimitVerdict::Broken]);
+    assert_eq!(of(false), [LimitVerdict::Failed]);
     assert_eq!(of(true), [LimitVerdict::Undecided]);
 }
 
@@ -225,18 +276,20 @@ fn lost_work_breaks_its_limit_and_what_nobody_audited_is_not_decided() {
     let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
     let lost = |data: &RunData, row: &LimitRow| {
         let mut checks = data.run.outcomes.values().filter_map(|outcome| match outcome {
-            TrialOutcome::Finished(record) if record.trial.treatment == row.treatment => {
+            TrialOutcome::Finished(record) if record.trial.configuration == row.configuration => {
                 Some(&record.audit.checks)
             }
             _ => None,
         });
-        checks.any(|checks| checks.iter().filter_map(AuditCheck::balance).any(|balance| balance.lost_min > 0))
+        checks.any(|checks| {
+            checks.iter().filter_map(AuditCheck::balance).any(|balance| balance.lost_min > 0)
+        })
     };
     let rows = judged(&mut data, LimitMeasure::Lost, 0.0);
-    assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Broken), "{rows:?}");
-    assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Held), "{rows:?}");
+    assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Failed), "{rows:?}");
+    assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Passed), "{rows:?}");
     for row in &rows {
-        assert_eq!(row.verdict == LimitVerdict::Broken, lost(&data, row), "{row:?}");
+        assert_eq!(row.verdict == LimitVerdict::Failed, lost(&data, row), "{row:?}");
     }
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };

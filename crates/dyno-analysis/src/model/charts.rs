@@ -1,4 +1,5 @@
-//! What charts draw: points over clients, percentile curves, courses of trials, figures published elsewhere.
+//! What charts draw: points over clients, percentile curves, courses of trials, figures published
+//! elsewhere.
 
 use super::estimate::{Estimate, Unit};
 use super::resources::ResourcePoint;
@@ -33,8 +34,8 @@ pub struct PanelLine {
 pub struct PanelPoint {
     /// Number of clients.
     pub clients: u32,
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Mean with interval; absent when no trial is valid.
     pub estimate: Option<Estimate>,
     /// Every trial's value, invalid ones too.
@@ -57,8 +58,8 @@ pub struct RateLine {
 pub struct RatePoint {
     /// Transactions that arrive per second, all clients together.
     pub offered: f64,
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
 }
 
 /// One trial's value.
@@ -77,8 +78,8 @@ pub struct RepeatDot {
 /// Latency over percentiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PercentileCurve {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Number of transactions.
     pub count: u64,
     /// All valid trials merged; ends where fewer than ten values lie beyond.
@@ -103,13 +104,14 @@ pub struct PercentilePoint {
 pub struct Timeline {
     /// Trial.
     pub trial: String,
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Block.
     pub block: u32,
     /// Intervals in order of time.
     pub points: Vec<TimelinePoint>,
-    /// Errors that clients met, by interval and kind, in order of time; empty for runs of older versions.
+    /// Errors that clients met, by interval and kind, in order of time; empty for runs of older
+    /// versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorPoint>,
     /// What the monitor saw meanwhile, in order of time; empty without a monitor.
@@ -124,7 +126,8 @@ pub struct ErrorPoint {
     pub start_s: f64,
     /// What they were.
     pub kind: FailureKind,
-    /// Attempts of transactions that ended with one, whether they were tried again or not, and attempts to connect anew that failed.
+    /// Attempts of transactions that ended with one, whether they were tried again or not, and
+    /// attempts to connect anew that failed.
     pub errors: u64,
 }
 
@@ -143,7 +146,8 @@ pub struct TimelinePoint {
     pub failed: u64,
     /// Retries.
     pub retries: u64,
-    /// Mean in ms; this and the following are absent when nothing was committed, percentiles also when fewer than ten values lie beyond them.
+    /// Mean in ms; this and the following are absent when nothing was committed, percentiles also
+    /// when fewer than ten values lie beyond them.
     pub mean_ms: Option<f64>,
     /// Median in ms.
     pub p50_ms: Option<f64>,
@@ -169,7 +173,8 @@ pub struct CoursePoint {
 /// Points that a mean course has at most.
 const COURSE_POINTS: usize = 60;
 
-/// The mean course of trials, from the opening of their windows on; several seconds are one point where they are many.
+/// The mean course of trials, from the opening of their windows on; several seconds are one point
+/// where they are many.
 pub fn mean_course<'a>(trials: impl IntoIterator<Item = &'a [TimelinePoint]>) -> Vec<CoursePoint> {
     let mut seconds: BTreeMap<u64, Vec<&TimelinePoint>> = BTreeMap::new();
     for points in trials {
@@ -197,16 +202,18 @@ fn joined(seconds: &[(u64, Vec<&TimelinePoint>)]) -> CoursePoint {
     }
 }
 
-/// How response times were distributed in the course of a trial's measured window: how many transactions ended in each stretch of time, by bands of response time.
+/// How response times were distributed in the course of a trial's measured window: how many
+/// transactions ended in each stretch of time, by bands of response time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatMap {
     /// Trial.
     pub trial: String,
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Block.
     pub block: u32,
-    /// Lower ends of the bands in milliseconds, rising, and the upper end of the last. Each is as wide as the others on a logarithmic axis.
+    /// Lower ends of the bands in milliseconds, rising, and the upper end of the last. Each is as
+    /// wide as the others on a logarithmic axis.
     pub bands_ms: Vec<f64>,
     /// Stretches in order of time, at most as many as a picture can show.
     pub columns: Vec<HeatColumn>,

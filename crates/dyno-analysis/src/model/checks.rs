@@ -2,24 +2,24 @@
 
 use super::latency::MergedLatency;
 use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::history::anomalies::{Anomaly, Involved};
 use dyno_model::isolation::IsolationLevel;
+use dyno_model::warning::{Severity, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Latency of the transaction and of its statements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementTable {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// The transaction, all valid trials merged. `name` is `transaction`.
     pub transaction: StatementRow,
     /// Kinds of statements in the workload's order.
     pub statements: Vec<StatementRow>,
 }
 
-/// One kind of statement, all valid trials of a treatment together.
+/// One kind of statement, all valid trials of a configuration together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementRow {
     /// Name from the workload.
@@ -36,18 +36,19 @@ pub struct StatementRow {
     pub latency: Option<MergedLatency>,
 }
 
-/// Audits of one treatment, all its measured trials together.
+/// Audits of one configuration, all its measured trials together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditRow {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// The worst verdict.
     pub verdict: AuditVerdict,
     /// Trials with this verdict.
     pub trials: u32,
     /// Whether anything acknowledged is missing, in any trial, by all its checks together.
     pub losses: AuditVerdict,
-    /// Acknowledged commits and those that are missing, by all checks together; absent when no check knows commits.
+    /// Acknowledged commits and those that are missing, by all checks together; absent when no
+    /// check knows commits.
     pub commits: Option<CommitAudit>,
     /// The count of updates; absent when the workload has no such check.
     pub updates: Option<UpdateAudit>,
@@ -59,7 +60,8 @@ pub struct AuditRow {
     pub anomalies: Option<AnomalyAudit>,
     /// Row counts that were checked, one per table; the trial's that is worst.
     pub row_counts: Vec<RowCountAudit>,
-    /// Sums of columns and values of the user's own SQL that were checked, one for each; the trial's that is worst.
+    /// Sums of columns and values of the user's own SQL that were checked, one for each; the
+    /// trial's that is worst.
     pub values: Vec<ValueAudit>,
     /// Checks that could not be run, with the reason, as sentences of the engine.
     pub not_run: Vec<String>,
@@ -93,7 +95,8 @@ pub struct UpdateAudit {
     pub in_doubt: u64,
     /// Updates in the data that were not acknowledged (beyond `in_doubt`).
     pub phantom: u64,
-    /// Pairs of transactions that both committed on top of the same value, seen in the clients' log.
+    /// Pairs of transactions that both committed on top of the same value, seen in the clients'
+    /// log.
     pub witnessed: u64,
     /// A few of these pairs, with the trial they belong to.
     pub examples: Vec<WitnessExample>,
@@ -101,7 +104,8 @@ pub struct UpdateAudit {
     pub statement_errors: u64,
 }
 
-/// Rows of acknowledged commits against rows in the data; how many are missing says [`CommitAudit`].
+/// Rows of acknowledged commits against rows in the data; how many are missing says
+/// [`CommitAudit`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerAudit {
     /// True when it missed any.
@@ -187,7 +191,8 @@ impl AuditRow {
         self.commits.as_ref().is_some_and(|commits| commits.lost > 0)
     }
 
-    /// True when nothing acknowledged can be missing, and no update is there that might stand in the place of one.
+    /// True when nothing acknowledged can be missing, and no update is there that might stand in
+    /// the place of one.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.losses == AuditVerdict::Intact
@@ -238,24 +243,28 @@ pub struct ValueAudit {
     pub verdict: AuditVerdict,
 }
 
-/// The generator's own figures in one treatment: means over its measured trials, unless said otherwise.
+/// The generator's own figures in one configuration: means over its measured trials, unless said
+/// otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorRow {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Worker threads.
     pub workers: u32,
     /// CPU use of the busiest worker in percent of one core; the largest of all trials.
     pub worker_cpu_percent_max: f64,
-    /// Share of its window, in percent, for which a worker stood still; the largest of all workers and trials; absent where none can tell.
+    /// Share of its window, in percent, for which a worker stood still; the largest of all workers
+    /// and trials; absent where none can tell.
     pub held_up_percent_max: Option<f64>,
     /// CPU time in user mode per statement, µs. With embedded SQLite the database's work is in it.
     pub cpu_user_per_statement_us: f64,
     /// CPU time in the kernel per statement, µs.
     pub cpu_system_per_statement_us: f64,
-    /// 99th percentile of the lateness of its own timers, ms; the largest of all trials; absent when none was due.
+    /// 99th percentile of the lateness of its own timers, ms; the largest of all trials; absent
+    /// when none was due.
     pub wakeup_lag_p99_ms: Option<f64>,
-    /// Open loop: how late transactions began although a client was free, 99th percentile in ms, the largest of all trials.
+    /// Open loop: how late transactions began although a client was free, 99th percentile in ms,
+    /// the largest of all trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_p99_ms: Option<f64>,
     /// Statements per wake-up from waiting.
@@ -268,15 +277,16 @@ pub struct GeneratorRow {
 
 /// Doubts of one kind and weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FindingRow {
+pub struct WarningRow {
     /// Weight.
     pub severity: Severity,
-    /// The doubt; where several trials have it, the worst one. `dyno-report` makes a sentence of it.
-    pub finding: Finding,
+    /// The doubt; where several trials have it, the worst one. `dyno-report` makes a sentence of
+    /// it.
+    pub warning: Warning,
     /// Trials that have it; empty for a doubt about the whole run.
     pub trials: Vec<String>,
-    /// Treatments of these trials, each once, in the plan's order.
-    pub treatments: Vec<usize>,
+    /// Configurations of these trials, each once, in the plan's order.
+    pub configurations: Vec<usize>,
 }
 
 /// How steady a trial was, by the whole seconds of its window.
@@ -302,13 +312,15 @@ impl TrialSteadiness {
 /// How steady the seconds of one figure were.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesSteadiness {
-    /// Seconds at the beginning of the window that stand apart from the rest (MSER-5), at most half of it.
+    /// Seconds at the beginning of the window that stand apart from the rest (MSER-5), at most half
+    /// of it.
     pub warm_up_s: f64,
     /// The mean over the mean without these seconds, minus 1.
     pub warm_up_share: f64,
     /// Change of the rest from beginning to end over its mean (Theil and Sen).
     pub drift_share: f64,
-    /// Whether the beginning counts as a warm-up: it moves the mean by 2 % or more, and not by chance.
+    /// Whether the beginning counts as a warm-up: it moves the mean by 2 % or more, and not by
+    /// chance.
     pub has_warm_up: bool,
     /// Whether the rest drifts: by 2 % or more, and not by chance.
     pub drifts: bool,

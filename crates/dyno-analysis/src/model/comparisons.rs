@@ -17,7 +17,8 @@ pub enum Verdict {
     Equivalent,
     /// The data do not tell.
     Inconclusive,
-    /// One side has no usable figures, or it did not work in some of its trials and what is left does not speak against it.
+    /// One side has no usable figures, or it did not work in some of its trials and what is left
+    /// does not speak against it.
     Invalid,
 }
 
@@ -41,20 +42,24 @@ impl Verdict {
 pub enum ComparisonOf {
     /// A system against the first system, at equal levels.
     System,
-    /// A level of one factor against the first one measured beside it, within a system, other levels equal.
+    /// A level of one factor against the first one measured beside it, within a system, other
+    /// levels equal.
     Level {
         /// Index into [`super::ReportModel::factors`].
         factor: usize,
     },
 }
 
-/// Why a treatment did not work in a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+/// Why a configuration did not work in a trial.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotWorkingReason {
     /// Its system died.
     SystemFailed,
-    /// The trial could not be measured: the system did not start, nobody could connect, the data could not be loaded.
+    /// The trial could not be measured: the system did not start, nobody could connect, the data
+    /// could not be loaded.
     NotMeasured,
     /// The trial ended before its stop rule was met.
     CutShort,
@@ -72,7 +77,7 @@ pub enum NotWorkingReason {
     BackgroundKeptBehind,
 }
 
-/// Trials in which a treatment did not work.
+/// Trials in which a configuration did not work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotWorking {
     /// How many.
@@ -84,7 +89,7 @@ pub struct NotWorking {
 }
 
 impl NotWorking {
-    /// Those of two treatments together, with the reason of the first.
+    /// Those of two configurations together, with the reason of the first.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { trials: self.trials + other.trials, of: self.of + other.of, ..self }
     }
@@ -93,21 +98,25 @@ impl NotWorking {
 /// A ratio of two sides, and what was judged of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
-    /// Subject over baseline, a geometric mean over blocks, and over cells where there are several; absent when it is not known, or the verdict is invalid.
+    /// Subject over baseline, a geometric mean over blocks, and over cells where there are several;
+    /// absent when it is not known, or the verdict is invalid.
     pub ratio: Option<f64>,
     /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<RatioBound>,
-    /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the ratio is a bound.
+    /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the
+    /// ratio is a bound.
     pub ratio_interval: Option<Range>,
-    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::gate`]); of what is equivalent 0.90, without verdicts 0.95.
+    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::gate`]);
+    /// of what is equivalent 0.90, without verdicts 0.95.
     #[serde(default)]
     pub interval_level: Option<f64>,
     /// Two-sided p-value; absent without verdict.
     pub p: Option<f64>,
     /// p-value after the correction by the gate ([`crate::stats::gate`]).
     pub p_corrected: Option<f64>,
-    /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent without verdict.
+    /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent without
+    /// verdict.
     pub detectable_ratio: Option<f64>,
     /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
     pub exceeds_margin: bool,
@@ -121,7 +130,7 @@ pub struct Effect {
     pub verdict: Option<Verdict>,
 }
 
-/// One comparison of two treatments with equal clients.
+/// One comparison of two configurations with equal clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// What differs.
@@ -131,9 +140,9 @@ pub struct Comparison {
     pub metric: Metric,
     /// Number of clients on both sides.
     pub clients: u32,
-    /// Treatment that is judged.
+    /// Configuration that is judged.
     pub subject: usize,
-    /// Treatment it is judged against.
+    /// Configuration it is judged against.
     pub baseline: usize,
     /// Blocks (paired) or trials of the smaller side (unpaired) used.
     pub repeats: u32,
@@ -174,7 +183,8 @@ pub struct ComparisonRules {
     pub margin: f64,
     /// Risk of a false better or worse over all comparisons of a metric together.
     pub alpha: f64,
-    /// Share of the level of a question that the metrics beside the primary one have before that is decided.
+    /// Share of the level of a question that the metrics beside the primary one have before that is
+    /// decided.
     #[serde(default)]
     pub reserve: f64,
     /// Fewer repeats than this give no verdict.
@@ -187,9 +197,9 @@ pub struct ComparisonRules {
 
 /// Looks at the data while they were measured, for which verdicts and intervals are corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Looks {
+pub struct InterimAnalyses {
     /// How many.
-    pub looks: u32,
+    pub interim_analyses: u32,
     /// Blocks that were measured.
     pub blocks: u32,
     /// Most blocks that were to be measured.

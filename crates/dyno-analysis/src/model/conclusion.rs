@@ -1,12 +1,12 @@
 //! What follows from the figures, as typed statements.
 
-use super::comparisons::{ComparisonOf, Looks, NotWorking, Verdict};
+use super::comparisons::{ComparisonOf, InterimAnalyses, NotWorking, Verdict};
 use super::estimate::{Estimate, Range};
 use super::growth::{GrowthLead, GrowthMoment};
 use super::limits::{LimitVerdict, Shortage};
-use dyno_model::finding::Finding;
 use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
+use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "conclusion", rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// How equally a line served databases that its clients are spread over, where that was least so.
+    /// How equally a line served databases that its clients are spread over, where that was least
+    /// so.
     Served {
-        /// Index into [`super::ReportModel::treatments`].
-        treatment: usize,
+        /// Index into [`super::ReportModel::configurations`].
+        configuration: usize,
         /// The database whose clients committed the fewest.
         least: String,
         /// Transactions per second and client in it.
@@ -41,7 +42,7 @@ pub enum Conclusion {
         undecided: Vec<u32>,
         /// False when there are too few repeats to tell a difference from chance.
         is_judged: bool,
-        /// Repeats of the treatment that has the fewest.
+        /// Repeats of the configuration that has the fewest.
         repeats: u32,
     },
     /// Trials are missing or failed; what follows rests on the rest.
@@ -64,7 +65,7 @@ pub enum Conclusion {
         /// Of so many measured.
         measured: u32,
         /// The doubt that most of them share.
-        finding: Finding,
+        warning: Warning,
     },
     /// A line did not work in some of its trials.
     DidNotWork {
@@ -83,10 +84,10 @@ pub enum Conclusion {
         needed: u32,
     },
     /// The data were looked at while they were measured, which ended the run or did not.
-    Looks {
+    InterimAnalyses {
         /// How often, and how it ended.
         #[serde(flatten)]
-        looks: Looks,
+        interim_analyses: InterimAnalyses,
     },
     /// Acknowledged updates are not in the data.
     LostUpdates {
@@ -107,7 +108,8 @@ pub enum Conclusion {
         /// Numbers of clients at which none was lost.
         clients_without: Vec<u32>,
     },
-    /// Whether acknowledged updates are missing cannot be said: transactions in doubt or cut off may stand in their place.
+    /// Whether acknowledged updates are missing cannot be said: transactions in doubt or cut off
+    /// may stand in their place.
     UndecidedUpdates {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
@@ -122,7 +124,8 @@ pub enum Conclusion {
     },
     /// All acknowledged updates are in the data.
     NoLostUpdates {
-        /// Indices into [`super::ReportModel::lines`] of every line for which this holds at all numbers of clients.
+        /// Indices into [`super::ReportModel::lines`] of every line for which this holds at all
+        /// numbers of clients.
         lines: Vec<usize>,
         /// Acknowledged commits checked.
         committed: u64,
@@ -136,8 +139,8 @@ pub enum Conclusion {
     },
     /// Every acknowledged commit has its row in the data.
     NoLostCommits {
-        /// Treatments for which this holds.
-        treatments: u32,
+        /// Configurations for which this holds.
+        configurations: u32,
         /// Acknowledged commits checked.
         acknowledged: u64,
     },
@@ -153,8 +156,8 @@ pub enum Conclusion {
     },
     /// Nothing of the kind was found in the histories.
     NoAnomalies {
-        /// Treatments for which this holds.
-        treatments: u32,
+        /// Configurations for which this holds.
+        configurations: u32,
         /// Acknowledged commits in their histories.
         committed: u64,
     },
@@ -163,7 +166,8 @@ pub enum Conclusion {
         /// Index into [`super::ReportModel::faults`].
         row: usize,
     },
-    /// Updates are in the data that nobody was told of, a table has a wrong number of rows, or a column a wrong sum.
+    /// Updates are in the data that nobody was told of, a table has a wrong number of rows, or a
+    /// column a wrong sum.
     AuditViolated {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
@@ -184,27 +188,28 @@ pub enum Conclusion {
         clients: u32,
         /// Throughput there.
         throughput: Estimate,
-        /// True when the peak stands at the largest number of clients measured, so it may lie beyond.
+        /// True when the peak stands at the largest number of clients measured, so it may lie
+        /// beyond.
         is_at_end: bool,
         /// How many numbers of clients were measured; with one there is no peak, only a figure.
         clients_measured: u32,
     },
-    /// One treatment was ahead while the table was small, the other when it was large.
+    /// One configuration was ahead while the table was small, the other when it was large.
     GrowthCrossing {
         /// Who was ahead at first.
         before: GrowthLead,
         /// Who was ahead in the end.
         after: GrowthLead,
     },
-    /// One treatment was ahead over these sizes of the table.
+    /// One configuration was ahead over these sizes of the table.
     GrowthLead {
         /// Who, where and by how much.
         lead: GrowthLead,
     },
-    /// A treatment where it was fastest, where it was slowest and where its table was largest.
+    /// A configuration where it was fastest, where it was slowest and where its table was largest.
     GrowthCourse {
-        /// Index of the treatment.
-        treatment: usize,
+        /// Index of the configuration.
+        configuration: usize,
         /// The step with most rows per second.
         fastest: GrowthMoment,
         /// The step with fewest; absent in models of older versions.
@@ -213,7 +218,7 @@ pub enum Conclusion {
         /// The last step.
         last: GrowthMoment,
     },
-    /// A limit, over all treatments where it came out the same.
+    /// A limit, over all configurations where it came out the same.
     Limit {
         /// The figure that the limit applies to.
         measure: LimitMeasure,
@@ -224,11 +229,11 @@ pub enum Conclusion {
         part: Option<LimitPart>,
         /// Whether it was kept.
         verdict: LimitVerdict,
-        /// In how many treatments.
+        /// In how many configurations.
         number: u32,
         /// Of so many that have to keep it.
         of: u32,
-        /// The treatment among them that is nearest to the limit, or farthest beyond it.
+        /// The configuration among them that is nearest to the limit, or farthest beyond it.
         worst: WorstOfLimit,
         /// Trials in which that one did not work.
         not_working: Option<NotWorking>,
@@ -249,7 +254,8 @@ pub enum Conclusion {
         /// Index into [`super::ReportModel::questions`].
         question: usize,
     },
-    /// Comparisons of two lines that had the same outcome, over all numbers of clients where they had it.
+    /// Comparisons of two lines that had the same outcome, over all numbers of clients where they
+    /// had it.
     Comparison {
         /// What differs.
         of: ComparisonOf,
@@ -285,15 +291,16 @@ pub enum Conclusion {
 pub struct ClaimCells {
     /// Numbers of clients.
     pub clients: Vec<u32>,
-    /// Smallest and largest difference there, as a share of the slower system's throughput; positive. Absent without clients.
+    /// Smallest and largest difference there, as a share of the slower system's throughput;
+    /// positive. Absent without clients.
     pub difference: Option<Range>,
 }
 
-/// The treatment that is worst by what a limit is about.
+/// The configuration that is worst by what a limit is about.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorstOfLimit {
-    /// Index into [`super::ReportModel::treatments`].
-    pub treatment: usize,
+    /// Index into [`super::ReportModel::configurations`].
+    pub configuration: usize,
     /// Its figure, as in [`super::LimitRow::figure`].
     pub figure: Option<f64>,
 }

@@ -34,12 +34,14 @@ pub struct Estimate {
     pub unit: Unit,
     /// Arithmetic mean over the valid trials.
     pub mean: f64,
-    /// 95 % confidence interval by Student's t on the scale of logarithms; absent with fewer than two repeats, and where it would reach beyond twice the mean:
-    /// the repeats then say no more than that they scatter.
+    /// 95 % confidence interval by Student's t on the scale of logarithms; absent with fewer than
+    /// two repeats, and where it would reach beyond twice the mean: the repeats then say no more
+    /// than that they scatter.
     pub interval: Option<Range>,
     /// Number of valid trials.
     pub repeats: u32,
-    /// True when `mean` is only a lower bound, because the figure of a trial is one; then there is no interval.
+    /// True when `mean` is only a lower bound, because the figure of a trial is one; then there is
+    /// no interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
 }

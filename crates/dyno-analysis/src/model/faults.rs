@@ -5,11 +5,12 @@ use dyno_model::fault::FaultRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the faults of a treatment's trials did. Times count from the first fault of a trial, in seconds.
+/// What the faults of a configuration's trials did. Times count from the first fault of a trial, in
+/// seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRow {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Each valid trial, in run order.
     pub trials: Vec<FaultTrial>,
     /// Longest time without a commit of any client.
@@ -26,7 +27,8 @@ pub struct FaultRow {
     pub failed: u64,
     /// New connections of clients, in all trials.
     pub reconnects: u64,
-    /// Errors that clients met from the first fault on, in all trials, by kind, in the order in which they came.
+    /// Errors that clients met from the first fault on, in all trials, by kind, in the order in
+    /// which they came.
     #[serde(default)]
     pub errors: Vec<FaultErrors>,
 }
@@ -36,9 +38,11 @@ pub struct FaultRow {
 pub struct FaultErrors {
     /// What they were.
     pub kind: FailureKind,
-    /// Attempts of transactions that ended with one, whether they were tried again or not, and attempts to connect anew that failed.
+    /// Attempts of transactions that ended with one, whether they were tried again or not, and
+    /// attempts to connect anew that failed.
     pub errors: u64,
-    /// Beginning of the first interval (a second) that has one, since the fault; 0 for the interval of the fault itself.
+    /// Beginning of the first interval (a second) that has one, since the fault; 0 for the interval
+    /// of the fault itself.
     pub first_s: f64,
     /// End of the last interval that has one.
     pub last_s: f64,
@@ -55,13 +59,15 @@ pub struct FaultTrial {
     pub trial: String,
     /// The faults, in their order.
     pub faults: Vec<FaultRecord>,
-    /// Longest time without a commit of any client, of those that ended after the first fault. Below a tenth of a second nothing is written
-    /// down, and it is 0.
+    /// Longest time without a commit of any client, of those that ended after the first fault.
+    /// Below a tenth of a second nothing is written down, and it is 0.
     pub outage_s: f64,
-    /// From the first fault to the first second whose throughput, and the mean of up to ten seconds from it on, is at least 90 % of the mean before the
-    /// fault. `None`: it was not back when measuring ended, or nothing is known of the time before.
+    /// From the first fault to the first second whose throughput, and the mean of up to ten seconds
+    /// from it on, is at least 90 % of the mean before the fault. `None`: it was not back when
+    /// measuring ended, or nothing is known of the time before.
     pub recovered_s: Option<f64>,
-    /// Work that was not done until then (or the end), as seconds of the throughput before; `None` when that is not known.
+    /// Work that was not done until then (or the end), as seconds of the throughput before; `None`
+    /// when that is not known.
     pub missed_s: Option<f64>,
     /// Longest response time of a committed transaction.
     pub slowest_s: f64,

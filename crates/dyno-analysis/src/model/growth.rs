@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Trials whose x axis is the number of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
-    /// Rows in the table before the first client began, the fewest of all treatments.
+    /// Rows in the table before the first client began, the fewest of all configurations.
     pub rows_before: u64,
-    /// Numbers of rows at which steps end, rising. A step begins where the one before it ends, the first at `rows_before`.
+    /// Numbers of rows at which steps end, rising. A step begins where the one before it ends, the
+    /// first at `rows_before`.
     pub milestones: Vec<u64>,
-    /// One per treatment whose table grew.
+    /// One per configuration whose table grew.
     pub lines: Vec<GrowthLine>,
     /// Comparisons of rows per second, step by step; corrected together.
     pub comparisons: Vec<StepComparison>,
@@ -27,19 +28,20 @@ impl Growth {
     }
 }
 
-/// A treatment over rows.
+/// A configuration over rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthLine {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// One per milestone.
     pub steps: Vec<GrowthStep>,
     /// Its trials, in run order.
     pub courses: Vec<GrowthCourse>,
 }
 
-/// What happened while the table grew from one milestone to the next: means over trials with their intervals. Trials that were cut short count
-/// in the steps that they finished. Absent where no trial finished the step, or the monitor saw nothing.
+/// What happened while the table grew from one milestone to the next: means over trials with their
+/// intervals. Trials that were cut short count in the steps that they finished. Absent where no
+/// trial finished the step, or the monitor saw nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthStep {
     /// Rows committed per second.
@@ -80,7 +82,7 @@ pub struct GrowthPoint {
     pub rows_per_second: f64,
 }
 
-/// A comparison of two treatments in one step.
+/// A comparison of two configurations in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepComparison {
     /// Index of the step.
@@ -89,7 +91,7 @@ pub struct StepComparison {
     pub comparison: Comparison,
 }
 
-/// A treatment in one step, as conclusions name it.
+/// A configuration in one step, as conclusions name it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthMoment {
     /// Rows at its beginning.
@@ -104,12 +106,12 @@ pub struct GrowthMoment {
     pub disk_busy_percent: Option<f64>,
 }
 
-/// Steps one after another in which one of two treatments was ahead, by verdicts.
+/// Steps one after another in which one of two configurations was ahead, by verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthLead {
-    /// Treatment that was ahead.
+    /// Configuration that was ahead.
     pub leader: usize,
-    /// Treatment that was behind.
+    /// Configuration that was behind.
     pub other: usize,
     /// Rows at the beginning of the first of these steps.
     pub rows_from: u64,

@@ -1,16 +1,20 @@
-//! The figures that head a report: what somebody asks for who reads nothing else. Derived from the model, and no part of its JSON form.
+//! The figures that head a report: what somebody asks for who reads nothing else. Derived from the
+//! model, and no part of its JSON form.
 
-use super::{CoursePoint, Effect, Estimate, ReportModel, Timeline, TrialState, Verdict, mean_course};
+use super::{
+    CoursePoint, Effect, Estimate, ReportModel, Timeline, TrialState, Verdict, mean_course,
+};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
-/// The treatments whose figures head a report.
+/// The configurations whose figures head a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headline {
     /// Where the only line that has figures is best.
     One(usize),
-    /// The two sides of the only comparison, at the number of clients where the better of them is best.
+    /// The two sides of the only comparison, at the number of clients where the better of them is
+    /// best.
     Change {
         /// Index of the baseline's configuration.
         baseline: usize,
@@ -26,16 +30,17 @@ pub enum Headline {
     },
 }
 
-/// The effect between two treatments: over everything that asks the same, where there is such an answer.
+/// The effect between two configurations: over everything that asks the same, where there is such
+/// an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change<'a> {
     /// The ratio, and the verdict on it.
     pub effect: &'a Effect,
-    /// Over how many pairs of treatments.
+    /// Over how many pairs of configurations.
     pub cells: u32,
 }
 
-/// Acknowledged commits that are not in the data, over all treatments that were audited.
+/// Acknowledged commits that are not in the data, over all configurations that were audited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Losses {
     /// The worst verdict.
@@ -49,10 +54,10 @@ pub struct Losses {
 }
 
 impl ReportModel {
-    /// The figure of a treatment.
+    /// The figure of a configuration.
     #[must_use]
-    pub fn estimate(&self, treatment: usize, metric: Metric) -> Option<Estimate> {
-        let row = &self.treatments[treatment];
+    pub fn estimate(&self, configuration: usize, metric: Metric) -> Option<Estimate> {
+        let row = &self.configurations[configuration];
         match metric {
             Metric::Throughput => row.throughput,
             Metric::MeanMs => row.mean,
@@ -60,37 +65,43 @@ impl ReportModel {
             Metric::P95Ms => row.p95,
             Metric::P99Ms => row.p99,
             Metric::HighestRate | Metric::MostClients => {
-                self.searches.iter().find(|row| row.treatment == treatment)?.found
+                self.searches.iter().find(|row| row.configuration == configuration)?.found
             }
             Metric::P90Ms | Metric::P999Ms | Metric::MaxMs => None,
         }
     }
 
-    /// The treatments whose figures head the report; absent without figures.
+    /// The configurations whose figures head the report; absent without figures.
     #[must_use]
     pub fn headline(&self) -> Option<Headline> {
         let has_figures = |metric: &Metric| {
-            (0..self.treatments.len()).any(|treatment| self.estimate(treatment, *metric).is_some())
+            (0..self.configurations.len())
+                .any(|configuration| self.estimate(configuration, *metric).is_some())
         };
         let metric = [self.judged_by, Metric::Throughput].into_iter().find(has_figures)?;
         // The higher, the better.
-        let worth = |treatment: usize| {
-            let mean = self.estimate(treatment, metric)?.mean;
+        let worth = |configuration: usize| {
+            let mean = self.estimate(configuration, metric)?.mean;
             Some(if metric.is_more_better() { mean } else { -mean })
         };
-        let best = |treatments: Vec<usize>| {
-            let all = treatments.into_iter().filter_map(|treatment| Some((treatment, worth(treatment)?)));
+        let best = |configurations: Vec<usize>| {
+            let all = configurations
+                .into_iter()
+                .filter_map(|configuration| Some((configuration, worth(configuration)?)));
             all.reduce(|one, other| if other.1 > one.1 { other } else { one })
         };
         if self.lines.len() == 2 {
             let pairs = self.comparisons.iter().filter(|it| it.metric == metric);
             let pairs = pairs.filter_map(|it| Some((it, best(vec![it.subject, it.baseline])?.1)));
-            if let Some((it, _)) = pairs.reduce(|one, other| if other.1 > one.1 { other } else { one }) {
+            if let Some((it, _)) =
+                pairs.reduce(|one, other| if other.1 > one.1 { other } else { one })
+            {
                 return Some(Headline::Change { baseline: it.baseline, subject: it.subject });
             }
         }
         let of_line = |line: usize| {
-            let all = (0..self.treatments.len()).filter(|it| self.treatments[*it].line == line);
+            let all =
+                (0..self.configurations.len()).filter(|it| self.configurations[*it].line == line);
             best(all.collect())
         };
         let mut peaks: Vec<(usize, f64)> = (0..self.lines.len()).filter_map(of_line).collect();
@@ -107,40 +118,49 @@ impl ReportModel {
     pub fn change(&self, metric: Metric, baseline: usize, subject: usize) -> Option<Change<'_>> {
         let is_it = |at: &usize| {
             let comparison = &self.comparisons[*at];
-            (comparison.metric, comparison.baseline, comparison.subject) == (metric, baseline, subject)
+            (comparison.metric, comparison.baseline, comparison.subject)
+                == (metric, baseline, subject)
         };
         let question = self.questions.iter().find(|it| it.comparisons.iter().any(&is_it));
         let over_all = question.map(|it| Change { effect: &it.effect, cells: it.cells });
-        let alone = || (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
+        let alone =
+            || (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
         over_all.or_else(|| alone().map(|effect| Change { effect, cells: 1 }))
     }
 
-    /// The mean course of a treatment's valid trials.
+    /// The mean course of a configuration's valid trials.
     #[must_use]
-    pub fn course(&self, treatment: usize) -> Vec<CoursePoint> {
+    pub fn course(&self, configuration: usize) -> Vec<CoursePoint> {
         let is_usable = |timeline: &&Timeline| {
             let trial = self.trials.iter().find(|trial| trial.id == timeline.trial);
             trial.is_some_and(|trial| matches!(trial.state, TrialState::Valid | TrialState::Warned))
         };
-        let of_treatment = self.timelines.iter().filter(|timeline| timeline.treatment == treatment);
-        mean_course(of_treatment.filter(is_usable).map(|timeline| timeline.points.as_slice()))
+        let of_configuration =
+            self.timelines.iter().filter(|timeline| timeline.configuration == configuration);
+        mean_course(of_configuration.filter(is_usable).map(|timeline| timeline.points.as_slice()))
     }
 
-    /// Verdicts on what is asked about what the run is judged by: its questions, or the pairs where each has a single cell. Empty without verdicts.
+    /// Verdicts on what is asked about what the run is judged by: its questions, or the pairs where
+    /// each has a single cell. Empty without verdicts.
     #[must_use]
     pub fn asked(&self) -> Vec<Verdict> {
         let asked = self.questions.iter().map(|it| (it.metric, it.effect));
-        let pairs =
-            self.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| self.questions.is_empty());
+        let pairs = self
+            .comparisons
+            .iter()
+            .map(|it| (it.metric, it.effect))
+            .filter(|_| self.questions.is_empty());
         let of_first = asked.chain(pairs).filter(|(metric, _)| *metric == self.judged_by);
         of_first.filter_map(|(_, effect)| effect.verdict).collect()
     }
 
-    /// Transactions that failed for good in measured trials, and how many were begun; absent where nobody counted them.
+    /// Transactions that failed for good in measured trials, and how many were begun; absent where
+    /// nobody counted them.
     #[must_use]
     pub fn failures(&self) -> Option<(u64, u64)> {
         let trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
-        let counts = trials.filter_map(|it| Some((it.failed?, it.committed + it.failed? + it.unfinished)));
+        let counts =
+            trials.filter_map(|it| Some((it.failed?, it.committed + it.failed? + it.unfinished)));
         counts.reduce(|(failed, begun), (other, of)| (failed + other, begun + of))
     }
 
@@ -182,26 +202,34 @@ mod tests {
     fn one_line_is_headed_by_its_best_two_by_their_change_and_more_by_worst_and_best() {
         let one = model(1, vec![1, 20]);
         let most = |of: &ReportModel, line: usize| {
-            let rows = of.treatments.iter().enumerate().filter(|(_, row)| row.line == line);
+            let rows = of.configurations.iter().enumerate().filter(|(_, row)| row.line == line);
             let rates = rows.filter_map(|(at, row)| Some((at, row.throughput?.mean)));
             rates.max_by(|one, other| one.1.total_cmp(&other.1)).expect("figures").0
         };
         assert_eq!(one.headline(), Some(Headline::One(most(&one, 0))));
         let two = model(2, vec![1, 20]);
-        let Some(Headline::Change { baseline, subject }) = two.headline() else { panic!("{two:?}") };
-        let (baseline_row, subject_row) = (&two.treatments[baseline], &two.treatments[subject]);
-        assert_eq!((baseline_row.line, subject_row.line, baseline_row.clients), (0, 1, subject_row.clients));
+        let Some(Headline::Change { baseline, subject }) = two.headline() else {
+            panic!("{two:?}")
+        };
+        let (baseline_row, subject_row) =
+            (&two.configurations[baseline], &two.configurations[subject]);
+        assert_eq!(
+            (baseline_row.line, subject_row.line, baseline_row.clients),
+            (0, 1, subject_row.clients)
+        );
         let change = two.change(Metric::Throughput, baseline, subject).expect("it is compared");
         assert_eq!((change.cells, change.effect), (2, &two.questions[0].effect));
         let alone = model(2, vec![20]);
-        let Some(Headline::Change { baseline, subject }) = alone.headline() else { panic!("{alone:?}") };
+        let Some(Headline::Change { baseline, subject }) = alone.headline() else {
+            panic!("{alone:?}")
+        };
         let change = alone.change(Metric::Throughput, baseline, subject).expect("it is compared");
         assert_eq!((change.cells, change.effect), (1, &alone.comparisons[0].effect));
         let three = model(3, vec![1, 20]);
         let Some(Headline::Ends { worst, best }) = three.headline() else { panic!("{three:?}") };
         let rate = |at: usize| three.estimate(at, Metric::Throughput).expect("a figure").mean;
         assert!((0..3).all(|line| (rate(worst)..=rate(best)).contains(&rate(most(&three, line)))));
-        let none = ReportModel { treatments: Vec::new(), lines: Vec::new(), ..three };
+        let none = ReportModel { configurations: Vec::new(), lines: Vec::new(), ..three };
         assert_eq!(none.headline(), None);
     }
 

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Distribution of response times, all in milliseconds. A percentile is absent when fewer than ten values lie beyond it. With arrivals that did not commit
-/// (`censored`, in an open loop) mean, deviation and maximum are those of all arrivals with the others at their ages, so mean and maximum
-/// are lower bounds.
+/// Distribution of response times, all in milliseconds. A percentile is absent when fewer than ten
+/// values lie beyond it. With arrivals that did not commit (`censored`, in an open loop) mean,
+/// deviation and maximum are those of all arrivals with the others at their ages, so mean and
+/// maximum are lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MergedLatency {
     /// Number of values.

@@ -7,7 +7,7 @@ use dyno_model::limit::{LimitMeasure, LimitPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A limit at one treatment.
+/// A limit at one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitRow {
     /// The figure that the limit applies to.
@@ -17,9 +17,10 @@ pub struct LimitRow {
     /// The part of the trial that the limit applies to; absent: the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
-    /// Index into [`super::ReportModel::treatments`].
-    pub treatment: usize,
-    /// Geometric mean over valid trials, or the share, in the unit of `value`; absent where there is none.
+    /// Index into [`super::ReportModel::configurations`].
+    pub configuration: usize,
+    /// Geometric mean over valid trials, or the share, in the unit of `value`; absent where there
+    /// is none.
     pub figure: Option<f64>,
     /// True when the figure is only a lower bound.
     #[serde(default)]
@@ -28,13 +29,14 @@ pub struct LimitRow {
     pub interval: Option<Range>,
     /// Trials that it rests on.
     pub repeats: u32,
-    /// Trials in which the treatment did not work, when there are any.
+    /// Trials in which the configuration did not work, when there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_working: Option<NotWorking>,
     /// Why a percentile has no figure, where its trials have too few transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortage: Option<Shortage>,
-    /// True when the figure itself was compared with the limit and nothing tested, because the run has too few blocks for a test.
+    /// True when the figure itself was compared with the limit and nothing tested, because the run
+    /// has too few blocks for a test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_untested: bool,
     /// Whether it was kept.
@@ -50,6 +52,7 @@ pub struct Shortage {
     pub transactions: u64,
     /// Transactions that the percentile needs in each trial.
     pub needed: u64,
-    /// Measured time that would probably do, in seconds; absent where a trial does not end after a time, or had no transactions.
+    /// Measured time that would probably do, in seconds; absent where a trial does not end after a
+    /// time, or had no transactions.
     pub duration_s: Option<f64>,
 }

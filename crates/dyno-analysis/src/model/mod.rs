@@ -1,17 +1,20 @@
-//! The report as data: every number and every doubt that a renderer may show, already computed and tagged with its unit.
+//! The report as data: every number and every doubt that a renderer may show, already computed and
+//! tagged with its unit.
 //!
-//! [`crate::analyse`] makes it, the renderers only lay it out: they format numbers and pick words, they compute nothing.
-//! Its JSON form (`dyno report --format json`) is public and versioned by [`REPORT_FORMAT`]; fields are only ever added
-//! within one version.
+//! [`crate::analyse`] makes it, the renderers only lay it out: they format numbers and pick words,
+//! they compute nothing. Its JSON form (`dyno report --format json`) is public and versioned by
+//! [`REPORT_FORMAT`]; fields are only ever added within one version.
 //!
 //! # How to read it
-//! * A [`LineName`] is what a chart draws as one line: a system with one level of every factor. [`ReportModel::lines`]
-//!   lists them; everything else refers to them by index.
-//! * A [`TreatmentRow`] is a line at one number of clients. [`ReportModel::treatments`] has the order of the plan;
-//!   everything else refers to treatments by index.
-//! * [`Estimate`]s are over blocks: the mean of the trials' figures with the 95 % interval of Student's t.
-//!   [`MergedLatency`] and [`PercentileCurve`] come from merged histograms; percentiles are never averaged into them.
-//! * Figures of invalid trials are in no estimate. They stay in [`ReportModel::trials`], with the reason.
+//! * A [`LineName`] is what a chart draws as one line: a system with one level of every factor.
+//!   [`ReportModel::lines`] lists them; everything else refers to them by index.
+//! * A [`ConfigurationRow`] is a line at one number of clients. [`ReportModel::configurations`] has
+//!   the order of the plan; everything else refers to configurations by index.
+//! * [`Estimate`]s are over blocks: the mean of the trials' figures with the 95 % interval of
+//!   Student's t. [`MergedLatency`] and [`PercentileCurve`] come from merged histograms;
+//!   percentiles are never averaged into them.
+//! * Figures of invalid trials are in no estimate. They stay in [`ReportModel::trials`], with the
+//!   reason.
 
 mod charts;
 mod checks;
@@ -57,7 +60,8 @@ use dyno_store::LimitSummary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the JSON form. A reader of version N understands every report of version N, whatever fields were added.
+/// Version of the JSON form. A reader of version N understands every report of version N, whatever
+/// fields were added.
 pub const REPORT_FORMAT: u32 = 1;
 
 /// Everything a report shows.
@@ -83,7 +87,8 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
-    /// What treatments are judged by first: throughput, in an open loop a response time, or what was searched for.
+    /// What configurations are judged by first: throughput, in an open loop a response time, or
+    /// what was searched for.
     #[serde(default)]
     pub judged_by: Metric,
     /// What is compared, where the spec says; it makes the curves of charts.
@@ -91,8 +96,8 @@ pub struct ReportModel {
     pub compare: Option<Compare>,
     /// Lines of charts: systems with levels.
     pub lines: Vec<LineName>,
-    /// One row per treatment, in the plan's order.
-    pub treatments: Vec<TreatmentRow>,
+    /// One row per configuration, in the plan's order.
+    pub configurations: Vec<ConfigurationRow>,
     /// Every planned trial, in run order.
     pub trials: Vec<TrialRow>,
     /// Charts over clients, one per metric that was measured.
@@ -100,52 +105,59 @@ pub struct ReportModel {
     /// Lines over the rate at which transactions arrive, where it is a factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateLine>,
-    /// Latency percentiles of merged histograms, one per treatment that has valid data.
+    /// Latency percentiles of merged histograms, one per configuration that has valid data.
     pub percentile_curves: Vec<PercentileCurve>,
     /// What happened second by second, one per measured trial.
     pub timelines: Vec<Timeline>,
-    /// The distribution of response times in the course of a trial, for at most one trial per treatment.
+    /// The distribution of response times in the course of a trial, for at most one trial per
+    /// configuration.
     #[serde(default)]
     pub heat_maps: Vec<HeatMap>,
-    /// Latency of the transaction and of each kind of statement, one table per treatment that has valid data.
+    /// Latency of the transaction and of each kind of statement, one table per configuration that
+    /// has valid data.
     pub statements: Vec<StatementTable>,
-    /// What the data said afterwards, one row per treatment that was audited.
+    /// What the data said afterwards, one row per configuration that was audited.
     pub audits: Vec<AuditRow>,
-    /// What faults did that were made on purpose, one row per treatment that had some.
+    /// What faults did that were made on purpose, one row per configuration that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRow>,
-    /// What the generator measured of itself, one row per treatment that was measured.
+    /// What the generator measured of itself, one row per configuration that was measured.
     pub generator: Vec<GeneratorRow>,
-    /// What trials took of machine and server, one row per treatment that was monitored.
+    /// What trials took of machine and server, one row per configuration that was monitored.
     #[serde(default)]
     pub resources: Vec<ResourceRow>,
     /// Doubts, worst first, one row per kind of doubt.
-    pub findings: Vec<FindingRow>,
-    /// One effect over all other levels for each level of a factor and each system, by metric; none with fewer blocks than verdicts need.
+    pub warnings: Vec<WarningRow>,
+    /// One effect over all other levels for each level of a factor and each system, by metric; none
+    /// with fewer blocks than verdicts need.
     #[serde(default)]
     pub questions: Vec<Question>,
-    /// Comparisons of systems and of levels at equal clients: all of the first metric, then all of the next.
+    /// Comparisons of systems and of levels at equal clients: all of the first metric, then all of
+    /// the next.
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,
-    /// Every limit at every treatment that has to keep it.
+    /// Every limit at every configuration that has to keep it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitRow>,
-    /// The highest loads that were searched for, one row per treatment that was.
+    /// The highest loads that were searched for, one row per configuration that was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchRow>,
-    /// What each stage of a load brought that changes inside a trial, in the order of treatments and stages.
+    /// What each stage of a load brought that changes inside a trial, in the order of
+    /// configurations and stages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRow>,
-    /// Transactions by name, in the order of treatments and of the workload; none where a workload has less than two names.
+    /// Transactions by name, in the order of configurations and of the workload; none where a
+    /// workload has less than two names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedRow>,
-    /// What ran beside the workloads of treatments, a row for each and treatment.
+    /// What ran beside the workloads of configurations, a row for each and configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<BesideRow>,
-    /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
+    /// How often the data were looked at while they were measured; absent where the number of
+    /// blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub looks: Option<Looks>,
+    pub interim_analyses: Option<InterimAnalyses>,
     /// Figures over the rows of a table that grows; absent when none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -154,19 +166,27 @@ pub struct ReportModel {
 }
 
 impl ReportModel {
-    /// True when a figure of any trial or treatment is a lower bound.
+    /// True when a figure of any trial or configuration is a lower bound.
     #[must_use]
     pub fn has_bounds(&self) -> bool {
         let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
         of_trials.any(|figures| !figures.bounds.is_empty())
-            || self.treatments.iter().any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
+            || self
+                .configurations
+                .iter()
+                .any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
     }
 
     /// True for what says nothing more where questions were answered: pairs of lines, and peaks.
     #[must_use]
     pub fn is_beside_answers(&self, conclusion: &Conclusion) -> bool {
-        let has_answers = self.conclusions.iter().any(|it| matches!(it, Conclusion::Question { .. }));
-        has_answers && matches!(conclusion, Conclusion::Comparison { .. } | Conclusion::PeakThroughput { .. })
+        let has_answers =
+            self.conclusions.iter().any(|it| matches!(it, Conclusion::Question { .. }));
+        has_answers
+            && matches!(
+                conclusion,
+                Conclusion::Comparison { .. } | Conclusion::PeakThroughput { .. }
+            )
     }
 
     /// The worst verdict on a limit; absent without limits.
@@ -182,9 +202,9 @@ impl ReportModel {
             measure: row.measure,
             value: row.value,
             part: row.part.clone(),
-            system: self.line_of(row.treatment).system_name.clone(),
-            clients: self.treatments[row.treatment].clients,
-            levels: self.line_of(row.treatment).levels.clone(),
+            system: self.line_of(row.configuration).system_name.clone(),
+            clients: self.configurations[row.configuration].clients,
+            levels: self.line_of(row.configuration).levels.clone(),
             figure: row.figure,
             trials: row.repeats,
             is_untested: row.is_untested,
@@ -196,34 +216,37 @@ impl ReportModel {
     /// True when transactions arrived at a rate in any trial.
     #[must_use]
     pub fn has_open_loop(&self) -> bool {
-        self.treatments.iter().any(|row| row.arrived.is_some())
+        self.configurations.iter().any(|row| row.arrived.is_some())
     }
 
-    /// About how many blocks would show a difference as large as the margin in every question about what the run is judged by that is still open, by the
-    /// scatter seen; absent when none is open, or the scatter is not known.
+    /// About how many blocks would show a difference as large as the margin in every question about
+    /// what the run is judged by that is still open, by the scatter seen; absent when none is open,
+    /// or the scatter is not known.
     #[must_use]
     pub fn blocks_to_decide(&self) -> Option<u32> {
         let first = self.questions.iter().filter(|it| it.metric == self.judged_by);
-        let needed =
-            |it: &Question| it.blocks_to_decide(self.provenance.blocks, self.comparison_rules.margin);
+        let needed = |it: &Question| {
+            it.blocks_to_decide(self.provenance.blocks, self.comparison_rules.margin)
+        };
         first.filter_map(needed).max()
     }
 
-    /// Measured trials in run order: place from 1 on, trial, and what it is judged by over the mean of its treatment's valid trials.
+    /// Measured trials in run order: place from 1 on, trial, and what it is judged by over the mean
+    /// of its configuration's valid trials.
     pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
         self.trials.iter().enumerate().filter_map(|(place, trial)| {
             let mut points = self.panel(self.judged_by)?.lines.iter().flat_map(|line| &line.points);
-            let point = points.find(|point| point.treatment == trial.treatment)?;
+            let point = points.find(|point| point.configuration == trial.configuration)?;
             let value = point.repeats.iter().find(|dot| dot.trial == trial.id)?.value;
             let ratio = value / point.estimate?.mean;
             (ratio.is_finite() && ratio > 0.0).then_some((place + 1, trial, ratio))
         })
     }
 
-    /// The line of a treatment.
+    /// The line of a configuration.
     #[must_use]
-    pub fn line_of(&self, treatment: usize) -> &LineName {
-        &self.lines[self.treatments[treatment].line]
+    pub fn line_of(&self, configuration: usize) -> &LineName {
+        &self.lines[self.configurations[configuration].line]
     }
 
     /// The panel of a metric, if it was measured.

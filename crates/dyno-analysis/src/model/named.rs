@@ -1,11 +1,11 @@
-//! Parts of a treatment's transactions that have a name.
+//! Parts of a configuration's transactions that have a name.
 
 use super::estimate::Estimate;
 use dyno_model::audit::AuditVerdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A workload that ran beside that of a treatment, over its valid trials.
+/// A workload that ran beside that of a configuration, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesideRow {
     /// Kind of workload.
@@ -21,11 +21,11 @@ pub struct BesideRow {
     pub figures: NamedRow,
 }
 
-/// The transactions of one name, or of one database, in one treatment, over its valid trials.
+/// The transactions of one name, or of one database, in one configuration, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedRow {
-    /// Index into [`super::ReportModel::treatments`].
-    pub treatment: usize,
+    /// Index into [`super::ReportModel::configurations`].
+    pub configuration: usize,
     /// Their name; of all transactions in a database, that of the database.
     pub name: String,
     /// Where they are all those of a database that clients are spread over: its clients.
@@ -35,7 +35,8 @@ pub struct NamedRow {
     pub throughput: Option<Estimate>,
     /// Mean response time in ms; this and the following are absent where there were too few.
     pub mean: Option<Estimate>,
-    /// Median in ms; this and the other percentiles are absent of a database whose transactions have names of their own.
+    /// Median in ms; this and the other percentiles are absent of a database whose transactions
+    /// have names of their own.
     pub p50: Option<Estimate>,
     /// 95th percentile in ms.
     pub p95: Option<Estimate>,

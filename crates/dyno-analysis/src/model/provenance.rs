@@ -82,7 +82,8 @@ pub struct SystemRow {
 /// How long the starts of a server took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemStarts {
-    /// Mean time from the order to the first answer with settings read back, without copying data, in seconds.
+    /// Mean time from the order to the first answer with settings read back, without copying data,
+    /// in seconds.
     pub mean_s: f64,
     /// The longest of these times, in seconds.
     pub max_s: f64,
@@ -95,7 +96,8 @@ pub struct SystemStarts {
 /// How long one start of a server took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemStart {
-    /// From the order to the first answer with settings read back, without copying data, in seconds.
+    /// From the order to the first answer with settings read back, without copying data, in
+    /// seconds.
     pub starting_s: f64,
     /// Time that copying its data set took, in seconds; absent when it began empty.
     pub restoring_s: Option<f64>,

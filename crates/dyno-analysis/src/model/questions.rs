@@ -5,8 +5,8 @@ use dyno_model::plan::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One effect over all other levels: a level of a factor, or a system, against another. The comparisons of its treatments one by one, two or more, are its
-/// cells.
+/// One effect over all other levels: a level of a factor, or a system, against another. The
+/// comparisons of its configurations one by one, two or more, are its cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// What differs.
@@ -20,7 +20,8 @@ pub struct Question {
     pub baseline: String,
     /// Its cells: indices into [`super::ReportModel::comparisons`].
     pub comparisons: Vec<usize>,
-    /// How many of them an answer can rest on; the others have too few valid trials, or none of them can where figures are only lower bounds.
+    /// How many of them an answer can rest on; the others have too few valid trials, or none of
+    /// them can where figures are only lower bounds.
     pub cells: u32,
     /// Numbers of clients of these, rising.
     pub clients: Vec<u32>,
@@ -37,27 +38,31 @@ pub struct Question {
     /// Where the scatter comes from; absent where the question has one cell, or too few trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scatter: Option<Scatter>,
-    /// True when its cells may be called better or worse: this question, or that about the extremest of its cells, was answered.
+    /// True when its cells may be called better or worse: this question, or that about the
+    /// extremest of its cells, was answered.
     pub opens_cells: bool,
-    /// Whether the effect depends on the number of clients, the system, or the level of another factor.
+    /// Whether the effect depends on the number of clients, the system, or the level of another
+    /// factor.
     pub interactions: Vec<Interaction>,
 }
 
 impl Question {
-    /// About how many blocks would show a difference as large as the margin by the scatter seen in `blocks`; absent when the question is decided, or the
-    /// scatter is not known.
+    /// About how many blocks would show a difference as large as the margin by the scatter seen in
+    /// `blocks`; absent when the question is decided, or the scatter is not known.
     #[must_use]
     pub fn blocks_to_decide(&self, blocks: u32, margin: f64) -> Option<u32> {
-        let visible =
-            self.effect.detectable_ratio.filter(|_| self.effect.verdict == Some(Verdict::Inconclusive))?;
+        let visible = self
+            .effect
+            .detectable_ratio
+            .filter(|_| self.effect.verdict == Some(Verdict::Inconclusive))?;
         // What is visible shrinks with the root of the number of blocks.
         let times = (visible.ln() / margin.ln_1p()).powi(2);
         (times > 1.0).then(|| (f64::from(blocks) * times).ceil() as u32)
     }
 }
 
-/// Variances of logarithms: 0.0025 is a scatter of about 5 %. A component is negative where groups differ less than what is inside them says they should: none
-/// was found.
+/// Variances of logarithms: 0.0025 is a scatter of about 5 %. A component is negative where groups
+/// differ less than what is inside them says they should: none was found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scatter {
     /// Variance between blocks; absent with one group.
@@ -68,7 +73,8 @@ pub struct Scatter {
     pub data_sets: Option<f64>,
     /// Variance between trials of a start.
     pub trials: f64,
-    /// The part of `trials` that follows from what changes within a trial, from second to second; absent where windows are too short to tell.
+    /// The part of `trials` that follows from what changes within a trial, from second to second;
+    /// absent where windows are too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
     /// The same for the ratio.
@@ -76,7 +82,8 @@ pub struct Scatter {
     pub ratio: Option<RatioScatter>,
 }
 
-/// Where the scatter of a question's ratio comes from: shares of its variance, 0 to 1, that are 1 together. What whole blocks share cancels out.
+/// Where the scatter of a question's ratio comes from: shares of its variance, 0 to 1, that are 1
+/// together. What whole blocks share cancels out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioScatter {
     /// Standard error of the ratio's logarithm.
@@ -92,7 +99,8 @@ pub struct RatioScatter {
 }
 
 impl RatioScatter {
-    /// True when half of the variance or more is within trials, so that longer windows lower it; else only more blocks do.
+    /// True when half of the variance or more is within trials, so that longer windows lower it;
+    /// else only more blocks do.
     #[must_use]
     pub fn asks_for_longer_windows(&self) -> bool {
         self.within.is_some_and(|share| share >= 0.5)

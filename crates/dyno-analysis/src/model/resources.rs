@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Means over the measured windows of a treatment's valid trials. What the monitor could not see is absent.
+/// Means over the measured windows of a configuration's valid trials. What the monitor could not
+/// see is absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceRow {
-    /// Index of the treatment.
-    pub treatment: usize,
+    /// Index of the configuration.
+    pub configuration: usize,
     /// Trials that were monitored.
     pub trials: u32,
     /// Processors of dyno's machine, which is the server's too unless it is elsewhere.
@@ -23,7 +24,8 @@ pub struct ResourceRow {
     pub steal_percent: Option<f64>,
     /// Processors that the server's processes kept busy (1 is one whole processor).
     pub server_processors: Option<f64>,
-    /// Processors that the generator kept busy, the monitor included. With embedded SQLite the database's work is in it.
+    /// Processors that the generator kept busy, the monitor included. With embedded SQLite the
+    /// database's work is in it.
     pub generator_processors: Option<f64>,
     /// Processor time of the server per committed transaction, µs.
     pub server_cpu_per_transaction_us: Option<f64>,
@@ -55,10 +57,11 @@ pub struct ResourceRow {
     pub io_pressure_percent: Option<f64>,
     /// Share of the time in which some task waited for memory, percent.
     pub memory_pressure_percent: Option<f64>,
-    /// What the monitor took of one processor, percent: its threads, and the server's work for its questions.
+    /// What the monitor took of one processor, percent: its threads, and the server's work for its
+    /// questions.
     pub monitor_percent: Option<f64>,
-    /// Growth of the server's own counters per committed transaction, under the names of `monitor.csv` without
-    /// `server.` and `_total`; those that did not move are left out.
+    /// Growth of the server's own counters per committed transaction, under the names of
+    /// `monitor.csv` without `server.` and `_total`; those that did not move are left out.
     pub server_counters_per_transaction: BTreeMap<String, f64>,
 }
 

@@ -5,14 +5,15 @@ use dyno_model::search::{LoadStep, Search, SearchEnd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was found for one treatment.
+/// What was found for one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchRow {
-    /// Index into [`super::ReportModel::treatments`].
-    pub treatment: usize,
+    /// Index into [`super::ReportModel::configurations`].
+    pub configuration: usize,
     /// What was searched for.
     pub search: Search,
-    /// The highest load, over the valid trials; absent when none is. A lower bound where the system was not what ended a search.
+    /// The highest load, over the valid trials; absent when none is. A lower bound where the system
+    /// was not what ended a search.
     pub found: Option<Estimate>,
     /// Every load step, those of trials without a result included.
     pub steps: Vec<SearchStep>,

@@ -5,11 +5,11 @@ use dyno_model::stages::LoadBy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One stage of one treatment, over its valid trials.
+/// One stage of one configuration, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageRow {
-    /// Index into [`super::ReportModel::treatments`].
-    pub treatment: usize,
+    /// Index into [`super::ReportModel::configurations`].
+    pub configuration: usize,
     /// Name of the stage.
     pub name: String,
     /// What its load is given by.
@@ -20,9 +20,11 @@ pub struct StageRow {
     pub length_s: f64,
     /// What the load goes through, in straight lines, by rising time; two points or more.
     pub course: Vec<LoadPoint>,
-    /// Transactions per second that committed while it lasted, whenever they began; absent without a valid trial.
+    /// Transactions per second that committed while it lasted, whenever they began; absent without
+    /// a valid trial.
     pub throughput: Option<Estimate>,
-    /// Mean response time in ms of what began in it, or was due in it; this and the following are absent where too little was.
+    /// Mean response time in ms of what began in it, or was due in it; this and the following are
+    /// absent where too little was.
     pub mean: Option<Estimate>,
     /// Median in ms.
     pub p50: Option<Estimate>,

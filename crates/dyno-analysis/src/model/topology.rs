@@ -13,10 +13,11 @@ pub struct Topology {
     /// Most clients at once.
     pub clients: u32,
     /// Ways of the clients, one or more.
-    pub ways: Vec<TopologyWay>,
+    pub paths: Vec<TopologyPath>,
     /// Nodes: those that clients talk to first.
     pub nodes: Vec<TopologyNode>,
-    /// Address of a system that was there already; empty for what dyno started on the generator's machine.
+    /// Address of a system that was there already; empty for what dyno started on the generator's
+    /// machine.
     pub address: String,
     /// True when it runs on the generator's machine.
     #[serde(default)]
@@ -25,11 +26,11 @@ pub struct Topology {
 
 /// A way of clients to a system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TopologyWay {
+pub struct TopologyPath {
     /// Name of the endpoint; empty without one.
     pub name: String,
     /// What it leads along.
-    pub via: WayVia,
+    pub via: PathVia,
     /// The proxy or application server with its version, or the address; empty without.
     pub what: String,
 }
@@ -37,7 +38,7 @@ pub struct TopologyWay {
 /// What a way leads along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum WayVia {
+pub enum PathVia {
     /// Nothing, and no endpoint was chosen.
     Direct,
     /// TCP.

@@ -1,4 +1,4 @@
-//! Lines, treatments and trials with their figures, and what was planned against what is there.
+//! Lines, configurations and trials with their figures, and what was planned against what is there.
 
 use super::checks::TrialSteadiness;
 use super::comparisons::NotWorking;
@@ -8,8 +8,8 @@ use super::limits::Shortage;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
-use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
+use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,8 @@ pub struct Completeness {
     pub has_ended: bool,
     /// Trials that were never finished (ids).
     pub missing: Vec<String>,
-    /// Trials that have figures and were ended before their time by the user or their system (ids). A run that is gone on with
-    /// measures them again.
+    /// Trials that have figures and were ended before their time by the user or their system (ids).
+    /// A run that is gone on with measures them again.
     #[serde(default)]
     pub cut: Vec<String>,
     /// Trials that could not be measured.
@@ -45,8 +45,8 @@ pub struct Completeness {
 pub struct FailedTrial {
     /// Its id.
     pub trial: String,
-    /// Index of its treatment.
-    pub treatment: usize,
+    /// Index of its configuration.
+    pub configuration: usize,
     /// Why, in the words of the server or system.
     pub reason: String,
 }
@@ -78,9 +78,9 @@ pub enum Validity {
     Missing,
 }
 
-/// One treatment: a line at one number of clients.
+/// One configuration: a line at one number of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TreatmentRow {
+pub struct ConfigurationRow {
     /// Index into [`ReportModel::lines`].
     pub line: usize,
     /// Number of clients.
@@ -130,13 +130,14 @@ pub struct TreatmentRow {
     pub failed_by_kind: Vec<KindCount>,
     /// Retries by kind, most frequent first.
     pub retries_by_kind: Vec<KindCount>,
-    /// The first error of each sort in measured trials with its message and statement, most frequent first. Statements of workloads beside have
-    /// these workloads' names in front.
+    /// The first error of each sort in measured trials with its message and statement, most
+    /// frequent first. Statements of workloads beside have these workloads' names in front.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
     /// Retries per committed transaction of the valid trials (ratio; 0 when nothing was committed).
     pub retries_per_commit: Option<f64>,
-    /// Acknowledged updates that are not in the data, in percent of the commits checked; absent when that was not audited.
+    /// Acknowledged updates that are not in the data, in percent of the commits checked; absent
+    /// when that was not audited.
     pub lost_percent: Option<f64>,
     /// Verdict of all its audits.
     pub audit: AuditVerdict,
@@ -176,14 +177,14 @@ pub struct TrialRow {
     pub id: String,
     /// Block, from 1.
     pub block: u32,
-    /// Index of its treatment.
-    pub treatment: usize,
+    /// Index of its configuration.
+    pub configuration: usize,
     /// What became of it.
     pub state: TrialState,
     /// Figures; absent when it failed or is missing.
     pub figures: Option<TrialFigures>,
     /// Its doubts.
-    pub findings: Vec<Finding>,
+    pub warnings: Vec<Warning>,
     /// How steady it was; absent when it cannot be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<TrialSteadiness>,
@@ -195,9 +196,9 @@ impl TrialRow {
     /// True when it stood still for a while, or nearly so.
     #[must_use]
     pub fn stood_still(&self) -> bool {
-        self.findings
+        self.warnings
             .iter()
-            .any(|finding| matches!(finding, Finding::Stall { .. } | Finding::Collapse { .. }))
+            .any(|warning| matches!(warning, Warning::Stall { .. } | Warning::Collapse { .. }))
     }
 }
 
@@ -210,8 +211,8 @@ pub struct TrialFigures {
     pub measured_s: f64,
     /// Committed transactions per second.
     pub throughput: f64,
-    /// Mean response time in ms; this and the following are absent when nothing was committed, percentiles also when fewer than ten values lie
-    /// beyond them.
+    /// Mean response time in ms; this and the following are absent when nothing was committed,
+    /// percentiles also when fewer than ten values lie beyond them.
     pub mean_ms: Option<f64>,
     /// Median in ms.
     pub p50_ms: Option<f64>,
@@ -221,7 +222,8 @@ pub struct TrialFigures {
     pub p99_ms: Option<f64>,
     /// Largest in ms.
     pub max_ms: Option<f64>,
-    /// Which of these figures are only lower bounds, because arrivals without a commit reach them. Where the mean is one, so is the largest.
+    /// Which of these figures are only lower bounds, because arrivals without a commit reach them.
+    /// Where the mean is one, so is the largest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Metric>,
     /// Open loop: transactions that were due in the window.
@@ -230,7 +232,8 @@ pub struct TrialFigures {
     /// Open loop: those of them that were never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<u64>,
-    /// Longest time without a commit of any client in the window, in ms; absent in records of older versions.
+    /// Longest time without a commit of any client in the window, in ms; absent in records of older
+    /// versions.
     #[serde(default)]
     pub longest_gap_ms: Option<f64>,
     /// Transactions committed.

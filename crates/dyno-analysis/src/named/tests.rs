@@ -13,12 +13,12 @@ use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::record::{NamedTransactions, OpenLoop, TrialRecord};
 use dyno_model::response::{Bounded, ResponseSummary};
-use dyno_store::fixture::{Shape, each_record, one_treatment};
+use dyno_store::fixture::{Shape, each_record, one_configuration};
 use dyno_store::{RunData, TrialOutcome};
 
 /// Reads of 1 ms, nine of ten transactions, and payments of 50 ms of which some fail.
 fn run() -> RunData {
-    let mut data = one_treatment(4).read();
+    let mut data = one_configuration(4).read();
     each_record(&mut data.run, |_, record| {
         let seconds = record.measured.as_secs_f64();
         // Scatter, so that limits can be tested.
@@ -50,7 +50,7 @@ fn run() -> RunData {
             unfinished: 0,
         };
         record.ledger.transactions = vec![count("read", 9_000, 0), count("pay", 1_000, 20)];
-        record.findings.clear();
+        record.warnings.clear();
     });
     data
 }
@@ -74,25 +74,35 @@ fn one_name_alone_has_no_row_of_its_own() {
     assert!(analyse(&data).transactions.is_empty());
 }
 
-/// The same transactions in two databases; the second, which has one of three clients, does half of what the first does.
+/// The same transactions in two databases; the second, which has one of three clients, does half of
+/// what the first does.
 fn spread(own: &[&str]) -> RunData {
     let mut data = run();
     let databases = ["north", "south"].map(str::to_owned);
     let names = transaction_names(&databases, own);
-    for treatment in &mut data.run.plan.treatments {
-        (treatment.clients, treatment.load.databases) = (3, Databases::Named(databases.to_vec()));
+    for configuration in &mut data.run.plan.configurations {
+        (configuration.clients, configuration.load.databases) =
+            (3, Databases::Named(databases.to_vec()));
     }
     each_record(&mut data.run, |_, record| {
-        let (transactions, counts) = (record.transactions.clone(), record.ledger.transactions.clone());
+        let (transactions, counts) =
+            (record.transactions.clone(), record.ledger.transactions.clone());
         record.transactions.clear();
         record.ledger.transactions.clear();
         for (at, name) in names.iter().enumerate() {
-            let (it, count) = (transactions[at % own.len()].clone(), counts[at % own.len()].clone());
+            let (it, count) =
+                (transactions[at % own.len()].clone(), counts[at % own.len()].clone());
             let share = if name.starts_with("north") { 1.0 } else { 0.4 };
             let work = it.work.map(|work| work * share);
             let count_of = |own: &str| if own == "pay" { 500 } else { 2_000 };
-            let response = it.response.map(|all| ResponseSummary { count: count_of(&it.name), ..all });
-            record.transactions.push(NamedTransactions { name: name.clone(), work, response, think: None });
+            let response =
+                it.response.map(|all| ResponseSummary { count: count_of(&it.name), ..all });
+            record.transactions.push(NamedTransactions {
+                name: name.clone(),
+                work,
+                response,
+                think: None,
+            });
             record.ledger.transactions.push(TransactionCount { name: name.clone(), ..count });
         }
     });
@@ -103,7 +113,8 @@ fn spread(own: &[&str]) -> RunData {
 fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_is_told() {
     let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
     let model = analyse(&spread(&["read", "pay"]));
-    let rows: Vec<_> = model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
+    let rows: Vec<_> =
+        model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
     let expected = [
         ("north", Some(2)),
         ("north: read", None),
@@ -120,8 +131,8 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     assert_eq!((north.committed, north.failed, north.retries), (4 * (9_000 + 980), 4 * 20, 4 * 6));
     let served = |model: &crate::model::ReportModel| {
         let found = model.conclusions.iter().filter_map(|it| match it {
-            crate::model::Conclusion::Served { treatment, least, lowest, most, highest } => {
-                Some((*treatment, least.clone(), lowest.round(), most.clone(), highest.round()))
+            crate::model::Conclusion::Served { configuration, least, lowest, most, highest } => {
+                Some((*configuration, least.clone(), lowest.round(), most.clone(), highest.round()))
             }
             _ => None,
         });
@@ -131,17 +142,18 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     assert_eq!(served(&model), expected, "a number for each client");
     // Of several numbers of clients, the one at which it was least equal.
     let mut several = model.clone();
-    several.treatments.push(model.treatments[0].clone());
+    several.configurations.push(model.configurations[0].clone());
     let equal = |row: &NamedRow| {
         let throughput = row.throughput.map(|it| Estimate { mean: 500.0, ..it });
-        NamedRow { treatment: 1, clients: row.clients.map(|_| 1), throughput, ..row.clone() }
+        NamedRow { configuration: 1, clients: row.clients.map(|_| 1), throughput, ..row.clone() }
     };
     several.transactions.extend(model.transactions.iter().map(equal));
     several.conclusions = crate::conclusions::conclude(&several);
     assert_eq!(served(&several), expected);
     // Where transactions have no names of their own, the database's is theirs.
     let model = analyse(&spread(&["read"]));
-    let rows: Vec<_> = model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
+    let rows: Vec<_> =
+        model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
     assert_eq!(rows, [("north", Some(2)), ("south", Some(1))]);
     assert!(model.transactions[0].p99.is_some());
     assert_eq!(served(&model).len(), 1);
@@ -163,31 +175,33 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
     let mut data = run();
     let statement = data.run.plan.trials[0].id.clone();
     let TrialOutcome::Finished(record) = &data.run.outcomes[&statement] else { panic!("finished") };
-    let (statement, time) = (record.statements[0].name.clone(), record.statements[0].latency.mean / 1e6);
+    let (statement, time) =
+        (record.statements[0].name.clone(), record.statements[0].latency.mean / 1e6);
     let limit = |part: LimitPart, measure, value| Limit {
         measure,
         value,
         part: Some(part),
-        treatments: vec![0],
+        configurations: vec![0],
         aborts: false,
     };
     let transaction = |name: &str| LimitPart::Transaction(name.to_owned());
     let of_statement = || LimitPart::Statement(statement.clone());
     let cases = [
-        (limit(transaction("read"), LimitMeasure::P99, 20.0), LimitVerdict::Held),
-        (limit(transaction("pay"), LimitMeasure::P99, 20.0), LimitVerdict::Broken),
-        (limit(transaction("pay"), LimitMeasure::Throughput, 90.0), LimitVerdict::Held),
-        (limit(transaction("read"), LimitMeasure::Throughput, 1_000.0), LimitVerdict::Broken),
-        (limit(transaction("pay"), LimitMeasure::Failed, 1.0), LimitVerdict::Broken),
-        (limit(transaction("read"), LimitMeasure::Failed, 1.0), LimitVerdict::Held),
+        (limit(transaction("read"), LimitMeasure::P99, 20.0), LimitVerdict::Passed),
+        (limit(transaction("pay"), LimitMeasure::P99, 20.0), LimitVerdict::Failed),
+        (limit(transaction("pay"), LimitMeasure::Throughput, 90.0), LimitVerdict::Passed),
+        (limit(transaction("read"), LimitMeasure::Throughput, 1_000.0), LimitVerdict::Failed),
+        (limit(transaction("pay"), LimitMeasure::Failed, 1.0), LimitVerdict::Failed),
+        (limit(transaction("read"), LimitMeasure::Failed, 1.0), LimitVerdict::Passed),
         (limit(transaction("gone"), LimitMeasure::P99, 1.0), LimitVerdict::Undecided),
-        (limit(of_statement(), LimitMeasure::Mean, 2.0 * time), LimitVerdict::Held),
-        (limit(of_statement(), LimitMeasure::Mean, 0.5 * time), LimitVerdict::Broken),
-        (limit(of_statement(), LimitMeasure::Failed, 50.0), LimitVerdict::Held),
+        (limit(of_statement(), LimitMeasure::Mean, 2.0 * time), LimitVerdict::Passed),
+        (limit(of_statement(), LimitMeasure::Mean, 0.5 * time), LimitVerdict::Failed),
+        (limit(of_statement(), LimitMeasure::Failed, 50.0), LimitVerdict::Passed),
     ];
     let (written, expected): (Vec<Limit>, Vec<LimitVerdict>) = cases.into_iter().unzip();
     data.run.plan.limits.clone_from(&written);
-    let found: Vec<LimitVerdict> = limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
+    let found: Vec<LimitVerdict> =
+        limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
     assert_eq!(found, expected, "{written:#?}");
     let told = analyse(&data)
         .conclusions
@@ -200,9 +214,15 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
 fn with_report() -> RunData {
     let mut data = run();
     let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
-    let plan = BesidePlan { name: "report".to_owned(), workload, clients: 3, rate: Some(0.5), think: None };
-    for treatment in &mut data.run.plan.treatments {
-        treatment.beside = vec![plan.clone()];
+    let plan = BesidePlan {
+        name: "report".to_owned(),
+        workload,
+        clients: 3,
+        rate: Some(0.5),
+        think: None,
+    };
+    for configuration in &mut data.run.plan.configurations {
+        configuration.beside = vec![plan.clone()];
     }
     each_record(&mut data.run, |index, record| {
         let scatter = 1.0 + 0.01 * (f64::from(record.trial.block) - 2.5);
@@ -213,12 +233,26 @@ fn with_report() -> RunData {
             ..ResponseSummary::default()
         };
         let found = if index == 0 { 8 } else { 10 };
-        let audit =
-            AuditCheck::Value { expression: "n".to_owned(), expected_min: 10, expected_max: 10, found };
+        let audit = AuditCheck::Value {
+            expression: "n".to_owned(),
+            expected_min: 10,
+            expected_max: 10,
+            found,
+        };
         let own = TrialRecord {
             measured: record.measured,
-            ledger: Ledger { started: 1_000, committed: 960, failed: 40, retries: 2, ..Ledger::default() },
-            open_loop: Some(OpenLoop { arrived: 1_000, response: Some(response), ..OpenLoop::default() }),
+            ledger: Ledger {
+                started: 1_000,
+                committed: 960,
+                failed: 40,
+                retries: 2,
+                ..Ledger::default()
+            },
+            open_loop: Some(OpenLoop {
+                arrived: 1_000,
+                response: Some(response),
+                ..OpenLoop::default()
+            }),
             work: Some(50.0 * record.measured.as_secs_f64() * scatter),
             audit: audit.into(),
             ..TrialRecord::default()
@@ -235,7 +269,10 @@ fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit()
     let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
     assert_eq!((row.kind.as_str(), row.clients, row.rate), ("sql", 3, Some(0.5)));
     let figures = &row.figures;
-    assert_eq!((mean(figures.throughput), mean(figures.mean), mean(figures.p99)), (50.0, 2_000.0, 3_000.0));
+    assert_eq!(
+        (mean(figures.throughput), mean(figures.mean), mean(figures.p99)),
+        (50.0, 2_000.0, 3_000.0)
+    );
     assert_eq!((figures.committed, figures.failed, figures.retries), (4 * 960, 4 * 40, 4 * 2));
     assert_eq!(row.audit, AuditVerdict::Violated);
     assert!(analyse(&run()).beside.is_empty());
@@ -244,9 +281,9 @@ fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit()
 #[test]
 fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
     use crate::model::{NotWorkingReason as Reason, Verdict};
-    use dyno_model::finding::Finding;
-    let failures = |share| vec![Finding::Failures { failed: 1_000, share }];
-    let behind = vec![Finding::KeptBehind { share: 0.5, unstarted: 500 }];
+    use dyno_model::warning::Warning;
+    let failures = |share| vec![Warning::Failures { failed: 1_000, share }];
+    let behind = vec![Warning::KeptBehind { share: 0.5, unstarted: 500 }];
     let open = |arrived| Some(OpenLoop { arrived, ..OpenLoop::default() });
     // Begun and committed, what arrived at a rate, doubts; what is held against the second system.
     let rows = [
@@ -260,29 +297,37 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
         (0, 0, open(0), vec![], None),
         (0, 0, None, vec![], None),
     ];
-    for (started, committed, open_loop, findings, expected) in rows {
-        let mut data = Shape { clients: vec![8], blocks: 5, has_trouble: false, ..Shape::small() }.read();
+    for (started, committed, open_loop, warnings, expected) in rows {
+        let mut data =
+            Shape { clients: vec![8], blocks: 5, has_trouble: false, ..Shape::small() }.read();
         let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
-        let plan = BesidePlan { name: "report".to_owned(), workload, clients: 3, rate: None, think: None };
-        data.run.plan.treatments.iter_mut().for_each(|it| it.beside = vec![plan.clone()]);
+        let plan =
+            BesidePlan { name: "report".to_owned(), workload, clients: 3, rate: None, think: None };
+        data.run.plan.configurations.iter_mut().for_each(|it| it.beside = vec![plan.clone()]);
         let part = Some(LimitPart::Beside("report".to_owned()));
         let limit = |part| Limit {
             measure: LimitMeasure::Mean,
             value: 1e9,
             part,
-            treatments: vec![1],
+            configurations: vec![1],
             aborts: false,
         };
         data.run.plan.limits = vec![limit(None), limit(part)];
         each_record(&mut data.run, |_, record| {
-            let is_second = record.trial.treatment == 1;
+            let is_second = record.trial.configuration == 1;
             // By its own figures the second system is twice as good.
-            record.work = Some(if is_second { 2_000.0 } else { 1_000.0 } * record.measured.as_secs_f64());
+            record.work =
+                Some(if is_second { 2_000.0 } else { 1_000.0 } * record.measured.as_secs_f64());
             let background = match is_second {
                 true => TrialRecord {
-                    ledger: Ledger { started, committed, failed: started - committed, ..Ledger::default() },
+                    ledger: Ledger {
+                        started,
+                        committed,
+                        failed: started - committed,
+                        ..Ledger::default()
+                    },
                     open_loop,
-                    findings: findings.clone(),
+                    warnings: warnings.clone(),
                     ..TrialRecord::default()
                 },
                 false => TrialRecord {
@@ -290,17 +335,19 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
                     ..TrialRecord::default()
                 },
             };
-            record.beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record: background }];
+            record.beside =
+                vec![BesideRecord { name: "report".to_owned(), clients: 3, record: background }];
         });
         let model = analyse(&data);
         let case = format!("{started} {committed} {open_loop:?}");
         let held: Vec<Option<Reason>> =
-            model.treatments.iter().map(|row| row.not_working.map(|it| it.because)).collect();
+            model.configurations.iter().map(|row| row.not_working.map(|it| it.because)).collect();
         assert_eq!(held, [None, expected], "{case}");
         let verdict = model.comparisons[0].effect.verdict;
         let told = if expected.is_some() { Verdict::Invalid } else { Verdict::Better };
         assert_eq!(verdict, Some(told), "{case}");
-        let broken: Vec<bool> = model.limits.iter().map(|row| row.verdict == LimitVerdict::Broken).collect();
+        let broken: Vec<bool> =
+            model.limits.iter().map(|row| row.verdict == LimitVerdict::Failed).collect();
         assert_eq!(broken, [expected.is_some(); 2], "{case}: {:?}", model.limits);
     }
 }
@@ -312,35 +359,42 @@ fn limits_are_of_the_workload_beside_that_they_name() {
         measure,
         value,
         part: Some(LimitPart::Beside("report".to_owned())),
-        treatments: vec![0],
+        configurations: vec![0],
         aborts: false,
     };
     let cases = [
-        (limit(LimitMeasure::P99, 4_000.0), LimitVerdict::Held),
-        (limit(LimitMeasure::P99, 2_000.0), LimitVerdict::Broken),
-        (limit(LimitMeasure::Throughput, 40.0), LimitVerdict::Held),
-        (limit(LimitMeasure::Throughput, 60.0), LimitVerdict::Broken),
-        (limit(LimitMeasure::Failed, 10.0), LimitVerdict::Held),
-        (limit(LimitMeasure::Failed, 1.0), LimitVerdict::Broken),
-        (limit(LimitMeasure::Lost, 0.0), LimitVerdict::Broken),
+        (limit(LimitMeasure::P99, 4_000.0), LimitVerdict::Passed),
+        (limit(LimitMeasure::P99, 2_000.0), LimitVerdict::Failed),
+        (limit(LimitMeasure::Throughput, 40.0), LimitVerdict::Passed),
+        (limit(LimitMeasure::Throughput, 60.0), LimitVerdict::Failed),
+        (limit(LimitMeasure::Failed, 10.0), LimitVerdict::Passed),
+        (limit(LimitMeasure::Failed, 1.0), LimitVerdict::Failed),
+        (limit(LimitMeasure::Lost, 0.0), LimitVerdict::Failed),
     ];
     let (written, expected): (Vec<Limit>, Vec<LimitVerdict>) = cases.into_iter().unzip();
     data.run.plan.limits.clone_from(&written);
-    let found: Vec<LimitVerdict> = limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
+    let found: Vec<LimitVerdict> =
+        limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
     assert_eq!(found, expected, "{written:#?}");
 }
 
 #[test]
-fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_treatment_itself_did_not_work() {
+fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_configuration_itself_did_not_work() {
     let mut data = with_report();
-    let own =
-        Limit { measure: LimitMeasure::P99, value: 10_000.0, part: None, treatments: vec![0], aborts: false };
+    let own = Limit {
+        measure: LimitMeasure::P99,
+        value: 10_000.0,
+        part: None,
+        configurations: vec![0],
+        aborts: false,
+    };
     let part = Some(LimitPart::Beside("report".to_owned()));
     data.run.plan.limits = vec![own.clone(), Limit { part, ..own }];
-    let verdicts =
-        |data: &RunData| limits(&View::new(data)).into_iter().map(|row| row.verdict).collect::<Vec<_>>();
-    assert_eq!(verdicts(&data), [LimitVerdict::Held; 2]);
+    let verdicts = |data: &RunData| {
+        limits(&View::new(data)).into_iter().map(|row| row.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&data), [LimitVerdict::Passed; 2]);
     let outcome = data.run.outcomes.values_mut().next().expect("a trial");
     *outcome = TrialOutcome::Failed { reason: "nobody was let in".to_owned(), search: None };
-    assert_eq!(verdicts(&data), [LimitVerdict::Broken, LimitVerdict::Held]);
+    assert_eq!(verdicts(&data), [LimitVerdict::Failed, LimitVerdict::Passed]);
 }

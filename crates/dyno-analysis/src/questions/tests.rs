@@ -1,13 +1,13 @@
 //! Known truths come out right.
 
-use super::{Cell, Model, answer, groups, rows, settings, ways};
+use super::{Cell, Model, answer, groups, interaction_factors, rows, settings};
 use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportModel, Verdict};
 use crate::pairs::pairs;
 use crate::stats::mixed::{self, Components};
 use crate::view::View;
-use dyno_model::finding::Finding;
-use dyno_model::plan::{Metric, Treatment, Trial};
+use dyno_model::plan::{Configuration, Metric, Trial};
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 fn normal(seed: u64, trial: usize) -> f64 {
     let mut state = (seed * 1_000 + trial as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
     (0..12).map(|_| uniform()).sum::<f64>() - 6.0
@@ -35,18 +36,23 @@ fn experiment() -> RunData {
 }
 
 /// Gives each trial a throughput per client: `logarithm` by its number.
-fn given(data: &mut RunData, logarithm: impl Fn(usize, &Trial, &Treatment) -> f64) {
+fn given(data: &mut RunData, logarithm: impl Fn(usize, &Trial, &Configuration) -> f64) {
     for (at, trial) in data.run.plan.trials.iter().enumerate() {
-        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
-        let treatment = &data.run.plan.treatments[trial.treatment];
-        record.work = Some(1_000.0 * f64::from(treatment.clients) * logarithm(at, trial, treatment).exp());
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else {
+            continue;
+        };
+        let configuration = &data.run.plan.configurations[trial.configuration];
+        record.work = Some(
+            1_000.0 * f64::from(configuration.clients) * logarithm(at, trial, configuration).exp(),
+        );
     }
 }
 
 /// Trials scatter by 2 %; `effect` is the truth by system, variant and clients.
 fn measured(data: &mut RunData, seed: u64, effect: impl Fn(usize, &str, u32) -> f64) {
-    given(data, |at, _, treatment| {
-        effect(treatment.system, &treatment.levels[0], treatment.clients).ln() + 0.02 * normal(seed, at)
+    given(data, |at, _, configuration| {
+        effect(configuration.system, &configuration.levels[0], configuration.clients).ln()
+            + 0.02 * normal(seed, at)
     });
 }
 
@@ -57,7 +63,8 @@ fn report(seed: u64, effect: impl Fn(usize, &str, u32) -> f64) -> ReportModel {
 }
 
 fn throughput<'a>(model: &'a ReportModel, of: &ComparisonOf) -> &'a Question {
-    let mut found = model.questions.iter().filter(|it| it.metric == Metric::Throughput && it.of == *of);
+    let mut found =
+        model.questions.iter().filter(|it| it.metric == Metric::Throughput && it.of == *of);
     found.next().expect("it is asked")
 }
 
@@ -68,16 +75,28 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
     // Through the second variant 5 % less everywhere.
     let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
     let question = throughput(&model, &VARIANT);
-    assert_eq!((question.subject.as_str(), question.baseline.as_str()), ("in-place", "read-modify-write"));
-    assert_eq!((question.cells, question.mixes, question.clients.as_slice()), (6, 2, &[4, 64, 512][..]));
+    assert_eq!(
+        (question.subject.as_str(), question.baseline.as_str()),
+        ("in-place", "read-modify-write")
+    );
+    assert_eq!(
+        (question.cells, question.mixes, question.clients.as_slice()),
+        (6, 2, &[4, 64, 512][..])
+    );
     assert_eq!(question.effect.verdict, Some(Verdict::Worse), "{question:?}");
     let (ratio, interval) =
         (question.effect.ratio.expect("known"), question.effect.ratio_interval.expect("known"));
-    assert!((ratio - 0.95).abs() < 0.02 && interval.low < 0.95 && interval.high > 0.95, "{question:?}");
+    assert!(
+        (ratio - 0.95).abs() < 0.02 && interval.low < 0.95 && interval.high > 0.95,
+        "{question:?}"
+    );
     assert!(question.interactions.iter().all(|it| !it.depends), "{question:?}");
     // What was lost stands first: the fixture loses updates.
     let first = &model.conclusions[..2];
-    assert!(matches!(first, [Conclusion::LostUpdates { .. }, Conclusion::Question { .. }]), "{first:?}");
+    assert!(
+        matches!(first, [Conclusion::LostUpdates { .. }, Conclusion::Question { .. }]),
+        "{first:?}"
+    );
     // Systems differ between starts, of which each block has one per system.
     let degrees = throughput(&model, &ComparisonOf::System).degrees.expect("known");
     assert!((degrees - 2.0).abs() < 1e-6, "{degrees}");
@@ -115,9 +134,12 @@ fn cells_of_a_question_that_nothing_answers_are_not_told_one_by_one_where_they_a
     assert!(!throughput(&model, &ComparisonOf::System).opens_cells);
     let undecided = Some(Verdict::Inconclusive);
     let is_cell = |of: &ComparisonOf, verdict| *of == ComparisonOf::System && verdict == undecided;
-    assert!(model.comparisons.iter().any(|it| is_cell(&it.of, it.effect.verdict)), "{:?}", model.comparisons);
-    let is_told =
-        |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if is_cell(of, *verdict));
+    assert!(
+        model.comparisons.iter().any(|it| is_cell(&it.of, it.effect.verdict)),
+        "{:?}",
+        model.comparisons
+    );
+    let is_told = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if is_cell(of, *verdict));
     assert!(!model.conclusions.iter().any(is_told), "{:?}", model.conclusions);
 }
 
@@ -130,7 +152,12 @@ fn cells_of_a_question_that_was_asked_until_it_was_decided_are_not_told_where_th
         let model = crate::analyse(&data);
         assert!(throughput(&model, &VARIANT).opens_cells);
         let is_told = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if *of == VARIANT && *verdict == Some(Verdict::Inconclusive));
-        assert_eq!(model.conclusions.iter().any(is_told), budget.is_none(), "{:?}", model.conclusions);
+        assert_eq!(
+            model.conclusions.iter().any(is_told),
+            budget.is_none(),
+            "{:?}",
+            model.conclusions
+        );
     }
 }
 
@@ -165,8 +192,12 @@ fn an_effect_that_another_factor_changes_is_said_to_depend_on_it_and_never_on_it
         (depending[0].low.level.as_str(), depending[0].high.level.as_str()),
         ("read-modify-write", "in-place")
     );
-    let asked = |of| throughput(&model, &of).interactions.iter().map(|it| it.with).collect::<Vec<_>>();
-    assert_eq!(asked(ComparisonOf::System), [InteractionWith::Clients, InteractionWith::Level { factor: 0 }]);
+    let asked =
+        |of| throughput(&model, &of).interactions.iter().map(|it| it.with).collect::<Vec<_>>();
+    assert_eq!(
+        asked(ComparisonOf::System),
+        [InteractionWith::Clients, InteractionWith::Level { factor: 0 }]
+    );
     assert_eq!(asked(VARIANT), [InteractionWith::Clients, InteractionWith::System]);
 }
 
@@ -174,15 +205,16 @@ fn an_effect_that_another_factor_changes_is_said_to_depend_on_it_and_never_on_it
 fn what_a_data_set_shares_is_the_error_of_a_variant() {
     let mut data = experiment();
     for seed in 1..=3 {
-        given(&mut data, |at, trial, treatment| {
-            let variant = usize::from(treatment.levels[0] == "in-place");
-            let data_set = 4 * trial.block as usize + 2 * treatment.system + variant;
+        given(&mut data, |at, trial, configuration| {
+            let variant = usize::from(configuration.levels[0] == "in-place");
+            let data_set = 4 * trial.block as usize + 2 * configuration.system + variant;
             0.03 * normal(seed, data_set) + 0.005 * normal(seed + 50, at)
         });
         let compared = crate::comparisons::compare(&View::new(&data), 1.0);
         let is_asked = |it: &&Question| it.metric == Metric::Throughput && it.of == VARIANT;
         let question = compared.questions.iter().find(is_asked).expect("it is asked");
-        // Three blocks with two starts of two data sets: 12 of them, less 6 starts, less the variant and what it does in the other system.
+        // Three blocks with two starts of two data sets: 12 of them, less 6 starts, less the
+        // variant and what it does in the other system.
         let degrees = question.degrees.expect("known");
         assert!(degrees < 4.0 + 1e-6, "{question:?}");
         let scatter = question.scatter.expect("known");
@@ -196,17 +228,22 @@ fn what_a_data_set_shares_is_the_error_of_a_variant() {
 }
 
 #[test]
-fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on_its_degrees_of_freedom() {
+fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on_its_degrees_of_freedom()
+ {
     let mut data = experiment();
-    given(&mut data, |at, _, treatment| {
-        let is_restless = treatment.system == 0 && treatment.clients == 512;
+    given(&mut data, |at, _, configuration| {
+        let is_restless = configuration.system == 0 && configuration.clients == 512;
         normal(5, at) * if is_restless { 0.2 } else { 0.002 }
     });
     let view = View::new(&data);
     let pairs = pairs(&view);
-    let group = groups(view.plan(), &pairs).into_iter().find(|it| it.of == VARIANT).expect("it is asked");
-    let side = |treatment: usize| {
-        let figures = view.standings[treatment].figures(Metric::Throughput).expect("measured").into_iter();
+    let group =
+        groups(view.plan(), &pairs).into_iter().find(|it| it.of == VARIANT).expect("it is asked");
+    let side = |configuration: usize| {
+        let figures = view.eligibilities[configuration]
+            .figures(Metric::Throughput)
+            .expect("measured")
+            .into_iter();
         figures.map(|(record, value)| (record.trial.block, value)).collect::<BTreeMap<_, _>>()
     };
     let cell = |at: &usize| {
@@ -214,20 +251,28 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
         Cell::new(pair, side(pair.subject), side(pair.baseline)).expect("three blocks")
     };
     let cells: Vec<Cell<'_>> = group.pairs.iter().map(cell).collect();
-    let treatments: BTreeSet<usize> =
+    let configurations: BTreeSet<usize> =
         cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
-    let treatments: Vec<usize> = treatments.into_iter().collect();
-    let fit = mixed::fit(&rows(view.plan(), &cells, &treatments).0, Components::Free).expect("a fit");
-    let number = |treatment: usize| treatments.iter().position(|it| *it == treatment).expect("one of them");
-    let sides = cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
+    let configurations: Vec<usize> = configurations.into_iter().collect();
+    let fit =
+        mixed::fit(&rows(view.plan(), &cells, &configurations).0, Components::Free).expect("a fit");
+    let number = |configuration: usize| {
+        configurations.iter().position(|it| *it == configuration).expect("one of them")
+    };
+    let sides =
+        cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
     let model = Model { fit, sides };
     let whole = model.fit.contrast(&model.whole()).expect("an estimate");
     let found = answer(&view, Metric::Throughput, &cells, 3).expect("an answer");
     // Three blocks leave that cell two.
     assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
-    for way in ways(&settings(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>())) {
-        let believed = model.interaction(&way, 1.0).and_then(|it| it.p).expect("tested");
-        let said = found.interactions.iter().find(|it| it.with == way.with).and_then(|it| it.p);
+    for interaction in interaction_factors(&settings(
+        view.plan(),
+        &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>(),
+    )) {
+        let believed = model.interaction(&interaction, 1.0).and_then(|it| it.p).expect("tested");
+        let said =
+            found.interactions.iter().find(|it| it.with == interaction.with).and_then(|it| it.p);
         assert!(said.is_some_and(|said| said > believed + 1e-3), "{said:?} {believed}");
     }
 }
@@ -239,7 +284,8 @@ fn restless_seconds_ask_for_longer_windows_and_restless_trials_for_more_blocks()
         given(&mut data, |at, _, _| 0.04 * normal(seed, at));
         for (at, files) in data.trials.values_mut().enumerate() {
             for (second, line) in files.timeline.iter_mut().enumerate() {
-                line.committed = (1e4 * (1.0 + within * normal(seed + 100 + at as u64, second))) as u64;
+                line.committed =
+                    (1e4 * (1.0 + within * normal(seed + 100 + at as u64, second))) as u64;
             }
         }
         let compared = crate::comparisons::compare(&View::new(&data), 1.0);
@@ -256,12 +302,14 @@ fn restless_seconds_ask_for_longer_windows_and_restless_trials_for_more_blocks()
 }
 
 /// Takes away the validity of some trials of an experiment in which in-place has 10 % more.
-fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Treatment) -> bool) -> Question {
+fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Configuration) -> bool) -> Question {
     measured(data, 11, |_, variant, _| if variant == "in-place" { 1.1 } else { 1.0 });
     for trial in &data.run.plan.trials {
-        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
-        if is_lost(trial, &data.run.plan.treatments[trial.treatment]) {
-            record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else {
+            continue;
+        };
+        if is_lost(trial, &data.run.plan.configurations[trial.configuration]) {
+            record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
         }
     }
     let compared = crate::comparisons::compare(&View::new(data), 1.0);
@@ -272,21 +320,36 @@ fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Treatment) -> bool) -> 
 #[test]
 fn a_question_takes_pairs_that_lack_a_trial_as_long_as_it_has_three_blocks() {
     // One side of every pair loses a trial, each time in another block.
-    let question = without(&mut experiment(), |trial, treatment| {
-        let block = (trial.treatment as u32 + treatment.clients) % 3 + 1;
-        treatment.levels[0] == "in-place" && trial.block == block
+    let question = without(&mut experiment(), |trial, configuration| {
+        let block = (trial.configuration as u32 + configuration.clients) % 3 + 1;
+        configuration.levels[0] == "in-place" && trial.block == block
     });
-    assert_eq!((question.cells, question.effect.verdict), (6, Some(Verdict::Better)), "{question:?}");
+    assert_eq!(
+        (question.cells, question.effect.verdict),
+        (6, Some(Verdict::Better)),
+        "{question:?}"
+    );
     let ratio = question.effect.ratio.expect("known");
     assert!((1.08..1.12).contains(&ratio), "{ratio}");
     let question = without(&mut experiment(), |trial, _| trial.block == 3);
-    assert_eq!((question.effect.ratio, question.effect.verdict), (None, Some(Verdict::Inconclusive)));
+    assert_eq!(
+        (question.effect.ratio, question.effect.verdict),
+        (None, Some(Verdict::Inconclusive))
+    );
 }
 
 #[test]
 fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
     let mut data = experiment();
-    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let id = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .find(|trial| trial.configuration == 0)
+        .expect("planned")
+        .id
+        .clone();
     let commits = data.trials[&id].transaction.len();
     never_started(&mut data, 0, commits / 5);
     let model = crate::analyse(&data);
@@ -295,7 +358,10 @@ fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
     for question in of_times {
         let has_bound = |at: &usize| model.comparisons[*at].effect.bound.is_some();
         assert!(question.comparisons.iter().any(has_bound), "{question:?}");
-        assert_eq!((question.effect.ratio, question.effect.verdict), (None, Some(Verdict::Inconclusive)));
+        assert_eq!(
+            (question.effect.ratio, question.effect.verdict),
+            (None, Some(Verdict::Inconclusive))
+        );
     }
 }
 
@@ -307,7 +373,8 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
         let compared = crate::comparisons::compare(&View::new(&data), 1.0);
         let of_cells = compared.comparisons.iter().filter(|it| it.metric == Metric::Throughput);
         let of_questions = compared.questions.iter().filter(|it| it.metric == Metric::Throughput);
-        let mut all = of_cells.map(|it| it.effect.verdict).chain(of_questions.map(|it| it.effect.verdict));
+        let mut all =
+            of_cells.map(|it| it.effect.verdict).chain(of_questions.map(|it| it.effect.verdict));
         all.any(|verdict| matches!(verdict, Some(Verdict::Better | Verdict::Worse)))
     };
     let reports = (0..60).filter(&mut has_verdict).count();
@@ -320,13 +387,20 @@ fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
     let better = |seed| report(seed, |_, variant, _| if variant == "in-place" { 1.3 } else { 1.0 });
     assert_eq!(throughput(&better(3), &VARIANT).effect.verdict, Some(Verdict::Better));
     let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
-    let treatments = &data.run.plan.treatments;
-    let subject = treatments.iter().position(|it| it.levels[0] == "in-place").expect("planned");
-    let stopped: Vec<String> =
-        data.run.plan.trials.iter().filter(|it| it.treatment == subject).map(|it| it.id.clone()).collect();
+    let configurations = &data.run.plan.configurations;
+    let subject = configurations.iter().position(|it| it.levels[0] == "in-place").expect("planned");
+    let stopped: Vec<String> = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .filter(|it| it.configuration == subject)
+        .map(|it| it.id.clone())
+        .collect();
     for (id, outcome) in &mut data.run.outcomes {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        let is_subject = data.run.plan.treatments[record.trial.treatment].levels[0] == "in-place";
+        let is_subject =
+            data.run.plan.configurations[record.trial.configuration].levels[0] == "in-place";
         record.work = Some(record.ledger.committed as f64 * if is_subject { 3.0 } else { 1.0 });
         if *id == stopped[0] {
             (record.ledger.committed, record.work) = (0, Some(0.0));
@@ -340,7 +414,7 @@ fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
 
 #[test]
 fn what_misses_trials_has_at_least_the_degrees_of_freedom_of_its_blocks_and_says_how_many_pairs_were_usable()
-{
+ {
     for seed in 0..20 {
         let mut data = experiment();
         measured(&mut data, seed, |_, _, _| 1.0);
@@ -358,9 +432,16 @@ fn what_misses_trials_has_at_least_the_degrees_of_freedom_of_its_blocks_and_says
                 assert!(degrees >= 2.0 - 1e-6, "{seed}: {question:?}");
             }
             let usable = |at: &&usize| {
-                let blocks = |treatment: usize| -> BTreeSet<u32> {
-                    let of = data.run.plan.trials.iter().filter(|trial| trial.treatment == treatment);
-                    of.filter(|it| data.run.outcomes.contains_key(&it.id)).map(|it| it.block).collect()
+                let blocks = |configuration: usize| -> BTreeSet<u32> {
+                    let of = data
+                        .run
+                        .plan
+                        .trials
+                        .iter()
+                        .filter(|trial| trial.configuration == configuration);
+                    of.filter(|it| data.run.outcomes.contains_key(&it.id))
+                        .map(|it| it.block)
+                        .collect()
                 };
                 let all = pairs(&view);
                 let pair = &all[**at % all.len()];
@@ -379,13 +460,15 @@ fn a_difference_of_six_per_cent_at_six_per_cent_scatter_is_mostly_decided_by_fiv
     let mut data = Shape { systems: 2, clients, blocks: 5, ..Shape::small() }.read();
     let mut decided = 0;
     for seed in 0..100 {
-        given(&mut data, |at, _, treatment| {
-            f64::ln(if treatment.system == 1 { 1.06 } else { 1.0 }) + 0.06 * normal(seed, at)
+        given(&mut data, |at, _, configuration| {
+            f64::ln(if configuration.system == 1 { 1.06 } else { 1.0 }) + 0.06 * normal(seed, at)
         });
         let questions = crate::comparisons::compare(&View::new(&data), 1.0).questions;
-        let primary = questions.iter().find(|it| it.metric == Metric::Throughput).expect("it is asked");
+        let primary =
+            questions.iter().find(|it| it.metric == Metric::Throughput).expect("it is asked");
         decided += u32::from(primary.effect.verdict == Some(Verdict::Better));
     }
-    // 79 of 100 at the level of the primary metric, by the t distribution of four degrees of freedom; 57 where two metrics share the level.
+    // 79 of 100 at the level of the primary metric, by the t distribution of four degrees of
+    // freedom; 57 where two metrics share the level.
     assert!(decided >= 70, "{decided} of 100");
 }

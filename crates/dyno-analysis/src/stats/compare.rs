@@ -1,12 +1,13 @@
-//! Comparing two treatments by the ratio of their figures.
+//! Comparing two configurations by the ratio of their figures.
 //!
-//! Figures of performance are positive and their errors multiply, so everything happens on logarithms and is
-//! exponentiated at the end. With blocks the two sides are paired, which removes what a whole block shares:
-//! `d_b = ln(subject_b / baseline_b)`, interval `mean(d) ± t(n-1) · s(d) / √n`. Without pairs Welch's test applies:
-//! B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+//! Figures of performance are positive and their errors multiply, so everything happens on
+//! logarithms and is exponentiated at the end. With blocks the two sides are paired, which removes
+//! what a whole block shares: `d_b = ln(subject_b / baseline_b)`, interval
+//! `mean(d) ± t(n-1) · s(d) / √n`. Without pairs Welch's test applies: B. L. Welch, "The
+//! generalization of 'Student's' problem when several different population variances are involved",
 //! Biometrika 34 (1947), with Satterthwaite's degrees of freedom.
 
-use super::looks::Levels;
+use super::group_sequential::Levels;
 use super::student::{certainty, cumulative, logarithms, mean, pooled, quantile, variance};
 
 /// How the subject compares with the baseline. All ratios are subject over baseline.
@@ -43,7 +44,7 @@ impl RatioTest {
 
     /// The same test at a look: its p-value, and the risk of its intervals, are over all looks.
     #[must_use]
-    pub fn at_look(self, levels: Levels) -> Self {
+    pub fn at_interim(self, levels: Levels) -> Self {
         Self { p: levels.adjusted(self.p), levels, ..self }
     }
 
@@ -51,7 +52,15 @@ impl RatioTest {
     #[must_use]
     pub fn of(difference: f64, error: f64, degrees: f64, repeats: usize) -> Self {
         let p = certainty(difference, error, degrees);
-        Self { ratio: difference.exp(), p, repeats, difference, error, degrees, levels: Levels::ONCE }
+        Self {
+            ratio: difference.exp(),
+            p,
+            repeats,
+            difference,
+            error,
+            degrees,
+            levels: Levels::ONCE,
+        }
     }
 
     /// Degrees of freedom of its error.
@@ -66,8 +75,9 @@ impl RatioTest {
         (self.error.powi(2) * self.repeats as f64, self.degrees)
     }
 
-    /// The same test where what several runs have in common adds to the variance of its difference: that variance, with its degrees of freedom. Degrees of
-    /// freedom of the sum are Satterthwaite's.
+    /// The same test where what several runs have in common adds to the variance of its difference:
+    /// that variance, with its degrees of freedom. Degrees of freedom of the sum are
+    /// Satterthwaite's.
     #[must_use]
     pub fn with_added(&self, variance: f64, degrees: f64) -> Self {
         let own = self.error.powi(2);
@@ -76,7 +86,8 @@ impl RatioTest {
             return *self;
         }
         let sum = own + variance;
-        Self::of(self.difference, sum.sqrt(), sum.powi(2) / spread, self.repeats).at_look(self.levels)
+        Self::of(self.difference, sum.sqrt(), sum.powi(2) / spread, self.repeats)
+            .at_interim(self.levels)
     }
 
     /// Variance of its difference, and its degrees of freedom.
@@ -89,11 +100,12 @@ impl RatioTest {
     #[must_use]
     pub fn with_variance(&self, variance: f64, degrees: f64) -> Self {
         let error = (variance / self.repeats as f64).sqrt();
-        Self::of(self.difference, error, degrees, self.repeats).at_look(self.levels)
+        Self::of(self.difference, error, degrees, self.repeats).at_interim(self.levels)
     }
 
-    /// Ratio above 1 that would have been found with 80 % probability at this risk: `(t(1 - risk/2) + t(0.80)) · standard error` on the
-    /// log scale (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
+    /// Ratio above 1 that would have been found with 80 % probability at this risk:
+    /// `(t(1 - risk/2) + t(0.80)) · standard error` on the log scale (minimum detectable effect: H.
+    /// S. Bloom, Evaluation Review 19, 1995).
     #[must_use]
     pub fn detectable_ratio(&self, risk: f64) -> f64 {
         (self.reach(risk) + quantile(0.80, self.degrees) * self.error).exp()
@@ -112,8 +124,10 @@ pub struct Goal {
 }
 
 impl RatioTest {
-    /// Chance that a question that is not decided yet will be when all blocks are measured, different or equivalent; `share` of them are. Predicted from what was
-    /// measured, whose uncertainty is in it (D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Controlled Clinical Trials 7, 1986).
+    /// Chance that a question that is not decided yet will be when all blocks are measured,
+    /// different or equivalent; `share` of them are. Predicted from what was measured, whose
+    /// uncertainty is in it (D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Controlled
+    /// Clinical Trials 7, 1986).
     #[must_use]
     pub fn chance(&self, share: f64, goal: Goal) -> f64 {
         let spread = (1.0 - share).sqrt() * self.error;
@@ -121,29 +135,36 @@ impl RatioTest {
             return 0.0;
         }
         let below = |end: f64| cumulative((end - self.difference) / spread, self.degrees);
-        let then = |risk: f64| quantile(1.0 - risk, self.degrees / share) * self.error * share.sqrt();
-        let (reach, room) = (then(goal.risk / 2.0), (goal.margin.ln_1p() - then(goal.alpha)).max(0.0));
-        let (different, equivalent) = (below(-reach) + 1.0 - below(reach), below(room) - below(-room));
+        let then =
+            |risk: f64| quantile(1.0 - risk, self.degrees / share) * self.error * share.sqrt();
+        let (reach, room) =
+            (then(goal.risk / 2.0), (goal.margin.ln_1p() - then(goal.alpha)).max(0.0));
+        let (different, equivalent) =
+            (below(-reach) + 1.0 - below(reach), below(room) - below(-room));
         (different + equivalent).min(1.0)
     }
 }
 
-/// Compares pairs `(subject, baseline)`, one per block. `None` for fewer than two pairs or a value that is not positive.
+/// Compares pairs `(subject, baseline)`, one per block. `None` for fewer than two pairs or a value
+/// that is not positive.
 #[must_use]
 pub fn paired(pairs: &[(f64, f64)]) -> Option<RatioTest> {
     if pairs.iter().any(|(subject, baseline)| !is_positive(*subject) || !is_positive(*baseline)) {
         return None;
     }
-    let differences: Vec<f64> = pairs.iter().map(|(subject, baseline)| (subject / baseline).ln()).collect();
+    let differences: Vec<f64> =
+        pairs.iter().map(|(subject, baseline)| (subject / baseline).ln()).collect();
     let difference = mean(&differences)?;
     let n = differences.len() as f64;
     let error = (variance(&differences)? / n).sqrt();
     Some(RatioTest::of(difference, error, n - 1.0, differences.len()))
 }
 
-/// Compares two independent sets of values. `None` when a side has fewer than two or a value is not positive.
+/// Compares two independent sets of values. `None` when a side has fewer than two or a value is not
+/// positive.
 ///
-/// `t = (m1 - m2) / √(a + b)` with `a = s1²/n1`, `b = s2²/n2` and `(a + b)² / (a²/(n1-1) + b²/(n2-1))` degrees of freedom.
+/// `t = (m1 - m2) / √(a + b)` with `a = s1²/n1`, `b = s2²/n2` and
+/// `(a + b)² / (a²/(n1-1) + b²/(n2-1))` degrees of freedom.
 #[must_use]
 pub fn welch(subject: &[f64], baseline: &[f64]) -> Option<RatioTest> {
     if subject.iter().chain(baseline).any(|value| !is_positive(*value)) {
@@ -164,14 +185,17 @@ pub fn welch(subject: &[f64], baseline: &[f64]) -> Option<RatioTest> {
 /// Most repeats that are proposed.
 const REPEATS_MAX: usize = 1000;
 
-/// Repeats that each of two independent sides needs for a difference of `effect` (0.05: 5 %) to be found four times in five at this
-/// risk, from the scatter that the values show; `None` without scatter to go by, or when a thousand are too few.
+/// Repeats that each of two independent sides needs for a difference of `effect` (0.05: 5 %) to be
+/// found four times in five at this risk, from the scatter that the values show; `None` without
+/// scatter to go by, or when a thousand are too few.
 ///
-/// The smallest `n` with `(t(1 - risk/2; 2n-2) + t(0.80; 2n-2)) · s · √(2/n) <= ln(1 + effect)`, where `s` is the standard deviation of the
-/// logarithms pooled over both sides (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
+/// The smallest `n` with `(t(1 - risk/2; 2n-2) + t(0.80; 2n-2)) · s · √(2/n) <= ln(1 + effect)`,
+/// where `s` is the standard deviation of the logarithms pooled over both sides (minimum detectable
+/// effect: H. S. Bloom, Evaluation Review 19, 1995).
 #[must_use]
 pub fn repeats_needed(subject: &[f64], baseline: &[f64], effect: f64, risk: f64) -> Option<usize> {
-    let positive = |values: &[f64]| values.iter().copied().filter(|it| is_positive(*it)).collect::<Vec<_>>();
+    let positive =
+        |values: &[f64]| values.iter().copied().filter(|it| is_positive(*it)).collect::<Vec<_>>();
     let (deviation, ..) = pooled(&[subject, baseline].map(|values| logarithms(&positive(values))))?;
     let is_enough = |repeats: &usize| {
         let n = *repeats as f64;
@@ -195,9 +219,9 @@ mod tests {
 
     #[test]
     fn students_own_data_give_students_own_t() {
-        // Student 1908, table 1: additional hours of sleep of ten patients under two drugs; the published paired
-        // t is 4.0621 with p = 0.002833 (also R's `sleep` data set). The test works on logarithms, so the data are
-        // handed over as exponentials.
+        // Student 1908, table 1: additional hours of sleep of ten patients under two drugs; the
+        // published paired t is 4.0621 with p = 0.002833 (also R's `sleep` data set). The test
+        // works on logarithms, so the data are handed over as exponentials.
         let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let pairs: Vec<_> = first.iter().zip(second).map(|(a, b)| (b.exp(), a.exp())).collect();
@@ -210,7 +234,8 @@ mod tests {
 
     #[test]
     fn welch_on_the_same_data_gives_the_published_p() {
-        // R: t.test(extra ~ group, data = sleep): t = -1.8608, df = 17.776, p-value = 0.07939, interval -3.3654832 to 0.2054832.
+        // R: t.test(extra ~ group, data = sleep): t = -1.8608, df = 17.776, p-value = 0.07939,
+        // interval -3.3654832 to 0.2054832.
         let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let test = welch(&first.map(f64::exp), &second.map(f64::exp)).expect("ten values each");
@@ -255,17 +280,21 @@ mod tests {
 
     #[test]
     fn repeats_that_are_needed_follow_from_the_scatter_as_the_table_of_the_method_has_it() {
-        // Smallest visible effect over the coefficient of variation for n = 3, 4, 5, 6, 8, 10 per side: 3.04, 2.37, 2.02, 1.79, 1.51, 1.33.
+        // Smallest visible effect over the coefficient of variation for n = 3, 4, 5, 6, 8, 10 per
+        // side: 3.04, 2.37, 2.02, 1.79, 1.51, 1.33.
         let logs: [f64; 3] = [-0.03, 0.0, 0.03]; // standard deviation 0.03
         let values = logs.map(f64::exp);
-        for (repeats, multiple) in [(3, 3.04), (4, 2.37), (5, 2.02), (6, 1.79), (8, 1.51), (10, 1.33)] {
+        for (repeats, multiple) in
+            [(3, 3.04), (4, 2.37), (5, 2.02), (6, 1.79), (8, 1.51), (10, 1.33)]
+        {
             let effect = |multiple: f64| (0.03 * multiple).exp_m1();
             assert_eq!(
                 repeats_needed(&values, &values, effect(multiple + 0.01), 0.05),
                 Some(repeats),
                 "{multiple}"
             );
-            let fewer = repeats_needed(&values, &values, effect(multiple - 0.01), 0.05).expect("some number");
+            let fewer = repeats_needed(&values, &values, effect(multiple - 0.01), 0.05)
+                .expect("some number");
             assert!(fewer > repeats, "{fewer} for {multiple}");
         }
         assert_eq!(repeats_needed(&[5.0], &[6.0], 0.05, 0.05), None, "one value has no scatter");
@@ -275,7 +304,8 @@ mod tests {
 
     #[test]
     fn visible_effects_have_the_table_value() {
-        // (t(.975;4) + t(.80;4)) / √5 = (2.776445 + 0.940965) / 2.236068 = 1.662476 standard deviations.
+        // (t(.975;4) + t(.80;4)) / √5 = (2.776445 + 0.940965) / 2.236068 = 1.662476 standard
+        // deviations.
         let logs: [f64; 5] = [-0.02, -0.01, 0.0, 0.01, 0.02];
         let pairs: Vec<_> = logs.iter().map(|log| (log.exp(), 1.0)).collect();
         let test = paired(&pairs).expect("pairs");
@@ -286,7 +316,8 @@ mod tests {
     #[test]
     fn the_chance_to_decide_falls_with_the_scatter() {
         let goal = Goal { risk: 0.05, alpha: 0.05, margin: 0.05 };
-        let chance = |difference, error| RatioTest::of(difference, error, 20.0, 5).chance(0.5, goal);
+        let chance =
+            |difference, error| RatioTest::of(difference, error, 20.0, 5).chance(0.5, goal);
         assert!(chance(0.03, 0.013) > 0.5, "a little more decides: {}", chance(0.03, 0.013));
         assert!(chance(0.0, 0.01) > 0.9, "nothing will be found equivalent: {}", chance(0.0, 0.01));
         assert!(chance(0.02, 0.5) < 0.1, "{}", chance(0.02, 0.5));

@@ -1,19 +1,28 @@
-//! The verdicts of a whole report: first the questions of the experiment, then the cells of those that were answered.
+//! The verdicts of a whole report: first the questions of the experiment, then the cells of those
+//! that were answered.
 //!
-//! 1. A question is asked of several metrics, the *primary* one first. Each has one hypothesis, that its effect over all cells is none, and where it has several
-//!    cells a second one, that there is no effect in any of them, tested by the procedure of R. J. Simes (Biometrika 73, 1986): the smallest p-value of the cells after
-//!    Benjamini and Hochberg's correction. All hypotheses of the report are tested in sequence ([`super::sequence`]):
-//!    questions begin with equal shares of alpha, nearly all of which is the primary metric's ([`RESERVE`] is left to the others, so that a change
-//!    of theirs that is beyond doubt is found beside a primary metric that did not change). When the effect on the primary metric is rejected, the other metrics get its level;
-//!    with several questions half of it goes to the primary metric of the others. So the risk of even one false answer is alpha over the whole report, whatever else differs.
-//! 2. A question *opens* for a metric when one of its hypotheses is rejected. With `R` of `Q` open, cells (and interactions) of an open one are corrected by
-//!    themselves at the level `alpha · R / Q`, which holds the share of false ones on average over open questions (Y. Benjamini, M. Bogomolov, J. R.
-//!    Statist. Soc. B 76, 2014). `R` and `Q` are counted for primary metrics and for the others apart. Cells of a closed question are not called better or worse.
+//! 1. A question is asked of several metrics, the *primary* one first. Each has one hypothesis,
+//!    that its effect over all cells is none, and where it has several cells a second one, that
+//!    there is no effect in any of them, tested by the procedure of R. J. Simes (Biometrika 73,
+//!    1986): the smallest p-value of the cells after Benjamini and Hochberg's correction. All
+//!    hypotheses of the report are tested in sequence ([`super::sequence`]): questions begin with
+//!    equal shares of alpha, nearly all of which is the primary metric's ([`RESERVE`] is left to
+//!    the others, so that a change of theirs that is beyond doubt is found beside a primary metric
+//!    that did not change). When the effect on the primary metric is rejected, the other metrics
+//!    get its level; with several questions half of it goes to the primary metric of the others. So
+//!    the risk of even one false answer is alpha over the whole report, whatever else differs.
+//! 2. A question *opens* for a metric when one of its hypotheses is rejected. With `R` of `Q` open,
+//!    cells (and interactions) of an open one are corrected by themselves at the level
+//!    `alpha · R / Q`, which holds the share of false ones on average over open questions (Y.
+//!    Benjamini, M. Bogomolov, J. R. Statist. Soc. B 76, 2014). `R` and `Q` are counted for primary
+//!    metrics and for the others apart. Cells of a closed question are not called better or worse.
 //!
-//! `dyno compare` asks one question, of all its metrics. What is equivalent needs no correction: a false one takes a difference as large as the margin. An effect over all cells is not
-//! called equivalent while one of its cells is better or worse.
+//! `dyno compare` asks one question, of all its metrics. What is equivalent needs no correction: a
+//! false one takes a difference as large as the margin. An effect over all cells is not called
+//! equivalent while one of its cells is better or worse.
 //!
-//! So where nothing differs at all, a report with any false verdict needs a false answer first: at most alpha of reports have one.
+//! So where nothing differs at all, a report with any false verdict needs a false answer first: at
+//! most alpha of reports have one.
 
 use super::compare::RatioTest;
 use super::sequence::{Hypothesis, in_sequence};
@@ -21,14 +30,16 @@ use super::verdict::{
     Corrected, Decision, Judgement, Rules, benjamini_hochberg, holm, judgement, shared_risk,
 };
 
-/// Share of a question's level for the metrics that are not primary, before the primary one is decided: the fallback procedure of B. L. Wiens (Pharmaceut. Statist. 2,
-/// 2003). Without it a 99th percentile of ten times the length would not be told where throughput is the same.
+/// Share of a question's level for the metrics that are not primary, before the primary one is
+/// decided: the fallback procedure of B. L. Wiens (Pharmaceut. Statist. 2, 2003). Without it a 99th
+/// percentile of ten times the length would not be told where throughput is the same.
 pub const RESERVE: f64 = 0.02;
 
-/// Share of a metric's level for the effect over all cells in a report; the rest is for an effect in any of them.
+/// Share of a metric's level for the effect over all cells in a report; the rest is for an effect
+/// in any of them.
 pub const REPORT: f64 = 0.98;
 
-/// The same of two sides: a change may harm one treatment alone.
+/// The same of two sides: a change may harm one configuration alone.
 pub const SIDES: f64 = 0.8;
 
 /// What is known of a question.
@@ -57,9 +68,14 @@ pub struct QuestionVerdicts {
     pub interactions: Vec<f64>,
 }
 
-/// Judges the questions of a report together: of each its metrics, the primary one first. `of_effect` is [`REPORT`] or [`SIDES`].
+/// Judges the questions of a report together: of each its metrics, the primary one first.
+/// `of_effect` is [`REPORT`] or [`SIDES`].
 #[must_use]
-pub fn judge(questions: &[Vec<QuestionTests>], of_effect: f64, rules: Rules) -> Vec<Vec<QuestionVerdicts>> {
+pub fn judge(
+    questions: &[Vec<QuestionTests>],
+    of_effect: f64,
+    rules: Rules,
+) -> Vec<Vec<QuestionVerdicts>> {
     let gates = gates(questions, of_effect, rules.alpha);
     // Two passes: the primary metrics, then all others.
     let open = [true, false].map(|is_primary| {
@@ -103,7 +119,9 @@ impl Place {
     /// Where a level goes that the metric gets, and how much of it.
     fn entry(self, of_effect: f64) -> Vec<(usize, f64)> {
         match (self.effect, self.any_cell) {
-            (Some(effect), Some(any_cell)) => vec![(effect, of_effect), (any_cell, 1.0 - of_effect)],
+            (Some(effect), Some(any_cell)) => {
+                vec![(effect, of_effect), (any_cell, 1.0 - of_effect)]
+            }
             (effect, any_cell) => effect.or(any_cell).map(|at| (at, 1.0)).into_iter().collect(),
         }
     }
@@ -144,8 +162,12 @@ fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis])
         .collect();
     for (at, metrics) in tested.iter().enumerate() {
         let (first, others) = (&metrics[..1], &metrics[1..]);
-        let elsewhere: Vec<Place> =
-            tested.iter().enumerate().filter(|(it, _)| *it != at).map(|(_, metrics)| metrics[0]).collect();
+        let elsewhere: Vec<Place> = tested
+            .iter()
+            .enumerate()
+            .filter(|(it, _)| *it != at)
+            .map(|(_, metrics)| metrics[0])
+            .collect();
         let share = 1.0 / tested.len() as f64;
         let reserve = if others.is_empty() { 0.0 } else { RESERVE };
         for (places, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
@@ -160,7 +182,8 @@ fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis])
             let exit = place.exit().expect("it was tested");
             let passes = &mut hypotheses[exit].passes;
             if exit == first[0].exit().expect("it was tested") {
-                let to_both = [spread(others, to_others), spread(&elsewhere, 1.0 - to_others)].concat();
+                let to_both =
+                    [spread(others, to_others), spread(&elsewhere, 1.0 - to_others)].concat();
                 to_both.into_iter().for_each(|(to, share)| passes[to] = share);
             } else {
                 spread(first, 1.0).into_iter().for_each(|(to, share)| passes[to] = share);
@@ -187,15 +210,20 @@ fn share_open(p_values: &[f64], alpha: f64) -> f64 {
     open as f64 / asked.max(1) as f64
 }
 
-/// Judges what says more of questions that are judged: corrected by Holm's procedure at the share of questions that are open, and where none is open nothing of it is
-/// called better or worse.
+/// Judges what says more of questions that are judged: corrected by Holm's procedure at the share
+/// of questions that are open, and where none is open nothing of it is called better or worse.
 #[must_use]
-pub fn judge_behind(tests: &[RatioTest], judged: &[QuestionVerdicts], rules: Rules) -> Vec<Judgement> {
+pub fn judge_behind(
+    tests: &[RatioTest],
+    judged: &[QuestionVerdicts],
+    rules: Rules,
+) -> Vec<Judgement> {
     let p_values: Vec<f64> = judged.iter().map(|it| it.p).collect();
     let (open, least) =
         (share_open(&p_values, rules.alpha), p_values.iter().fold(1.0, |a: f64, b| a.min(*b)));
     let share = if open > 0.0 { open } else { 1.0 };
-    let corrected = holm(&tests.iter().map(|test| (test.p, 1.0)).collect::<Vec<_>>(), rules.alpha * share);
+    let corrected =
+        holm(&tests.iter().map(|test| (test.p, 1.0)).collect::<Vec<_>>(), rules.alpha * share);
     let judged = |(test, it): (&RatioTest, Corrected)| {
         let p = (it.p / share).min(1.0).max(least);
         // Where nothing may be told, an interval must not tell it.
@@ -214,18 +242,25 @@ struct Gate {
 impl Gate {
     /// Below alpha when the question is open.
     fn p(&self) -> f64 {
-        [self.effect, self.any_cell].into_iter().flatten().map(|it| it.p).fold(f64::INFINITY, f64::min)
+        [self.effect, self.any_cell]
+            .into_iter()
+            .flatten()
+            .map(|it| it.p)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// `selected` is the share of questions that are open.
     fn judge(&self, question: &QuestionTests, selected: f64, rules: Rules) -> QuestionVerdicts {
         let is_open = self.p() < rules.alpha;
-        let effect =
-            question.effect.zip(self.effect).map(|(test, it)| judgement(&test, it.p, it.risk, rules));
+        let effect = question
+            .effect
+            .zip(self.effect)
+            .map(|(test, it)| judgement(&test, it.p, it.risk, rules));
         let share = if is_open { selected } else { 1.0 };
         // Divided by the share, a p-value below alpha is one below alpha times the share.
         let beyond = |p: f64| (p / share).min(1.0).max(self.p().min(1.0));
-        let interactions: Vec<(f64, f64)> = question.interactions.iter().map(|p| (*p, 1.0)).collect();
+        let interactions: Vec<(f64, f64)> =
+            question.interactions.iter().map(|p| (*p, 1.0)).collect();
         let cells = match (effect, question.cells.as_slice()) {
             (Some(effect), [_]) => vec![effect],
             (_, cells) => self.cells(cells, share, rules, beyond),
@@ -238,7 +273,10 @@ impl Gate {
         };
         QuestionVerdicts {
             cells,
-            interactions: holm(&interactions, rules.alpha).into_iter().map(|it| beyond(it.p)).collect(),
+            interactions: holm(&interactions, rules.alpha)
+                .into_iter()
+                .map(|it| beyond(it.p))
+                .collect(),
             effect,
             is_open,
             p: self.p(),
@@ -255,11 +293,16 @@ impl Gate {
         let p_values: Vec<f64> = cells.iter().map(|test| test.p).collect();
         let corrected = benjamini_hochberg(&p_values);
         let risk = match self.any_cell {
-            // Nothing was found in any cell at this level, so no interval at its share of it leaves out 1.
+            // Nothing was found in any cell at this level, so no interval at its share of it leaves
+            // out 1.
             Some(any_cell) if self.p() >= rules.alpha => any_cell.risk / cells.len() as f64,
             _ => shared_risk(&corrected, rules.alpha * share),
         };
-        cells.iter().zip(corrected).map(|(test, p)| judgement(test, beyond(p), risk, rules)).collect()
+        cells
+            .iter()
+            .zip(corrected)
+            .map(|(test, p)| judgement(test, beyond(p), risk, rules))
+            .collect()
     }
 }
 
@@ -267,7 +310,8 @@ fn is_told(judgement: &Judgement) -> bool {
     matches!(judgement.decision, Decision::Larger { .. } | Decision::Smaller { .. })
 }
 
-/// An effect that is small on average and large here and there does matter: it is judged as if nothing were too small.
+/// An effect that is small on average and large here and there does matter: it is judged as if
+/// nothing were too small.
 fn not_equivalent(test: &RatioTest, judged: &Judgement, rules: Rules) -> Judgement {
     let strict = judgement(test, judged.p_corrected, judged.risk, Rules { margin: 0.0, ..rules });
     let decision = match strict.decision {
@@ -312,12 +356,15 @@ mod tests {
         let mut noise = Noise::of(17);
         let mut reports = 0;
         for _ in 0..1000 {
-            let questions: Vec<_> = [6, 6, 1].map(|cells| question(&mut noise, &vec![0.0; cells])).into();
+            let questions: Vec<_> =
+                [6, 6, 1].map(|cells| question(&mut noise, &vec![0.0; cells])).into();
             let judged = judge_alone(&questions);
             let told = judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told));
             assert_eq!(
                 told,
-                judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told) && it.is_open)
+                judged
+                    .iter()
+                    .any(|it| it.effect.iter().chain(&it.cells).any(is_told) && it.is_open)
             );
             reports += usize::from(told);
         }
@@ -328,7 +375,8 @@ mod tests {
     #[test]
     fn intervals_of_effects_and_cells_leave_out_1_exactly_where_they_are_better_or_worse() {
         let mut noise = Noise::of(23);
-        for effects in [[0.0; 6], [0.2; 6], [0.0, 0.0, 0.0, 0.0, 0.0, 0.6], [0.1, 0.1, 0.0, 0.0, -0.1, -0.1]]
+        for effects in
+            [[0.0; 6], [0.2; 6], [0.0, 0.0, 0.0, 0.0, 0.0, 0.6], [0.1, 0.1, 0.0, 0.0, -0.1, -0.1]]
         {
             for _ in 0..50 {
                 let questions = [question(&mut noise, &effects), question(&mut noise, &[0.0; 6])];
@@ -360,7 +408,8 @@ mod tests {
         };
         let (open, half, closed) = (behind([5.0, 5.0]), behind([5.0, 0.5]), behind([1.0, 0.5]));
         assert!(is_told(&open[0]) && is_told(&half[0]) && !is_told(&closed[0]), "{closed:?}");
-        // Two-sided p of 3.5 standard errors is 0.000465: twice that of two, twice again with one of two questions open.
+        // Two-sided p of 3.5 standard errors is 0.000465: twice that of two, twice again with one
+        // of two questions open.
         assert!((open[0].p_corrected - 0.000_930_5).abs() < 1e-6, "{open:?}");
         assert!((half[0].p_corrected - 0.001_861).abs() < 1e-6, "{half:?}");
         assert!(closed[0].low < 1.0 && closed[0].high > 1.0 && !is_told(&open[1]), "{closed:?}");
@@ -399,7 +448,7 @@ mod tests {
 
     #[test]
     fn cells_are_tested_at_the_share_of_questions_that_are_open_and_closed_ones_at_that_of_their_hypothesis()
-    {
+     {
         // As many standard errors from 1 as said, known exactly.
         let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
         let question = |effect, cells: [f64; 2]| QuestionTests {
@@ -410,13 +459,17 @@ mod tests {
         // Answered beyond doubt; and with p = 0.0801.
         let judged = judge_alone(&[question(20.0, [20.0, 2.5]), question(1.75, [1.2, 0.3])]);
         assert_eq!(judged.iter().map(|it| it.is_open).collect::<Vec<_>>(), [true, false]);
-        // Two-sided p of 2.5 standard errors is 0.01242; with one of two questions open, twice that.
+        // Two-sided p of 2.5 standard errors is 0.01242; with one of two questions open, twice
+        // that.
         assert!((judged[0].cells[1].p_corrected - 0.024_84).abs() < 1e-4, "{judged:?}");
         // Both are rejected at 2.5 %, one question of two being open.
         assert!((judged[0].cells[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
         // The level that is left is 5 %, of which 2 % are for any cell, half of it for each of two.
         assert!((judged[1].cells[0].risk - 0.05 * (1.0 - REPORT) / 2.0).abs() < 1e-9, "{judged:?}");
-        assert!((judged[1].effect.expect("tested").risk - 0.05 * REPORT).abs() < 1e-9, "{judged:?}");
+        assert!(
+            (judged[1].effect.expect("tested").risk - 0.05 * REPORT).abs() < 1e-9,
+            "{judged:?}"
+        );
     }
 
     /// Metrics of one question that has one cell, by their distance from 1 in standard errors.
@@ -434,11 +487,20 @@ mod tests {
             let told = |it: &QuestionVerdicts| it.effect.as_ref().is_some_and(is_told);
             metrics(errors).iter().map(told).collect::<Vec<_>>()
         };
-        // p = 0.0486 of the primary, 0.0244 of one of two others, after which the third has the whole level: p = 0.0486.
+        // p = 0.0486 of the primary, 0.0244 of one of two others, after which the third has the
+        // whole level: p = 0.0486.
         assert_eq!(told(&[1.9725, 2.25, 1.97]), [true, true, true]);
         assert_eq!(told(&[1.9725, 1.97, 1.97]), [true, false, false], "two others share the level");
-        assert_eq!(told(&[1.9, 2.25, 3.0]), [false, false, false], "the primary metric was not decided");
-        assert_eq!(told(&[1.9, 2.25, 3.6]), [false, false, true], "what is beyond doubt is in the reserve");
+        assert_eq!(
+            told(&[1.9, 2.25, 3.0]),
+            [false, false, false],
+            "the primary metric was not decided"
+        );
+        assert_eq!(
+            told(&[1.9, 2.25, 3.6]),
+            [false, false, true],
+            "what is beyond doubt is in the reserve"
+        );
         let risks: Vec<f64> =
             metrics(&[1.9, 0.0, 0.0]).iter().map(|it| it.effect.expect("tested").risk).collect();
         let expected = [0.05 * (1.0 - RESERVE), 0.05 * RESERVE / 2.0, 0.05 * RESERVE / 2.0];
@@ -451,7 +513,8 @@ mod tests {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
             QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
         };
-        let judged = judge(&[vec![QuestionTests::default(), tests(2.0)]], SIDES, Rules::default()).remove(0);
+        let judged =
+            judge(&[vec![QuestionTests::default(), tests(2.0)]], SIDES, Rules::default()).remove(0);
         assert!(!judged[0].is_open && judged[1].effect.as_ref().is_some_and(is_told), "{judged:?}");
     }
 
@@ -460,7 +523,8 @@ mod tests {
         let mut noise = Noise::of(43);
         let mut reports = [0; 2];
         for _ in 0..1000 {
-            // Metrics of a question share most of their scatter. The first question differs in its primary metric, or nothing does.
+            // Metrics of a question share most of their scatter. The first question differs in its
+            // primary metric, or nothing does.
             for (at, effect) in [0.0, 0.3].into_iter().enumerate() {
                 let mut both = |effects: [f64; 2]| {
                     let shared: Vec<f64> = (0..5).map(|_| 0.25 * noise.normal()).collect();
@@ -470,7 +534,11 @@ mod tests {
                             .map(|it| ((effect + it + 0.1 * noise.normal()).exp(), 1.0))
                             .collect();
                         let test = paired(&values).expect("pairs");
-                        QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
+                        QuestionTests {
+                            effect: Some(test),
+                            cells: vec![test],
+                            interactions: Vec::new(),
+                        }
                     };
                     effects.map(&mut metric).to_vec()
                 };

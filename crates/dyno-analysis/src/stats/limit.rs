@@ -1,11 +1,13 @@
 //! Whether figures keep to a limit: one-sided tests of a mean and of a share against a number.
 //!
 //! # Sources
-//! Student's t on logarithms, because errors of performance figures multiply; exact binomial probabilities for shares (C. J. Clopper, E. S. Pearson, Biometrika
-//! 26 (1934)), and the mean of what is lognormal by its generalized p-value (K. Krishnamoorthy, T. Mathew, "Inferences on the Means of Lognormal Distributions Using Generalized
-//! p-Values and Generalized Confidence Intervals", J. Statist. Plann. Inference 115 (2003)).
+//! Student's t on logarithms, because errors of performance figures multiply; exact binomial
+//! probabilities for shares (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)), and the mean of
+//! what is lognormal by its generalized p-value (K. Krishnamoorthy, T. Mathew, "Inferences on the
+//! Means of Lognormal Distributions Using Generalized p-Values and Generalized Confidence
+//! Intervals", J. Statist. Plann. Inference 115 (2003)).
 
-use super::looks::upper_tail;
+use super::group_sequential::upper_tail;
 use super::student::{cumulative, halved, incomplete_beta, logarithms, mean, quantile, variance};
 
 /// Risk on each side of the intervals: each end is where the test changes its mind.
@@ -38,10 +40,13 @@ pub fn mean_beside(values: &[f64], limit: f64) -> Option<Beside> {
     })
 }
 
-/// A share beside a limit (0 to 1), from trials' counts: how many, and of how many. Trials scatter more than single draws do, and some have many times the share of others,
-/// so that shares are tested three ways, of which the largest p-value counts: their sum as draws, their mean by Student's t, and their mean as that of a lognormal
-/// distribution. Shares of nothing do not scatter, which leaves the draws; Student's t alone would say too often that a limit is kept, because the trials at hand seldom have
-/// the large shares that make the mean. `None` with fewer than two trials.
+/// A share beside a limit (0 to 1), from trials' counts: how many, and of how many. Trials scatter
+/// more than single draws do, and some have many times the share of others, so that shares are
+/// tested three ways, of which the largest p-value counts: their sum as draws, their mean by
+/// Student's t, and their mean as that of a lognormal distribution. Shares of nothing do not
+/// scatter, which leaves the draws; Student's t alone would say too often that a limit is kept,
+/// because the trials at hand seldom have the large shares that make the mean. `None` with fewer
+/// than two trials.
 #[must_use]
 pub fn share_beside(counts: &[(u64, u64)], limit: f64) -> Option<Beside> {
     let shares = Shares::of(counts)?;
@@ -49,7 +54,12 @@ pub fn share_beside(counts: &[(u64, u64)], limit: f64) -> Option<Beside> {
     // Where in 0 to 1 the test changes its mind; 1 when it nowhere does.
     let (_, high) = halved((0.0, 1.0), 50, |limit| shares.sides(limit).0 >= RISK);
     let (_, rest) = halved((0.0, 1.0), 50, |rest| shares.sides(1.0 - rest).1 >= RISK);
-    Some(Beside { figure: shares.part / shares.whole.max(1.0), ends: (1.0 - rest, high), below, above })
+    Some(Beside {
+        figure: shares.part / shares.whole.max(1.0),
+        ends: (1.0 - rest, high),
+        below,
+        above,
+    })
 }
 
 /// Shares of trials: their sum as draws, their mean with its error, their logarithms.
@@ -64,11 +74,19 @@ impl Shares {
     fn of(counts: &[(u64, u64)]) -> Option<Self> {
         // Half a draw more, so that nothing has a logarithm.
         let shares = |more: f64| -> Vec<f64> {
-            counts.iter().map(|(part, whole)| (*part as f64 + more) / (*whole).max(1) as f64).collect()
+            counts
+                .iter()
+                .map(|(part, whole)| (*part as f64 + more) / (*whole).max(1) as f64)
+                .collect()
         };
         let sum = |of: fn(&(u64, u64)) -> u64| counts.iter().map(of).sum::<u64>() as f64;
         let (part, whole) = (sum(|it| it.0), sum(|it| it.1));
-        Some(Self { part, whole, center: center(&shares(0.0))?, lognormal: Lognormal::of(&shares(0.5))? })
+        Some(Self {
+            part,
+            whole,
+            center: center(&shares(0.0))?,
+            lognormal: Lognormal::of(&shares(0.5))?,
+        })
     }
 
     /// p-values of "not below" and "not above" the limit.
@@ -77,7 +95,8 @@ impl Shares {
         let (center, error, degrees) = self.center;
         let (below, above) = sides(center - limit, error, degrees);
         // At most, and at least, so many of so many draws.
-        let most = if part < whole { incomplete_beta(1.0 - limit, whole - part, part + 1.0) } else { 1.0 };
+        let most =
+            if part < whole { incomplete_beta(1.0 - limit, whole - part, part + 1.0) } else { 1.0 };
         let least = if part > 0.0 { incomplete_beta(limit, part, whole - part + 1.0) } else { 1.0 };
         let not_below = if limit > 0.0 { self.lognormal.not_below(limit) } else { 1.0 };
         (below.max(most).max(not_below), above.max(least).max(1.0 - not_below))
@@ -94,11 +113,17 @@ struct Lognormal {
 impl Lognormal {
     fn of(values: &[f64]) -> Option<Self> {
         let logarithms = logarithms(values);
-        Some(Self { number: values.len() as f64, mean: mean(&logarithms)?, variance: variance(&logarithms)? })
+        Some(Self {
+            number: values.len() as f64,
+            mean: mean(&logarithms)?,
+            variance: variance(&logarithms)?,
+        })
     }
 
-    /// Generalized p-value of "the mean is not below the limit": with `s²` the variance of the logarithms, `V` a draw of χ² with `n - 1` degrees of freedom and `v = (n - 1)
-    /// s² / V`, the probability that a normal draw of mean `m + v / 2` and variance `v / n` is not below the logarithm of the limit.
+    /// Generalized p-value of "the mean is not below the limit": with `s²` the variance of the
+    /// logarithms, `V` a draw of χ² with `n - 1` degrees of freedom and `v = (n - 1) s² / V`, the
+    /// probability that a normal draw of mean `m + v / 2` and variance `v / n` is not below the
+    /// logarithm of the limit.
     fn not_below(&self, limit: f64) -> f64 {
         const STEPS: u32 = 160;
         const HIGH: f64 = 3.0;
@@ -108,13 +133,15 @@ impl Lognormal {
         }
         let degrees = self.number - 1.0;
         let (mut sum, mut weights) = (0.0, 0.0);
-        // Over the logarithm of V / (n - 1), whose density this is but for a factor; beyond the ends there is less than 1e-6 of it.
+        // Over the logarithm of V / (n - 1), whose density this is but for a factor; beyond the
+        // ends there is less than 1e-6 of it.
         let low = -28.0 / degrees;
         for step in 0..=STEPS {
             let at = low + (HIGH - low) * f64::from(step) / f64::from(STEPS);
             let weight = (degrees / 2.0 * (at - at.exp())).exp();
             let variance = self.variance / at.exp();
-            sum += weight * upper_tail(-(distance + variance / 2.0) / (variance / self.number).sqrt());
+            sum +=
+                weight * upper_tail(-(distance + variance / 2.0) / (variance / self.number).sqrt());
             weights += weight;
         }
         (sum / weights).min(1.0)
@@ -149,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_mean_is_tested_as_r_tests_it() {
-        // R: t.test(log(c(18, 19, 17.5)), mu = log(20), alternative = "less"), and "greater" against 17.
+        // R: t.test(log(c(18, 19, 17.5)), mu = log(20), alternative = "less"), and "greater"
+        // against 17.
         let values = [18.0, 19.0, 17.5];
         let found = mean_beside(&values, 20.0).expect("three");
         assert_near(found.below, 0.028_481_08);
@@ -174,10 +202,15 @@ mod tests {
             let beyond = |noise: &mut Noise| {
                 let squares: f64 = (0..3).map(|_| noise.normal().powi(2)).sum();
                 let variance = 3.0 * it.variance / squares;
-                it.mean + variance / 2.0 + noise.normal() * (variance / 4.0).sqrt() >= f64::ln(limit)
+                it.mean + variance / 2.0 + noise.normal() * (variance / 4.0).sqrt()
+                    >= f64::ln(limit)
             };
             let share = (0..draws).filter(|_| beyond(&mut noise)).count() as f64 / f64::from(draws);
-            assert!((share - it.not_below(limit)).abs() < 0.01, "{limit}: {share} {}", it.not_below(limit));
+            assert!(
+                (share - it.not_below(limit)).abs() < 0.01,
+                "{limit}: {share} {}",
+                it.not_below(limit)
+            );
         }
     }
 
@@ -199,12 +232,14 @@ mod tests {
 
     #[test]
     fn a_share_is_tested_as_draws_and_between_trials() {
-        // Nothing failed: binom.test(0, 3000, 0.001, "less") in R, and its upper end 1 - 0.05^(1/3000).
+        // Nothing failed: binom.test(0, 3000, 0.001, "less") in R, and its upper end 1 -
+        // 0.05^(1/3000).
         let found = share_beside(&[(0, 1000), (0, 1000), (0, 1000)], 0.001).expect("three");
         assert_near(found.below, 0.999_f64.powi(3000));
         assert_near(found.ends.1, 1.0 - 0.05_f64.powf(1.0 / 3000.0));
         assert!(found.ends.0 < 1e-9 && found.above > 0.99, "{found:?}");
-        // binom.test(c(30, 2970), p = 0.02, alternative = "less") in R, where trials scatter less than draws do.
+        // binom.test(c(30, 2970), p = 0.02, alternative = "less") in R, where trials scatter less
+        // than draws do.
         assert_near(
             share_beside(&[(10, 1000), (10, 1000), (10, 1000)], 0.02).expect("three").below,
             1.211_449e-5,

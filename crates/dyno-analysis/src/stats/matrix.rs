@@ -1,6 +1,7 @@
-//! Small dense matrices: what a mixed model of a few hundred values needs, and no more (docs/decisions/016-questions-first.md says why no library).
-//! Textbook algorithms: G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th edition (2013), sections 4.2.8 (Cholesky with pivots) and 8.5
-//! (Jacobi).
+//! Small dense matrices: what a mixed model of a few hundred values needs, and no more
+//! (docs/decisions/016-questions-first.md says why no library). Textbook algorithms: G. H. Golub,
+//! C. F. Van Loan, *Matrix Computations*, 4th edition (2013), sections 4.2.8 (Cholesky with pivots)
+//! and 8.5 (Jacobi).
 
 /// A matrix, row by row.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +43,8 @@ impl Matrix {
             for column in 0..=row {
                 let sum = dot(&lower.row(row)[..column], &lower.row(column)[..column]);
                 let rest = self.at(row, column) - sum;
-                let value = if row == column { rest.sqrt() } else { rest / lower.at(column, column) };
+                let value =
+                    if row == column { rest.sqrt() } else { rest / lower.at(column, column) };
                 // Also a diagonal that is no number ends here.
                 if row == column && value.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
                     return None;
@@ -67,7 +69,8 @@ impl Matrix {
     pub(super) fn backward(&self, right: &[f64]) -> Vec<f64> {
         let mut solved = right.to_vec();
         for row in (0..solved.len()).rev() {
-            let known: f64 = (row + 1..solved.len()).map(|below| self.at(below, row) * solved[below]).sum();
+            let known: f64 =
+                (row + 1..solved.len()).map(|below| self.at(below, row) * solved[below]).sum();
             solved[row] = (solved[row] - known) / self.at(row, row);
         }
         solved
@@ -78,8 +81,8 @@ impl Matrix {
         self.backward(&self.forward(right))
     }
 
-    /// A root `R` with `Rᵀ R` this symmetric positive semidefinite matrix, with as many rows as its rank, and the pivots: `Rᵀ` restricted
-    /// to these rows is a lower triangle.
+    /// A root `R` with `Rᵀ R` this symmetric positive semidefinite matrix, with as many rows as its
+    /// rank, and the pivots: `Rᵀ` restricted to these rows is a lower triangle.
     pub(super) fn root(&self) -> (Self, Vec<usize>) {
         /// Below this share of the largest element, a diagonal is rounding.
         const ROUNDING: f64 = 1e-10;
@@ -96,7 +99,11 @@ impl Matrix {
             let element = |column: usize| {
                 let known: f64 =
                     (0..pivots.len()).map(|row| root.at(row, pivot) * root.at(row, column)).sum();
-                if pivots.contains(&column) { 0.0 } else { (self.at(pivot, column) - known) / length }
+                if pivots.contains(&column) {
+                    0.0
+                } else {
+                    (self.at(pivot, column) - known) / length
+                }
             };
             let row: Vec<f64> = (0..size).map(element).collect();
             for (rest, value) in diagonal.iter_mut().zip(&row) {
@@ -121,7 +128,8 @@ impl Matrix {
             for p in 0..size {
                 for q in p + 1..size {
                     let off = matrix.at(p, q);
-                    if off.abs() <= f64::EPSILON * (matrix.at(p, p) * matrix.at(q, q)).abs().sqrt() {
+                    if off.abs() <= f64::EPSILON * (matrix.at(p, p) * matrix.at(q, q)).abs().sqrt()
+                    {
                         continue;
                     }
                     is_diagonal = false;
@@ -211,7 +219,10 @@ mod tests {
         let symmetric = matrix(SINGULAR);
         let mut eigen = symmetric.eigen();
         eigen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        assert!(eigen[0].0.abs() < 1e-12 && (eigen.iter().map(|it| it.0).sum::<f64>() - 16.0).abs() < 1e-12);
+        assert!(
+            eigen[0].0.abs() < 1e-12
+                && (eigen.iter().map(|it| it.0).sum::<f64>() - 16.0).abs() < 1e-12
+        );
         for (value, vector) in &eigen {
             for (image, element) in symmetric.times(vector).iter().zip(vector) {
                 assert!((image - value * element).abs() < 1e-12, "{eigen:?}");

@@ -1,17 +1,22 @@
-//! A linear mixed model, fitted by restricted maximum likelihood: `value = mean of its cell + a draw per group of each stratum + residual`.
+//! A linear mixed model, fitted by restricted maximum likelihood:
+//! `value = mean of its cell + a draw per group of each stratum + residual`.
 //!
-//! Strata are where draws are shared: blocks, and starts of a server inside them. What differs between groups of a stratum is compared with the
-//! scatter of that stratum, what differs inside with the residual; in balanced data the results are those of the classical analysis of a
+//! Strata are where draws are shared: blocks, and starts of a server inside them. What differs
+//! between groups of a stratum is compared with the scatter of that stratum, what differs inside
+//! with the residual; in balanced data the results are those of the classical analysis of a
 //! split-plot design (R. A. Fisher, 1925).
 //!
 //! # Sources
-//! REML: H. D. Patterson, R. Thompson, Biometrika 58 (1971). Equations of means and draws: C. R. Henderson, Biometrics 31 (1975). Degrees of
-//! freedom: F. E. Satterthwaite, Biometrics Bulletin 2 (1946); for several contrasts together: A. H. Fai, P. L. Cornelius, J. Stat. Comput.
-//! Simul. 54 (1996), as A. Kuznetsova, P. B. Brockhoff, R. H. B. Christensen, *lmerTest*, J. Stat. Software 82 (2017), have them.
+//! REML: H. D. Patterson, R. Thompson, Biometrika 58 (1971). Equations of means and draws: C. R.
+//! Henderson, Biometrics 31 (1975). Degrees of freedom: F. E. Satterthwaite, Biometrics Bulletin 2
+//! (1946); for several contrasts together: A. H. Fai, P. L. Cornelius, J. Stat. Comput. Simul. 54
+//! (1996), as A. Kuznetsova, P. B. Brockhoff, R. H. B. Christensen, *lmerTest*, J. Stat. Software
+//! 82 (2017), have them.
 //!
 //! # How it is computed
-//! Cell means are taken out first. With `M` that projection, `Z` the incidence of values in groups, `D` the diagonal of the strata's variances
-//! and `RᵀR = ZᵀMZ`, everything follows from `K = σ² I + R D Rᵀ`, which has no more rows than there are groups.
+//! Cell means are taken out first. With `M` that projection, `Z` the incidence of values in groups,
+//! `D` the diagonal of the strata's variances and `RᵀR = ZᵀMZ`, everything follows from
+//! `K = σ² I + R D Rᵀ`, which has no more rows than there are groups.
 
 use super::matrix::{Matrix, dot};
 use super::student::{two_sided_p, upper_tail_of_f};
@@ -30,10 +35,12 @@ pub struct Row {
 /// What variances of strata may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Components {
-    /// Not negative; one that would be is 0, and its stratum is pooled with the one below, as lme4 does.
+    /// Not negative; one that would be is 0, and its stratum is pooled with the one below, as lme4
+    /// does.
     Bounded,
-    /// Negative, too, as long as the whole is a covariance. A stratum then keeps its own error and degrees of freedom whatever the data are, so
-    /// that tests keep their risk; pooling when the data look as if one could makes them too bold.
+    /// Negative, too, as long as the whole is a covariance. A stratum then keeps its own error and
+    /// degrees of freedom whatever the data are, so that tests keep their risk; pooling when the
+    /// data look as if one could makes them too bold.
     Free,
 }
 
@@ -91,8 +98,9 @@ impl JointTest {
     }
 }
 
-/// Fits the model to values of cells numbered from 0. Strata that say the same as another, or nothing (a group per value, or one group), must be
-/// left out before. `None` when values do not scatter, or when there are too few of them to tell the strata apart.
+/// Fits the model to values of cells numbered from 0. Strata that say the same as another, or
+/// nothing (a group per value, or one group), must be left out before. `None` when values do not
+/// scatter, or when there are too few of them to tell the strata apart.
 #[must_use]
 pub fn fit(rows: &[Row], components: Components) -> Option<Fit> {
     let design = Design::of(rows)?;
@@ -101,9 +109,11 @@ pub fn fit(rows: &[Row], components: Components) -> Option<Fit> {
         (Components::Free, found) => found?,
         (Components::Bounded, Some(found)) if found.variances.iter().all(|it| *it >= 0.0) => found,
         (Components::Bounded, _) => {
-            // There are at most a handful of strata: the best of all choices of those that are not 0.
+            // There are at most a handful of strata: the best of all choices of those that are not
+            // 0.
             let choices = (0..1_usize << design.strata).filter_map(|choice| {
-                let used: Vec<usize> = all.iter().copied().filter(|at| choice >> at & 1 == 1).collect();
+                let used: Vec<usize> =
+                    all.iter().copied().filter(|at| choice >> at & 1 == 1).collect();
                 design.maximum(&used).filter(|found| found.variances.iter().all(|it| *it >= 0.0))
             });
             choices.max_by(|a, b| a.likelihood.total_cmp(&b.likelihood))?
@@ -144,8 +154,9 @@ impl Design {
             offsets[stratum + 1] = offsets[stratum] + groups;
         }
         let groups = offsets[strata];
-        let stratum_of =
-            (0..strata).flat_map(|it| std::iter::repeat_n(it, offsets[it + 1] - offsets[it])).collect();
+        let stratum_of = (0..strata)
+            .flat_map(|it| std::iter::repeat_n(it, offsets[it + 1] - offsets[it]))
+            .collect();
         let mut sizes = vec![0.0; cells];
         let mut means = vec![0.0; cells];
         let mut counts = vec![0.0; cells * groups];
@@ -160,9 +171,11 @@ impl Design {
             return None;
         }
         means.iter_mut().zip(&sizes).for_each(|(mean, size)| *mean /= size);
-        let shares = Matrix::of(cells, groups, |cell, group| counts[cell * groups + group] / sizes[cell]);
+        let shares =
+            Matrix::of(cells, groups, |cell, group| counts[cell * groups + group] / sizes[cell]);
         // ZᵀMZ and ZᵀMy, value by value.
-        let (mut products, mut sums, mut squares) = (vec![0.0; groups * groups], vec![0.0; groups], 0.0);
+        let (mut products, mut sums, mut squares) =
+            (vec![0.0; groups * groups], vec![0.0; groups], 0.0);
         for row in rows {
             let own: Vec<usize> =
                 row.groups.iter().zip(&offsets).map(|(group, offset)| group + offset).collect();
@@ -179,7 +192,8 @@ impl Design {
             }
         }
         let (root, pivots) = Matrix::of(groups, groups, |a, b| products[a * groups + b]).root();
-        let triangle = Matrix::of(pivots.len(), pivots.len(), |row, column| root.at(column, pivots[row]));
+        let triangle =
+            Matrix::of(pivots.len(), pivots.len(), |row, column| root.at(column, pivots[row]));
         let target = triangle.forward(&pivots.iter().map(|at| sums[*at]).collect::<Vec<_>>());
         let rest = (rows.len() - cells) as f64;
         (squares > 0.0).then_some(Self {
@@ -195,23 +209,27 @@ impl Design {
         })
     }
 
-    /// The restricted likelihood and its derivatives at these variances; `None` where they are no covariance.
+    /// The restricted likelihood and its derivatives at these variances; `None` where they are no
+    /// covariance.
     fn state(&self, variances: &[f64]) -> Option<State> {
         let residual = *variances.last()?;
         let (rank, groups) = (self.root.rows(), self.stratum_of.len());
         if residual <= 0.0 {
             return None;
         }
-        let variance_of: Vec<f64> = self.stratum_of.iter().map(|stratum| variances[*stratum]).collect();
+        let variance_of: Vec<f64> =
+            self.stratum_of.iter().map(|stratum| variances[*stratum]).collect();
         let kernel = Matrix::of(rank, rank, |row, column| {
             let own = if row == column { residual } else { 0.0 };
             let pairs = self.root.row(row).iter().zip(self.root.row(column)).zip(&variance_of);
             own + pairs.map(|((a, b), variance)| a * b * variance).sum::<f64>()
         });
         let lower = kernel.cholesky()?;
-        let column = |group: usize| (0..rank).map(|row| self.root.at(row, group)).collect::<Vec<_>>();
+        let column =
+            |group: usize| (0..rank).map(|row| self.root.at(row, group)).collect::<Vec<_>>();
         // L⁻¹R and K⁻¹R, a row per group.
-        let halves: Vec<Vec<f64>> = (0..groups).map(|group| lower.forward(&column(group))).collect();
+        let halves: Vec<Vec<f64>> =
+            (0..groups).map(|group| lower.forward(&column(group))).collect();
         let wholes: Vec<Vec<f64>> = halves.iter().map(|half| lower.backward(half)).collect();
         let inner = Matrix::of(groups, groups, |a, b| dot(&halves[a], &halves[b]));
         let inner_squared = Matrix::of(groups, groups, |a, b| dot(&wholes[a], &wholes[b]));
@@ -219,15 +237,19 @@ impl Design {
         let outside = (self.squares - dot(&self.target, &self.target)).max(0.0);
         let outside_degrees = self.rest - rank as f64;
         let determinant: f64 = (0..rank).map(|at| 2.0 * lower.at(at, at).ln()).sum();
-        let likelihood =
-            -0.5 * (determinant + outside_degrees * residual.ln() + dot(&half, &half) + outside / residual);
+        let likelihood = -0.5
+            * (determinant
+                + outside_degrees * residual.ln()
+                + dot(&half, &half)
+                + outside / residual);
         let once = lower.backward(&half);
         let twice = lower.solve(&once);
         let inverse: Vec<Vec<f64>> = (0..rank).map(|at| lower.solve(&unit(rank, at))).collect();
         let trace: f64 = inverse.iter().enumerate().map(|(at, row)| row[at]).sum();
         let trace_squared: f64 = inverse.iter().map(|row| dot(row, row)).sum();
-        let project =
-            |vector: &[f64]| -> Vec<f64> { (0..groups).map(|group| dot(&column(group), vector)).collect() };
+        let project = |vector: &[f64]| -> Vec<f64> {
+            (0..groups).map(|group| dot(&column(group), vector)).collect()
+        };
         Some(State {
             likelihood,
             trace: trace + outside_degrees / residual,
@@ -261,7 +283,9 @@ impl Design {
                 let mut tried = variances.clone();
                 free.iter().zip(&step).for_each(|(at, step)| tried[*at] += length * step);
                 match self.state(&tried) {
-                    Some(found) if found.likelihood >= state.likelihood => break Some((tried, found)),
+                    Some(found) if found.likelihood >= state.likelihood => {
+                        break Some((tried, found));
+                    }
                     _ if length < 1e-10 => break None,
                     _ => length /= 2.0,
                 }
@@ -315,7 +339,10 @@ impl Design {
 
     fn mixed_with_residual(&self, state: &State, stratum: usize) -> (f64, f64) {
         self.groups(stratum).fold((0.0, 0.0), |(trace, form), group| {
-            (trace + state.inner_squared.at(group, group), form + state.first[group] * state.second[group])
+            (
+                trace + state.inner_squared.at(group, group),
+                form + state.first[group] * state.second[group],
+            )
         })
     }
 }
@@ -326,7 +353,8 @@ enum Information {
     Observed,
 }
 
-/// The likelihood at some variances. With `P` the inverse covariance after cell means are taken out:
+/// The likelihood at some variances. With `P` the inverse covariance after cell means are taken
+/// out:
 #[derive(Debug, Clone)]
 struct State {
     likelihood: f64,
@@ -362,20 +390,25 @@ impl Maximum {
         let lower = [Information::Observed, Information::Expected]
             .into_iter()
             .find_map(|kind| design.information(&state, &free, kind).cholesky())?;
-        let inverse: Vec<Vec<f64>> = (0..free.len()).map(|at| lower.solve(&unit(free.len(), at))).collect();
+        let inverse: Vec<Vec<f64>> =
+            (0..free.len()).map(|at| lower.solve(&unit(free.len(), at))).collect();
         let place = |at: usize| free.iter().position(|it| *it == at);
         let uncertainty = Matrix::of(variances.len(), variances.len(), |row, column| {
             place(row).zip(place(column)).map_or(0.0, |(row, column)| inverse[row][column])
         });
-        // Draws of groups, as far as they are known; they move the means of cells that were not measured in all of them.
+        // Draws of groups, as far as they are known; they move the means of cells that were not
+        // measured in all of them.
         let draws: Vec<f64> = state
             .first
             .iter()
             .zip(&design.stratum_of)
             .map(|(it, stratum)| it * variances[*stratum])
             .collect();
-        let means =
-            design.means.iter().enumerate().map(|(cell, mean)| mean - dot(design.shares.row(cell), &draws));
+        let means = design
+            .means
+            .iter()
+            .enumerate()
+            .map(|(cell, mean)| mean - dot(design.shares.row(cell), &draws));
         let means = means.collect();
         let State { inner, inner_squared, .. } = state;
         Some(Fit { variances, uncertainty, means, design, inner, inner_squared })
@@ -408,11 +441,13 @@ impl Fit {
         let gradient = self.gradient(weights);
         let spread = dot(&gradient, &self.uncertainty.times(&gradient));
         let degrees = 2.0 * variance * variance / spread;
-        let found = Contrast { estimate: dot(weights, &self.means), error: variance.sqrt(), degrees };
+        let found =
+            Contrast { estimate: dot(weights, &self.means), error: variance.sqrt(), degrees };
         (variance > 0.0 && degrees.is_finite() && degrees > 0.0).then_some(found)
     }
 
-    /// Whether several contrasts are all 0; those that follow from the others count once. `None` when nothing is left.
+    /// Whether several contrasts are all 0; those that follow from the others count once. `None`
+    /// when nothing is left.
     #[must_use]
     pub fn joint(&self, contrasts: &[Vec<f64>]) -> Option<JointTest> {
         /// Below this share of the largest, a variance is rounding.
@@ -425,19 +460,23 @@ impl Fit {
         let independent = eigen.iter().filter(|(value, _)| *value > ROUNDING * largest);
         let tests: Vec<Contrast> = independent
             .filter_map(|(_, vector)| {
-                let cell = |cell: usize| contrasts.iter().zip(vector).map(|(it, by)| it[cell] * by).sum();
+                let cell =
+                    |cell: usize| contrasts.iter().zip(vector).map(|(it, by)| it[cell] * by).sum();
                 self.contrast(&(0..self.means.len()).map(cell).collect::<Vec<f64>>())
             })
             .collect();
         let numerator = tests.len() as f64;
-        let f = tests.iter().map(|test| (test.estimate / test.error).powi(2)).sum::<f64>() / numerator;
-        let denominator = shared_degrees(&tests.iter().map(|test| test.degrees).collect::<Vec<_>>())?;
+        let f =
+            tests.iter().map(|test| (test.estimate / test.error).powi(2)).sum::<f64>() / numerator;
+        let denominator =
+            shared_degrees(&tests.iter().map(|test| test.degrees).collect::<Vec<_>>())?;
         Some(JointTest { f, numerator, denominator })
     }
 
     fn moved(&self, weights: &[f64]) -> Moved {
         let cells = || weights.iter().enumerate();
-        let share = |group: usize| cells().map(|(cell, it)| it * self.design.shares.at(cell, group)).sum();
+        let share =
+            |group: usize| cells().map(|(cell, it)| it * self.design.shares.at(cell, group)).sum();
         let groups: Vec<f64> = (0..self.design.stratum_of.len()).map(share).collect();
         let variances = self.design.stratum_of.iter().map(|stratum| self.variances[*stratum]);
         let scaled = groups.iter().zip(variances).map(|(it, variance)| it * variance).collect();
@@ -452,7 +491,8 @@ impl Fit {
         self.variances[self.design.strata] * cells + dot(&one.groups, &other.scaled) - known
     }
 
-    /// What each stratum, then the residual, adds to the variance of a contrast of plain means; nothing where a stratum's variance is negative.
+    /// What each stratum, then the residual, adds to the variance of a contrast of plain means;
+    /// nothing where a stratum's variance is negative.
     #[must_use]
     pub fn parts(&self, weights: &[f64]) -> Vec<f64> {
         let moved = self.moved(weights);
@@ -460,7 +500,8 @@ impl Fit {
         for (group, stratum) in self.design.stratum_of.iter().enumerate() {
             parts[*stratum] += (moved.groups[group] * moved.scaled[group]).max(0.0);
         }
-        let cells: f64 = weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
+        let cells: f64 =
+            weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
         parts[self.design.strata] = self.variances[self.design.strata] * cells;
         parts
     }
@@ -473,14 +514,16 @@ impl Fit {
         for (group, stratum) in self.design.stratum_of.iter().enumerate() {
             gradient[*stratum] += (moved.groups[group] - known[group]).powi(2);
         }
-        let cells: f64 = weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
-        gradient[self.design.strata] = cells + dot(&moved.scaled, &self.inner_squared.times(&moved.scaled));
+        let cells: f64 =
+            weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
+        gradient[self.design.strata] =
+            cells + dot(&moved.scaled, &self.inner_squared.times(&moved.scaled));
         gradient
     }
 }
 
-/// Degrees of freedom of an F statistic that is the mean of squares of independent t statistics, so that its expectation is right (Fai and
-/// Cornelius 1996).
+/// Degrees of freedom of an F statistic that is the mean of squares of independent t statistics, so
+/// that its expectation is right (Fai and Cornelius 1996).
 fn shared_degrees(degrees: &[f64]) -> Option<f64> {
     let first = *degrees.first()?;
     if degrees.iter().all(|it| (it - first).abs() < 1e-8 * first) {
@@ -498,17 +541,20 @@ fn shared_degrees(degrees: &[f64]) -> Option<f64> {
 pub struct Effect {
     /// The fit, with free variances.
     pub fit: Fit,
-    /// The effect: the contrast of the fit, with the error and the degrees of freedom that are believed.
+    /// The effect: the contrast of the fit, with the error and the degrees of freedom that are
+    /// believed.
     pub whole: Contrast,
     /// Share of the fit's degrees of freedom that are believed, at most 1.
     pub share: f64,
 }
 
-/// The effect that some weights of cells make. It has at most the degrees of freedom of cells that scatter each in its own way (`own`), and at least `least`, those of the
-/// groups that remain however unlike cells are.
+/// The effect that some weights of cells make. It has at most the degrees of freedom of cells that
+/// scatter each in its own way (`own`), and at least `least`, those of the groups that remain
+/// however unlike cells are.
 ///
-/// Where trials are missing, free variances may leave an error that is next to nothing, and Satterthwaite's degrees of freedom, which then are few, take back what that
-/// error promises. So there the error is at least that of variances that are not negative.
+/// Where trials are missing, free variances may leave an error that is next to nothing, and
+/// Satterthwaite's degrees of freedom, which then are few, take back what that error promises. So
+/// there the error is at least that of variances that are not negative.
 #[must_use]
 pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> Option<Effect> {
     let fit = fit(rows, Components::Free)?;
@@ -524,8 +570,10 @@ pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> 
     Some(Effect { fit, whole: Contrast { error, degrees: least, ..bounded }, share: 1.0 })
 }
 
-/// Degrees of freedom of the mean of several cells where each scatters in its own way: those of a sum of unlike variances (B. L. Welch, Biometrika 34, 1947), and
-/// at least those of the groups that remain however unlike cells are. The model takes residuals for alike; where they are not, it believes in too many.
+/// Degrees of freedom of the mean of several cells where each scatters in its own way: those of a
+/// sum of unlike variances (B. L. Welch, Biometrika 34, 1947), and at least those of the groups
+/// that remain however unlike cells are. The model takes residuals for alike; where they are not,
+/// it believes in too many.
 #[must_use]
 pub fn own_degrees(variances: &[(f64, f64)], least: f64) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);

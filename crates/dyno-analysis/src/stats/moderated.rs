@@ -1,13 +1,16 @@
 //! Variances of many cells that borrow strength from each other (empirical Bayes).
 //!
-//! A cell of three blocks knows its own scatter with two degrees of freedom, which is next to nothing; its neighbours know roughly how
-//! much trials scatter in this experiment. So each variance is drawn towards a common one, by as much as the cells agree: `(d₀ s₀² + d s²) / (d₀ + d)`
-//! with `d₀ + d` degrees of freedom.
+//! A cell of three blocks knows its own scatter with two degrees of freedom, which is next to
+//! nothing; its neighbours know roughly how much trials scatter in this experiment. So each
+//! variance is drawn towards a common one, by as much as the cells agree:
+//! `(d₀ s₀² + d s²) / (d₀ + d)` with `d₀ + d` degrees of freedom.
 //!
 //! # Sources
-//! The moderated t: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004). There the prior is estimated from the moments of logarithms, which is made for
-//! thousands of cells: with a dozen it takes the cells for alike by chance, and too many false verdicts follow. Here `d₀` is the *smallest* value that the
-//! likelihood of the variances does not speak against ([`LIKELIHOOD_LEFT`]); docs/statistics.md has the error rates of both.
+//! The moderated t: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004). There the prior is
+//! estimated from the moments of logarithms, which is made for thousands of cells: with a dozen it
+//! takes the cells for alike by chance, and too many false verdicts follow. Here `d₀` is the
+//! *smallest* value that the likelihood of the variances does not speak against
+//! ([`LIKELIHOOD_LEFT`]); docs/statistics.md has the error rates of both.
 
 use super::compare::RatioTest;
 use super::student::{halved, ln_gamma};
@@ -17,19 +20,22 @@ use super::student::{halved, ln_gamma};
 pub struct Prior {
     /// The common variance, `s₀²`.
     pub variance: f64,
-    /// Degrees of freedom that it is worth, `d₀`; infinite when all cells may have the same variance.
+    /// Degrees of freedom that it is worth, `d₀`; infinite when all cells may have the same
+    /// variance.
     pub degrees: f64,
 }
 
-/// By how much the logarithm of the likelihood of `d₀` may lie below its maximum: half of the 95 % point of χ² with one degree of freedom, so that `d₀` is the
-/// lower end of its 95 % interval by profile likelihood.
+/// By how much the logarithm of the likelihood of `d₀` may lie below its maximum: half of the 95 %
+/// point of χ² with one degree of freedom, so that `d₀` is the lower end of its 95 % interval by
+/// profile likelihood.
 pub const LIKELIHOOD_LEFT: f64 = 1.92;
 
 /// Fewest variances that a prior is made of.
 const VARIANCES_MIN: usize = 3;
 
 impl Prior {
-    /// From variances with their degrees of freedom; `None` for fewer than three, or when most of them are 0.
+    /// From variances with their degrees of freedom; `None` for fewer than three, or when most of
+    /// them are 0.
     #[must_use]
     pub fn of(variances: &[(f64, f64)]) -> Option<Self> {
         Self::within(variances, LIKELIHOOD_LEFT)
@@ -45,8 +51,10 @@ impl Prior {
             return None;
         }
         // A variance of 0, or nearly, is a coincidence of rounding and would outweigh all others.
-        let floored: Vec<(f64, f64)> =
-            variances.iter().map(|(variance, degrees)| (variance.max(1e-5 * median), *degrees)).collect();
+        let floored: Vec<(f64, f64)> = variances
+            .iter()
+            .map(|(variance, degrees)| (variance.max(1e-5 * median), *degrees))
+            .collect();
         let candidates = candidates().map(|degrees| {
             let variance = common(&floored, degrees);
             (Self { variance, degrees }, likelihood(&floored, variance, degrees))
@@ -56,7 +64,8 @@ impl Prior {
         candidates.into_iter().find(|(_, it)| *it >= best - left).map(|(prior, _)| prior)
     }
 
-    /// A cell's variance and its degrees of freedom, drawn towards the common one. `all` are the degrees of freedom of all cells: together they know no more.
+    /// A cell's variance and its degrees of freedom, drawn towards the common one. `all` are the
+    /// degrees of freedom of all cells: together they know no more.
     #[must_use]
     pub fn moderate(&self, variance: f64, degrees: f64, all: f64) -> (f64, f64) {
         if self.degrees.is_infinite() {
@@ -85,26 +94,29 @@ fn candidates() -> impl Iterator<Item = f64> {
     (-10..=30).map(|tenth| 10_f64.powf(f64::from(tenth) / 10.0)).chain([f64::INFINITY])
 }
 
-/// The likeliest common variance at `d₀`: where `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ d`, by bisection of its logarithm.
+/// The likeliest common variance at `d₀`: where `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ d`, by
+/// bisection of its logarithm.
 fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let all: f64 = variances.iter().map(|(_, own)| own).sum();
     if degrees.is_infinite() {
         return variances.iter().map(|(variance, own)| variance * own).sum::<f64>() / all;
     }
     let excess = |common: f64| {
-        let terms = variances
-            .iter()
-            .map(|(variance, own)| (own + degrees) * own * variance / (degrees * common + own * variance));
+        let terms = variances.iter().map(|(variance, own)| {
+            (own + degrees) * own * variance / (degrees * common + own * variance)
+        });
         terms.sum::<f64>() - all
     };
     let ends = variances.iter().map(|(variance, _)| variance.ln());
-    let ends = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+    let ends = ends
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
     // At the smallest variance the sum is at least, at the largest at most what it has to be.
     let (low, high) = halved(ends, 60, |middle| excess(middle.exp()) > 0.0);
     ((low + high) / 2.0).exp()
 }
 
-/// Logarithm of the likelihood of the variances: `s² / s₀²` has an F distribution with `d` and `d₀` degrees of freedom.
+/// Logarithm of the likelihood of the variances: `s² / s₀²` has an F distribution with `d` and `d₀`
+/// degrees of freedom.
 fn likelihood(variances: &[(f64, f64)], common: f64, degrees: f64) -> f64 {
     let one = |(variance, own): &(f64, f64)| {
         let half = own / 2.0;
@@ -113,7 +125,8 @@ fn likelihood(variances: &[(f64, f64)], common: f64, degrees: f64) -> f64 {
             return half * (scaled / 2.0).ln() - ln_gamma(half) - scaled / 2.0;
         }
         let gammas = ln_gamma(half + degrees / 2.0) - ln_gamma(half) - ln_gamma(degrees / 2.0);
-        gammas + half * (scaled / degrees).ln() - (half + degrees / 2.0) * (scaled / degrees).ln_1p()
+        gammas + half * (scaled / degrees).ln()
+            - (half + degrees / 2.0) * (scaled / degrees).ln_1p()
     };
     variances.iter().map(one).sum()
 }
@@ -147,12 +160,16 @@ mod tests {
         let prior = Prior { variance: 4.0, degrees: 6.0 };
         assert_eq!(prior.moderate(1.0, 2.0, 100.0), ((24.0 + 2.0) / 8.0, 8.0));
         assert_eq!(prior.moderate(1.0, 2.0, 4.0).1, 4.0, "all cells together know no more");
-        assert_eq!(Prior { variance: 4.0, degrees: f64::INFINITY }.moderate(1.0, 2.0, 24.0), (4.0, 24.0));
+        assert_eq!(
+            Prior { variance: 4.0, degrees: f64::INFINITY }.moderate(1.0, 2.0, 24.0),
+            (4.0, 24.0)
+        );
     }
 
     #[test]
     fn cells_that_scatter_alike_decide_what_none_decides_alone() {
-        let pairs = |shift: f64| [1.10 + shift, 1.14, 1.18 - shift].map(|ratio| (ratio * 100.0, 100.0));
+        let pairs =
+            |shift: f64| [1.10 + shift, 1.14, 1.18 - shift].map(|ratio| (ratio * 100.0, 100.0));
         let tests: Vec<RatioTest> =
             (0..8).map(|at| paired(&pairs(f64::from(at) / 1000.0)).expect("pairs")).collect();
         for (alone, among) in tests.iter().zip(moderated(&tests)) {

@@ -1,10 +1,13 @@
-//! Comparing two treatments by ranks: a ratio, its interval and a p-value that assume nothing about the distribution of the values
-//! but that both sides have the same one, shifted on the logarithmic scale.
+//! Comparing two configurations by ranks: a ratio, its interval and a p-value that assume nothing
+//! about the distribution of the values but that both sides have the same one, shifted on the
+//! logarithmic scale.
 //!
-//! Test: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945); H. B. Mann and D. R. Whitney, "On a
-//! test of whether one of two random variables is stochastically larger than the other", Ann. Math. Statist. 18 (1947).
-//! Estimate and interval: J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank tests", Ann. Math. Statist. 34 (1963);
-//! M. Hollander and D. A. Wolfe, "Nonparametric Statistical Methods", 2nd ed. (1999), sections 4.1 to 4.3.
+//! Test: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945); H.
+//! B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically
+//! larger than the other", Ann. Math. Statist. 18 (1947). Estimate and interval: J. L. Hodges and
+//! E. L. Lehmann, "Estimates of location based on rank tests", Ann. Math. Statist. 34 (1963); M.
+//! Hollander and D. A. Wolfe, "Nonparametric Statistical Methods", 2nd ed. (1999), sections 4.1 to
+//! 4.3.
 
 use super::student::two_sided_p;
 use std::cmp::Ordering;
@@ -12,15 +15,18 @@ use std::cmp::Ordering;
 /// How the subject compares with the baseline, by ranks. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTest {
-    /// Median of the ratios of every value of the subject to every value of the baseline (Hodges and Lehmann).
+    /// Median of the ratios of every value of the subject to every value of the baseline (Hodges
+    /// and Lehmann).
     pub ratio: f64,
-    /// Ends of the 95 % interval; `None` with so few values that no interval reaches 95 %: fewer than four on each side, say.
+    /// Ends of the 95 % interval; `None` with so few values that no interval reaches 95 %: fewer
+    /// than four on each side, say.
     pub interval: Option<(f64, f64)>,
     /// Two-sided p-value of "both sides have the same distribution".
     pub p: f64,
 }
 
-/// Values on both sides together up to which the distribution is exact; beyond, the normal approximation is good to three digits.
+/// Values on both sides together up to which the distribution is exact; beyond, the normal
+/// approximation is good to three digits.
 const EXACT_MAX: usize = 60;
 /// Probability of each tail that a 95 % interval leaves out.
 const TAIL: f64 = 0.025;
@@ -29,22 +35,28 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// Compares two independent sets of values. `None` when a side is empty or a value is not positive.
 ///
-/// With `U` the number of pairs in which the subject's value is the larger one (half a pair for equal values), the p-value is twice
-/// the probability of the smaller tail from `U` on, at most 1, over all ways in which the values could have been dealt to the sides;
-/// equal values are so taken exactly into account. The interval goes from the `k`-th smallest ratio to the `k`-th largest, with the
-/// largest `k` for which `P(U < k) < 0.025`, counted as if no values were equal, which makes it rather too wide than too narrow.
+/// With `U` the number of pairs in which the subject's value is the larger one (half a pair for
+/// equal values), the p-value is twice the probability of the smaller tail from `U` on, at most 1,
+/// over all ways in which the values could have been dealt to the sides; equal values are so taken
+/// exactly into account. The interval goes from the `k`-th smallest ratio to the `k`-th largest,
+/// with the largest `k` for which `P(U < k) < 0.025`, counted as if no values were equal, which
+/// makes it rather too wide than too narrow.
 #[must_use]
 pub fn rank_sum(subject: &[f64], baseline: &[f64]) -> Option<RankTest> {
     let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
-    if subject.is_empty() || baseline.is_empty() || !subject.iter().chain(baseline).all(is_positive) {
+    if subject.is_empty() || baseline.is_empty() || !subject.iter().chain(baseline).all(is_positive)
+    {
         return None;
     }
     let mut ratios: Vec<f64> =
         subject.iter().flat_map(|value| baseline.iter().map(move |other| value / other)).collect();
     ratios.sort_by(f64::total_cmp);
     let middle = ratios.len() / 2;
-    let ratio =
-        if ratios.len() % 2 == 1 { ratios[middle] } else { (ratios[middle - 1] * ratios[middle]).sqrt() };
+    let ratio = if ratios.len() % 2 == 1 {
+        ratios[middle]
+    } else {
+        (ratios[middle - 1] * ratios[middle]).sqrt()
+    };
     let kth = kth_ratio(subject.len(), baseline.len());
     Some(RankTest {
         ratio,
@@ -53,7 +65,8 @@ pub fn rank_sum(subject: &[f64], baseline: &[f64]) -> Option<RankTest> {
     })
 }
 
-/// Which of the ordered ratios bounds the 95 % interval, from 1 and from either end; 0 when none does.
+/// Which of the ordered ratios bounds the 95 % interval, from 1 and from either end; 0 when none
+/// does.
 fn kth_ratio(n1: usize, n2: usize) -> usize {
     if n1 + n2 > EXACT_MAX { kth_by_normal(n1, n2) } else { kth_exactly(n1, n2) }
 }
@@ -66,11 +79,11 @@ fn kth_by_normal(n1: usize, n2: usize) -> usize {
 fn kth_exactly(n1: usize, n2: usize) -> usize {
     // Without equal values the doubled rank sum is twice U, plus what it is at the least.
     let scores: Vec<usize> = (1..=n1 + n2).map(|rank| 2 * rank).collect();
-    let ways = ways(&scores, n1);
-    let (all, least) = (ways.iter().sum::<f64>(), n1 * (n1 + 1));
+    let arrangements = arrangements(&scores, n1);
+    let (all, least) = (arrangements.iter().sum::<f64>(), n1 * (n1 + 1));
     let mut below = 0.0;
-    for (k, way) in ways[least..].iter().step_by(2).enumerate() {
-        below += way / all;
+    for (k, number_of) in arrangements[least..].iter().step_by(2).enumerate() {
+        below += number_of / all;
         if below >= TAIL {
             return k;
         }
@@ -97,13 +110,15 @@ fn p_by_normal(subject: &[f64], baseline: &[f64]) -> f64 {
 
 fn p_exactly(subject: &[f64], baseline: &[f64]) -> f64 {
     let (scores, of_subject, _) = doubled_ranks(subject, baseline);
-    let ways = ways(&scores, subject.len());
-    let all: f64 = ways.iter().sum();
-    let (low, high): (f64, f64) = (ways[..=of_subject].iter().sum(), ways[of_subject..].iter().sum());
+    let arrangements = arrangements(&scores, subject.len());
+    let all: f64 = arrangements.iter().sum();
+    let (low, high): (f64, f64) =
+        (arrangements[..=of_subject].iter().sum(), arrangements[of_subject..].iter().sum());
     (2.0 * low.min(high) / all).min(1.0)
 }
 
-/// Mean and standard deviation of `U`; `ties` is the sum of `t³ - t` over groups of `t` equal values.
+/// Mean and standard deviation of `U`; `ties` is the sum of `t³ - t` over groups of `t` equal
+/// values.
 fn normal(n1: usize, n2: usize, ties: f64) -> (f64, f64) {
     let (n1, n2) = (n1 as f64, n2 as f64);
     let n = n1 + n2;
@@ -111,8 +126,8 @@ fn normal(n1: usize, n2: usize, ties: f64) -> (f64, f64) {
     (n1 * n2 / 2.0, variance.max(0.0).sqrt())
 }
 
-/// Twice the rank of every value (equal ones share the mean of their ranks, so that twice it is whole), the sum of the subject's, and
-/// the sum of `t³ - t` over groups of `t` equal values.
+/// Twice the rank of every value (equal ones share the mean of their ranks, so that twice it is
+/// whole), the sum of the subject's, and the sum of `t³ - t` over groups of `t` equal values.
 fn doubled_ranks(subject: &[f64], baseline: &[f64]) -> (Vec<usize>, usize, f64) {
     let mut values: Vec<(f64, bool)> = subject.iter().map(|value| (*value, true)).collect();
     values.extend(baseline.iter().map(|value| (*value, false)));
@@ -129,22 +144,25 @@ fn doubled_ranks(subject: &[f64], baseline: &[f64]) -> (Vec<usize>, usize, f64) 
     (scores, of_subject, ties)
 }
 
-/// By sum, in how many ways `chosen` of the scores have it: the shift algorithm (B. Streitberg and J. Röhmel, "Exact distributions for
-/// permutation and rank tests", Statistical Software Newsletter 12, 1986). Sums of whole numbers below 2^53 are exact; above, they
-/// are good to 15 digits, since nothing is subtracted.
-fn ways(scores: &[usize], chosen: usize) -> Vec<f64> {
+/// By sum, in how many ways `chosen` of the scores have it: the shift algorithm (B. Streitberg and
+/// J. Röhmel, "Exact distributions for permutation and rank tests", Statistical Software Newsletter
+/// 12, 1986). Sums of whole numbers below 2^53 are exact; above, they are good to 15 digits, since
+/// nothing is subtracted.
+fn arrangements(scores: &[usize], chosen: usize) -> Vec<f64> {
     let most: usize = scores.iter().rev().take(chosen).sum();
-    let mut ways = vec![vec![0.0; most + 1]; chosen + 1];
-    ways[0][0] = 1.0;
+    let mut arrangements = vec![vec![0.0; most + 1]; chosen + 1];
+    arrangements[0][0] = 1.0;
     for score in scores {
         for number in (1..=chosen).rev() {
-            let (fewer, more) = ways.split_at_mut(number);
-            for (sum, way) in fewer[number - 1].iter().enumerate().take((most + 1).saturating_sub(*score)) {
-                more[0][sum + score] += way;
+            let (fewer, more) = arrangements.split_at_mut(number);
+            for (sum, number_of) in
+                fewer[number - 1].iter().enumerate().take((most + 1).saturating_sub(*score))
+            {
+                more[0][sum + score] += number_of;
             }
         }
     }
-    ways.swap_remove(chosen)
+    arrangements.swap_remove(chosen)
 }
 
 #[cfg(test)]
@@ -162,8 +180,9 @@ mod tests {
 
     #[test]
     fn critical_values_agree_with_the_published_table() {
-        // Largest U that is significant at 5 % on two sides (Mann and Whitney's table, as textbooks have it); one more is the k of the
-        // interval. With three on each side nothing is significant.
+        // Largest U that is significant at 5 % on two sides (Mann and Whitney's table, as textbooks
+        // have it); one more is the k of the interval. With three on each side nothing is
+        // significant.
         for (n1, n2, critical) in [
             (4, 4, 0),
             (4, 6, 2),
@@ -195,8 +214,8 @@ mod tests {
 
     #[test]
     fn the_textbooks_example_gives_its_published_figures() {
-        // Hollander and Wolfe, table 4.1 (permeability of membranes), also the example of R's wilcox.test: W = 35, one-sided
-        // p = 0.1272; estimate 0.305, 95 % interval -0.15 to 0.76.
+        // Hollander and Wolfe, table 4.1 (permeability of membranes), also the example of R's
+        // wilcox.test: W = 35, one-sided p = 0.1272; estimate 0.305, 95 % interval -0.15 to 0.76.
         let x = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         let y = [1.15, 0.88, 0.90, 0.74, 1.21];
         let test = rank_sum(&exponentials(&x), &exponentials(&y)).expect("values");
@@ -209,7 +228,8 @@ mod tests {
 
     #[test]
     fn equal_values_are_counted_as_every_way_to_deal_them_shows() {
-        // 2, 3 against 1, 2: ranks 2.5, 4 of 1, 2.5, 2.5, 4. Of the 6 ways, rank sums are 3.5, 3.5, 5, 5, 6.5, 6.5; at least 6.5 are 2.
+        // 2, 3 against 1, 2: ranks 2.5, 4 of 1, 2.5, 2.5, 4. Of the 6 ways, rank sums are 3.5, 3.5,
+        // 5, 5, 6.5, 6.5; at least 6.5 are 2.
         close(rank_sum(&[2.0, 3.0], &[1.0, 2.0]).expect("values").p, 2.0 * 2.0 / 6.0, 1e-12);
         let same = rank_sum(&[5.0, 5.0, 5.0, 5.0], &[5.0, 5.0, 5.0, 5.0]).expect("values");
         assert_eq!(same, RankTest { ratio: 1.0, interval: Some((1.0, 1.0)), p: 1.0 });
@@ -224,7 +244,7 @@ mod tests {
             let sum: usize = (0..7).filter(|i| subset >> i & 1 == 1).map(|i| scores[i]).sum();
             counted[sum] += 1.0;
         }
-        assert_eq!(ways(&scores, 3), counted);
+        assert_eq!(arrangements(&scores, 3), counted);
     }
 
     #[test]

@@ -1,11 +1,15 @@
-//! Hypotheses that are tested one after the other: what is rejected passes its level on to others, and the risk of even one false rejection stays alpha,
-//! whichever hypotheses are true and however they depend on each other.
+//! Hypotheses that are tested one after the other: what is rejected passes its level on to others,
+//! and the risk of even one false rejection stays alpha, whichever hypotheses are true and however
+//! they depend on each other.
 //!
-//! Fixed sequences, Holm's procedure and their mixtures are such graphs: each hypothesis begins with a share of alpha, and says to whom it passes what it has.
+//! Fixed sequences, Holm's procedure and their mixtures are such graphs: each hypothesis begins
+//! with a share of alpha, and says to whom it passes what it has.
 //!
 //! # Sources
-//! F. Bretz, W. Maurer, W. Brannath, M. Posch, "A Graphical Approach to Sequentially Rejective Multiple Test Procedures", Statist. Med. 28 (2009), algorithm 1. A
-//! rejection that implies another takes it along: J. P. Shaffer, "Modified Sequentially Rejective Multiple Test Procedures", J. Amer. Statist. Assoc. 81 (1986).
+//! F. Bretz, W. Maurer, W. Brannath, M. Posch, "A Graphical Approach to Sequentially Rejective
+//! Multiple Test Procedures", Statist. Med. 28 (2009), algorithm 1. A rejection that implies
+//! another takes it along: J. P. Shaffer, "Modified Sequentially Rejective Multiple Test
+//! Procedures", J. Amer. Statist. Assoc. 81 (1986).
 
 use super::verdict::Corrected;
 
@@ -16,7 +20,8 @@ pub struct Hypothesis {
     pub p: f64,
     /// Share of alpha that it begins with.
     pub share: f64,
-    /// Shares of what it has that go to others when it is rejected, by their number; together at most 1, and 0 for itself.
+    /// Shares of what it has that go to others when it is rejected, by their number; together at
+    /// most 1, and 0 for itself.
     pub passes: Vec<f64>,
     /// A hypothesis that is false when this one is, and so is rejected with it.
     pub implies: Option<usize>,
@@ -36,7 +41,9 @@ pub fn in_sequence(hypotheses: &[Hypothesis], alpha: f64) -> Vec<Corrected> {
     let mut is_rejecting = true;
     loop {
         let p = |at: usize| hypotheses[at].p / graph.shares[at].max(f64::MIN_POSITIVE);
-        let Some(next) = graph.left.iter().copied().min_by(|a, b| p(*a).total_cmp(&p(*b))) else { break };
+        let Some(next) = graph.left.iter().copied().min_by(|a, b| p(*a).total_cmp(&p(*b))) else {
+            break;
+        };
         largest = largest.max(p(next).min(1.0));
         if is_rejecting && largest >= alpha {
             // Intervals of what is not rejected are at the levels at which it was tested last.
@@ -61,7 +68,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// Takes a hypothesis out: its share goes where it passes it, and what others would pass to it goes there, too.
+    /// Takes a hypothesis out: its share goes where it passes it, and what others would pass to it
+    /// goes there, too.
     fn reject(&mut self, rejected: usize) {
         self.left.retain(|at| *at != rejected);
         let (share, out) = (self.shares[rejected], self.passes[rejected].clone());
@@ -71,7 +79,8 @@ impl Graph {
             let back = 1.0 - to * out[at];
             for other in &self.left {
                 let passed = self.passes[at][*other] + to * out[*other];
-                self.passes[at][*other] = if *other == at || back <= 0.0 { 0.0 } else { passed / back };
+                self.passes[at][*other] =
+                    if *other == at || back <= 0.0 { 0.0 } else { passed / back };
             }
         }
     }
@@ -82,7 +91,11 @@ mod tests {
     use super::super::verdict::holm;
     use super::*;
 
-    fn hypotheses<const N: usize>(p: [f64; N], shares: [f64; N], passes: [[f64; N]; N]) -> Vec<Hypothesis> {
+    fn hypotheses<const N: usize>(
+        p: [f64; N],
+        shares: [f64; N],
+        passes: [[f64; N]; N],
+    ) -> Vec<Hypothesis> {
         let one = |at: usize| Hypothesis {
             p: p[at],
             share: shares[at],
@@ -95,8 +108,9 @@ mod tests {
     #[test]
     fn a_graph_that_passes_everything_to_everybody_is_holms_procedure() {
         for p in [[0.01, 0.04, 0.03, 0.005], [0.9, 0.001, 0.2, 0.012]] {
-            let passes: [[f64; 4]; 4] =
-                std::array::from_fn(|a| std::array::from_fn(|b| if a == b { 0.0 } else { 1.0 / 3.0 }));
+            let passes: [[f64; 4]; 4] = std::array::from_fn(|a| {
+                std::array::from_fn(|b| if a == b { 0.0 } else { 1.0 / 3.0 })
+            });
             let found = in_sequence(&hypotheses(p, [0.25; 4], passes), 0.05);
             for (it, expected) in found.iter().zip(holm(&p.map(|p| (p, 1.0)), 0.05)) {
                 assert!((it.p - expected.p).abs() < 1e-12, "{found:?}");
@@ -117,9 +131,16 @@ mod tests {
 
     #[test]
     fn two_questions_of_two_metrics_pass_their_levels_as_computed_by_hand() {
-        // The first two are primary: each passes half to the other, half to its own second metric, which passes back across.
-        let passes = [[0.0, 0.5, 0.5, 0.0], [0.5, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
-        let found = in_sequence(&hypotheses([0.01, 0.005, 0.1, 0.5], [0.5, 0.5, 0.0, 0.0], passes), 0.025);
+        // The first two are primary: each passes half to the other, half to its own second metric,
+        // which passes back across.
+        let passes = [
+            [0.0, 0.5, 0.5, 0.0],
+            [0.5, 0.0, 0.0, 0.5],
+            [0.0, 1.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0, 0.0],
+        ];
+        let found =
+            in_sequence(&hypotheses([0.01, 0.005, 0.1, 0.5], [0.5, 0.5, 0.0, 0.0], passes), 0.025);
         let close = |at: usize, p: f64| assert!((found[at].p - p).abs() < 1e-9, "{found:?}");
         close(1, 0.01);
         close(0, 0.01 / 0.75);
@@ -128,9 +149,13 @@ mod tests {
 
     #[test]
     fn what_a_rejection_implies_is_rejected_with_it_and_passes_its_share_on() {
-        // The first implies the second, which passes to it; together they pass everything to the third.
-        let mut all =
-            hypotheses([0.02, 0.9, 0.04], [0.5, 0.5, 0.0], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0; 3]]);
+        // The first implies the second, which passes to it; together they pass everything to the
+        // third.
+        let mut all = hypotheses(
+            [0.02, 0.9, 0.04],
+            [0.5, 0.5, 0.0],
+            [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0; 3]],
+        );
         all[0].implies = Some(1);
         let found = in_sequence(&all, 0.05);
         assert!(found.iter().all(|it| (it.p - 0.04).abs() < 1e-12), "{found:?}");

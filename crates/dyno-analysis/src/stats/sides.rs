@@ -1,18 +1,23 @@
-//! Two sides of runs that share no block, over all treatments that both have: one effect, and a test of each treatment.
+//! Two sides of runs that share no block, over all configurations that both have: one effect, and a
+//! test of each configuration.
 //!
-//! The effect comes from the mixed model of [`super::mixed`], whose cells are the treatments of each side, and whose strata are runs, blocks of a run, starts of a server
-//! in a block, and data sets of a start, as far as they can be told apart. What runs of a side differ in is the error of the change where a side has several runs. Where each side is one
-//! run, it cannot be told from the change and is in the effect; blocks are then the error ([`OverAll::runs`]).
+//! The effect comes from the mixed model of [`super::mixed`], whose cells are the configurations of
+//! each side, and whose strata are runs, blocks of a run, starts of a server in a block, and data
+//! sets of a start, as far as they can be told apart. What runs of a side differ in is the error of
+//! the change where a side has several runs. Where each side is one run, it cannot be told from the
+//! change and is in the effect; blocks are then the error ([`OverAll::runs`]).
 //!
-//! A treatment alone is tested by Welch's test over its trials. Its error takes trials for independent, so what trials of a run have in common is added to it, as the
-//! model finds it over all treatments, with its degrees of freedom.
+//! A configuration alone is tested by Welch's test over its trials. Its error takes trials for
+//! independent, so what trials of a run have in common is added to it, as the model finds it over
+//! all configurations, with its degrees of freedom.
 
 use super::compare::{RatioTest, welch};
 use super::mixed::{self, Fit};
 use super::strata::{self, Placed};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a value was measured. Runs are numbered within their side, everything else within what is around it.
+/// Where a value was measured. Runs are numbered within their side, everything else within what is
+/// around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The run.
@@ -25,7 +30,7 @@ pub struct Place {
     pub data_set: usize,
 }
 
-/// A treatment that both sides have: its values, which are positive, with their places.
+/// A configuration that both sides have: its values, which are positive, with their places.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     /// Of base.
@@ -56,30 +61,34 @@ impl Cell {
 /// What runs of a side differ in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Runs {
-    /// Variance between them, of logarithms; negative where they differ less than their blocks say they should.
+    /// Variance between them, of logarithms; negative where they differ less than their blocks say
+    /// they should.
     pub variance: f64,
     /// Its degrees of freedom: runs, less one for each side.
     pub degrees: f64,
 }
 
-/// What treatments say together.
+/// What configurations say together.
 #[derive(Debug, Clone, Default)]
 pub struct OverAll {
-    /// New against base over all of them; absent with one treatment of one run on each side, fewer than the least number of blocks on a side, or without scatter.
+    /// New against base over all of them; absent with one configuration of one run on each side,
+    /// fewer than the least number of blocks on a side, or without scatter.
     pub effect: Option<RatioTest>,
-    /// Between runs of a side; absent where each side is one run, so that this is in the effect and not in its error.
+    /// Between runs of a side; absent where each side is one run, so that this is in the effect and
+    /// not in its error.
     pub runs: Option<Runs>,
-    /// The model. The mean of treatment `i` is number `2 i` in base and `2 i + 1` in new.
+    /// The model. The mean of configuration `i` is number `2 i` in base and `2 i + 1` in new.
     pub fit: Option<Fit>,
     /// Share of the model's degrees of freedom that are believed.
     pub share: f64,
 }
 
-/// Fits treatments that each have two values or more on both sides.
+/// Fits configurations that each have two values or more on both sides.
 #[must_use]
 pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     let (rows, kept) = strata::rows(&placed(cells));
-    let [of_base, of_new] = [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
+    let [of_base, of_new] =
+        [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
     if kept.is_empty() {
         let enough = cells.len() > 1 && of_base.min(of_new) >= least_blocks;
         return OverAll { effect: apart(cells).filter(|_| enough), ..OverAll::default() };
@@ -89,19 +98,25 @@ pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     let has_runs = kept.first() == Some(&0);
     let between_runs = runs.saturating_sub(2) as f64;
     let share = 1.0 / cells.len() as f64;
-    let weights: Vec<f64> = (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
+    let weights: Vec<f64> =
+        (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
     let own: Vec<(f64, f64)> =
         cells.iter().filter_map(Cell::welch).map(|test| test.error_variance()).collect();
-    // The means of the blocks of both sides, or of their runs, with a mean for each side, remain however unlike treatments are.
+    // The means of the blocks of both sides, or of their runs, with a mean for each side, remain
+    // however unlike configurations are.
     let least = if has_runs { between_runs } else { (of_base + of_new).saturating_sub(2) as f64 };
     let Some(found) = mixed::effect(&rows, &weights, &own, least.max(1.0)) else {
         return OverAll::default();
     };
     let runs = has_runs.then(|| Runs { variance: found.fit.variances()[0], degrees: between_runs });
-    // One treatment of several runs is answered by its runs, too.
+    // One configuration of several runs is answered by its runs, too.
     let enough = (cells.len() > 1 || has_runs) && of_base.min(of_new) >= least_blocks;
-    let effect =
-        RatioTest::of(found.whole.estimate, found.whole.error, found.whole.degrees, of_base.min(of_new));
+    let effect = RatioTest::of(
+        found.whole.estimate,
+        found.whole.error,
+        found.whole.degrees,
+        of_base.min(of_new),
+    );
     OverAll {
         effect: Some(effect).filter(|_| enough),
         runs,
@@ -110,7 +125,8 @@ pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     }
 }
 
-/// The effect over treatments that have nothing in common, each measured in runs of its own: the mean of their differences.
+/// The effect over configurations that have nothing in common, each measured in runs of its own:
+/// the mean of their differences.
 fn apart(cells: &[Cell]) -> Option<RatioTest> {
     let tests: Vec<RatioTest> = cells.iter().map(Cell::welch).collect::<Option<_>>()?;
     let number = tests.len() as f64;
@@ -128,19 +144,22 @@ fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
         let sides = it.sides().into_iter().enumerate();
         sides.flat_map(move |(side, values)| values.iter().map(move |value| (cell, side, value)))
     });
-    let placed =
-        |(cell, side, (Place { run, block, start, data_set }, value)): (usize, usize, &(Place, f64))| {
-            Placed {
-                value: value.ln(),
-                cell: 2 * cell + side,
-                groups: vec![
-                    (side, *run, None, None, None),
-                    (side, *run, Some(*block), None, None),
-                    (side, *run, Some(*block), Some(*start), None),
-                    (side, *run, Some(*block), Some(*start), Some(*data_set)),
-                ],
-            }
-        };
+    let placed = |(cell, side, (Place { run, block, start, data_set }, value)): (
+        usize,
+        usize,
+        &(Place, f64),
+    )| {
+        Placed {
+            value: value.ln(),
+            cell: 2 * cell + side,
+            groups: vec![
+                (side, *run, None, None, None),
+                (side, *run, Some(*block), None, None),
+                (side, *run, Some(*block), Some(*start), None),
+                (side, *run, Some(*block), Some(*start), Some(*data_set)),
+            ],
+        }
+    };
     values.map(placed).collect()
 }
 
@@ -150,7 +169,7 @@ fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Place) -> G) -> u
     places.map(|(place, _)| group(place)).collect::<BTreeSet<_>>().len()
 }
 
-/// A treatment's test with what its runs have in common added to its error.
+/// A configuration's test with what its runs have in common added to its error.
 #[must_use]
 pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest {
     let Some(runs) = runs.filter(|runs| runs.degrees > 0.0) else { return *test };
@@ -158,8 +177,10 @@ pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest
     test.with_added(added, runs.degrees)
 }
 
-/// How much of a variance between runs the variance of a mean has beyond what the scatter of its values, taken for independent, says already: nothing where each value
-/// is a run of its own. With `q` the sum of the squared shares of runs, a mean has `q`, and the scatter of `n` values counts `(1 - q) / (n - 1)`.
+/// How much of a variance between runs the variance of a mean has beyond what the scatter of its
+/// values, taken for independent, says already: nothing where each value is a run of its own. With
+/// `q` the sum of the squared shares of runs, a mean has `q`, and the scatter of `n` values counts
+/// `(1 - q) / (n - 1)`.
 fn uncounted(side: &[(Place, f64)]) -> f64 {
     let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
     side.iter().for_each(|(place, _)| *sizes.entry(place.run).or_default() += 1.0);
@@ -173,9 +194,15 @@ mod tests {
     use super::super::noise::Noise;
     use super::*;
 
-    /// Treatments of two sides of so many runs of so many blocks; base is `effect` lower. Runs scatter by `between`, trials by 4 %.
-    fn cells(noise: &mut Noise, treatments: usize, shape: [(usize, u32); 2], between: f64) -> Vec<Cell> {
-        let mut cells = vec![Cell::default(); treatments];
+    /// Configurations of two sides of so many runs of so many blocks; base is `effect` lower. Runs
+    /// scatter by `between`, trials by 4 %.
+    fn cells(
+        noise: &mut Noise,
+        configurations: usize,
+        shape: [(usize, u32); 2],
+        between: f64,
+    ) -> Vec<Cell> {
+        let mut cells = vec![Cell::default(); configurations];
         for (side, (runs, blocks)) in shape.into_iter().enumerate() {
             for run in 0..runs {
                 let of_run = between * noise.normal();
@@ -196,7 +223,10 @@ mod tests {
         let mut noise = Noise::of(3);
         let one = over_all(&cells(&mut noise, 6, [(1, 5), (1, 5)], 0.0), 3);
         // Ten blocks, a mean for each side.
-        assert!(one.runs.is_none() && (one.effect.expect("a test").degrees() - 8.0).abs() < 1e-6, "{one:?}");
+        assert!(
+            one.runs.is_none() && (one.effect.expect("a test").degrees() - 8.0).abs() < 1e-6,
+            "{one:?}"
+        );
         let several = over_all(&cells(&mut noise, 6, [(3, 5), (3, 5)], 0.03), 3);
         assert!((several.effect.expect("a test").degrees() - 4.0).abs() < 1e-6, "{several:?}");
         assert_eq!(several.runs.map(|runs| runs.degrees), Some(4.0));
@@ -206,8 +236,9 @@ mod tests {
     fn in_balanced_data_the_effect_is_the_mean_of_the_blocks_means() {
         let cells = cells(&mut Noise::of(5), 4, [(1, 4), (1, 4)], 0.0);
         let block = |side: usize, block: u32| {
-            let of =
-                |cell: &Cell| cell.sides()[side].iter().find(|it| it.0.block == block).expect("it").1.ln();
+            let of = |cell: &Cell| {
+                cell.sides()[side].iter().find(|it| it.0.block == block).expect("it").1.ln()
+            };
             cells.iter().map(of).sum::<f64>() / 4.0
         };
         let means = [0, 1].map(|side| (1..=4).map(|it| block(side, it).exp()).collect::<Vec<_>>());
@@ -218,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn treatments_of_runs_of_their_own_have_no_stratum_and_each_its_own_degrees() {
+    fn configurations_of_runs_of_their_own_have_no_stratum_and_each_its_own_degrees() {
         let mut cells = cells(&mut Noise::of(7), 3, [(1, 4), (1, 4)], 0.0);
         for (at, cell) in cells.iter_mut().enumerate() {
             cell.base.iter_mut().chain(&mut cell.new).for_each(|(place, _)| place.run = at);
@@ -230,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_trials_of_a_run_have_in_common_is_in_the_error_of_a_treatment_once() {
+    fn what_trials_of_a_run_have_in_common_is_in_the_error_of_a_configuration_once() {
         let place = |run| Place { run, block: 1, start: 0, data_set: 0 };
         let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
         // Each trial a run of its own: the scatter says it all. One run: nothing of it.
@@ -243,7 +274,8 @@ mod tests {
         let with = with_runs(&test, &cell, Some(Runs { variance: 0.0006, degrees: 2.0 }));
         assert!((with.error_variance().0 - 0.0008).abs() < 1e-12, "{with:?}");
         assert!(
-            (with.degrees() - 0.0008_f64.powi(2) / (0.0004_f64.powi(2) / 8.0 + 0.0004_f64.powi(2) / 2.0))
+            (with.degrees()
+                - 0.0008_f64.powi(2) / (0.0004_f64.powi(2) / 8.0 + 0.0004_f64.powi(2) / 2.0))
                 .abs()
                 < 1e-9
         );

@@ -5,12 +5,12 @@ use super::student::{certainty, mean, median, variance};
 /// Number of neighbouring values that MSER-5 averages into one batch.
 const BATCH: usize = 5;
 
-/// Number of batches at the beginning to leave out so that the rest is steadiest: the `d <= m/2` that minimises
-/// `1/(m-d)² · Σ_{j>d} (z_j - mean_{>d})²` over batches `z_1..z_m` of five values (MSER-5). Half of them says that the series had not
-/// settled by then.
+/// Number of batches at the beginning to leave out so that the rest is steadiest: the `d <= m/2`
+/// that minimises `1/(m-d)² · Σ_{j>d} (z_j - mean_{>d})²` over batches `z_1..z_m` of five values
+/// (MSER-5). Half of them says that the series had not settled by then.
 ///
-/// Source: K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five steady-state truncation heuristics for simulation", Winter
-/// Simulation Conference 2000.
+/// Source: K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five steady-state truncation
+/// heuristics for simulation", Winter Simulation Conference 2000.
 fn truncation(batches: &[f64]) -> usize {
     let mut best = (f64::INFINITY, 0);
     for out in 0..=batches.len() / 2 {
@@ -29,10 +29,11 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Slope of a series per step: the median of the slopes between all pairs of values, which single outliers cannot move;
-/// `None` for fewer than two values.
+/// Slope of a series per step: the median of the slopes between all pairs of values, which single
+/// outliers cannot move; `None` for fewer than two values.
 ///
-/// Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", J. Amer. Statist. Assoc. 63 (1968).
+/// Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", J. Amer.
+/// Statist. Assoc. 63 (1968).
 fn theil_sen(values: &[f64]) -> Option<f64> {
     let mut slopes = Vec::with_capacity(values.len() * values.len().saturating_sub(1) / 2);
     for (i, first) in values.iter().enumerate() {
@@ -44,13 +45,15 @@ fn theil_sen(values: &[f64]) -> Option<f64> {
     median(&slopes)
 }
 
-/// Fewest values that are judged: eight batches, with fewer of which a trend cannot be told from chance at [`RISK`].
+/// Fewest values that are judged: eight batches, with fewer of which a trend cannot be told from
+/// chance at [`RISK`].
 pub const VALUES_MIN: usize = 8 * BATCH;
 /// Changes up to this share of the mean count as none.
 const SHARE_MIN: f64 = 0.02;
 /// Risk that chance alone makes a warm-up or a drift of a steady series.
 const RISK: f64 = 0.001;
-/// Batches into which a series is averaged at the most; more are made longer, because the number of slopes grows with the square.
+/// Batches into which a series is averaged at the most; more are made longer, because the number of
+/// slopes grows with the square.
 const BATCHES_MAX: usize = 500;
 
 /// How steady a series of per-second values is.
@@ -58,11 +61,13 @@ const BATCHES_MAX: usize = 500;
 pub struct Steadiness {
     /// Values at the beginning that stand apart from the rest.
     pub warm_up: usize,
-    /// By which share these values move the mean of the whole: mean of all over mean of the rest, minus 1.
+    /// By which share these values move the mean of the whole: mean of all over mean of the rest,
+    /// minus 1.
     pub excess: f64,
     /// Two-sided p-value of "they are like the rest", at most 1.
     pub excess_p: f64,
-    /// Change of the rest from its beginning to its end, over its mean: Theil and Sen's slope times its length.
+    /// Change of the rest from its beginning to its end, over its mean: Theil and Sen's slope times
+    /// its length.
     pub drift: f64,
     /// Two-sided p-value of "the rest has no trend".
     pub drift_p: f64,
@@ -84,16 +89,19 @@ impl Steadiness {
 
 /// Judges a series; `None` when it is shorter than [`VALUES_MIN`] or its mean is not positive.
 ///
-/// MSER-5 says which values at the beginning stand apart; where a straight line through the whole series describes it better than two
-/// levels do, it is a drift and none do. What stands apart is compared with the rest by the t of its mean against the scatter of the
-/// rest, `t = (mean_out - mean_rest) / (f · s_rest · √(1/n_out + 1/n_rest))` over batches of five values; its p-value is multiplied by the
-/// number of places where the series could have been cut (Bonferroni). The rest has a trend when Mann and Kendall's
-/// `z = (|S| - 1) / (f · σ)` says so, with `S` the number of pairs that rise minus those that fall and `σ² = n(n-1)(2n+5)/18`
-/// (H. B. Mann, "Nonparametric tests against trend", Econometrica 13, 1945).
+/// MSER-5 says which values at the beginning stand apart; where a straight line through the whole
+/// series describes it better than two levels do, it is a drift and none do. What stands apart is
+/// compared with the rest by the t of its mean against the scatter of the rest,
+/// `t = (mean_out - mean_rest) / (f · s_rest · √(1/n_out + 1/n_rest))` over batches of five values;
+/// its p-value is multiplied by the number of places where the series could have been cut
+/// (Bonferroni). The rest has a trend when Mann and Kendall's `z = (|S| - 1) / (f · σ)` says so,
+/// with `S` the number of pairs that rise minus those that fall and `σ² = n(n-1)(2n+5)/18` (H. B.
+/// Mann, "Nonparametric tests against trend", Econometrica 13, 1945).
 ///
-/// Neighbouring seconds depend on each other, so both are widened by `f = √((1+r)/(1-r))`, the factor for a first-order autoregressive
-/// series. `r` is the correlation of neighbouring batches without their trend, at least 0, plus `(1+4r)/n`, by which it comes out too
-/// small (M. G. Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954).
+/// Neighbouring seconds depend on each other, so both are widened by `f = √((1+r)/(1-r))`, the
+/// factor for a first-order autoregressive series. `r` is the correlation of neighbouring batches
+/// without their trend, at least 0, plus `(1+4r)/n`, by which it comes out too small (M. G.
+/// Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954).
 #[must_use]
 pub fn steadiness(values: &[f64]) -> Option<Steadiness> {
     if values.len() < VALUES_MIN {
@@ -142,7 +150,8 @@ fn widening(values: &[f64]) -> f64 {
 fn apart_p(few: &[f64], rest: &[f64], widening: f64) -> Option<f64> {
     let Some(of_few) = mean(few) else { return Some(1.0) };
     let difference = (of_few - mean(rest)?).abs();
-    let error = widening * (variance(rest)? * (1.0 / few.len() as f64 + 1.0 / rest.len() as f64)).sqrt();
+    let error =
+        widening * (variance(rest)? * (1.0 / few.len() as f64 + 1.0 / rest.len() as f64)).sqrt();
     Some(certainty(difference, error, rest.len() as f64 - 1.0))
 }
 
@@ -165,8 +174,9 @@ mod tests {
 
     #[test]
     fn a_warm_up_is_cut_where_it_ends() {
-        let series: Vec<f64> =
-            (0..100).map(|i| if i < 15 { f64::from(i) * 6.0 } else { 100.0 + f64::from(i % 2) }).collect();
+        let series: Vec<f64> = (0..100)
+            .map(|i| if i < 15 { f64::from(i) * 6.0 } else { 100.0 + f64::from(i % 2) })
+            .collect();
         assert_eq!(truncation(&averaged(&series, BATCH)), 3);
         let judged = steadiness(&series).expect("long enough");
         assert!(judged.has_warm_up() && judged.warm_up == 15 && !judged.drifts(), "{judged:?}");
@@ -186,7 +196,8 @@ mod tests {
         assert!(judged.drifts() && !judged.has_warm_up() && judged.warm_up == 0, "{judged:?}");
     }
 
-    /// Scatter around 1 with a standard deviation of 5 %, in which a second takes a share over from the one before (xorshift64*).
+    /// Scatter around 1 with a standard deviation of 5 %, in which a second takes a share over from
+    /// the one before (xorshift64*).
     struct Scatter {
         state: u64,
         carried: f64,
@@ -246,7 +257,8 @@ mod tests {
     fn a_warm_up_that_was_left_in_is_found_with_its_length_and_what_it_did_to_the_mean() {
         let mut found = 0;
         for seed in 0..50 {
-            let series = Scatter::new(seed, 0.3).series(90, |second| if second < 20.0 { 0.5 } else { 1.0 });
+            let series =
+                Scatter::new(seed, 0.3).series(90, |second| if second < 20.0 { 0.5 } else { 1.0 });
             let judged = steadiness(&series).expect("long enough");
             assert!(!judged.drifts(), "{judged:?}");
             if judged.has_warm_up() {

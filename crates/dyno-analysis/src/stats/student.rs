@@ -1,8 +1,9 @@
 //! Student's t distribution and the interval of a mean.
 //!
-//! Source: Student, "The Probable Error of a Mean", Biometrika 6 (1908). The distribution function is computed through
-//! the regularised incomplete beta function (continued fraction, modified Lentz method) and the gamma function by
-//! Lanczos' approximation (SIAM J. Numer. Anal. B 1, 1964); both are good to about 1e-13 in the range used here.
+//! Source: Student, "The Probable Error of a Mean", Biometrika 6 (1908). The distribution function
+//! is computed through the regularised incomplete beta function (continued fraction, modified Lentz
+//! method) and the gamma function by Lanczos' approximation (SIAM J. Numer. Anal. B 1, 1964); both
+//! are good to about 1e-13 in the range used here.
 
 /// A mean and its symmetric confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +24,11 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 #[must_use]
 pub fn median(rising: &[f64]) -> Option<f64> {
     let upper = *rising.get(rising.len() / 2)?;
-    Some(if rising.len() % 2 == 1 { upper } else { f64::midpoint(rising[rising.len() / 2 - 1], upper) })
+    Some(if rising.len() % 2 == 1 {
+        upper
+    } else {
+        f64::midpoint(rising[rising.len() / 2 - 1], upper)
+    })
 }
 
 /// Their logarithms.
@@ -43,8 +48,9 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
-/// Standard deviation that sets of values with means of their own have in common, the number of these sets, and the degrees of freedom: `s² = Σ (n_i - 1) s_i² / Σ
-/// (n_i - 1)` over those with two values or more; `None` when there are none.
+/// Standard deviation that sets of values with means of their own have in common, the number of
+/// these sets, and the degrees of freedom: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)` over those with
+/// two values or more; `None` when there are none.
 #[must_use]
 pub fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
     let (mut squares, mut count, mut degrees) = (0.0, 0, 0);
@@ -59,7 +65,8 @@ pub fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
 
 /// Mean with the interval `mean ± t(1 - (1 - confidence) / 2; n - 1) · s / √n`.
 ///
-/// `confidence` is 0.95 for a 95 % interval. `None` for fewer than two values, which have no interval.
+/// `confidence` is 0.95 for a 95 % interval. `None` for fewer than two values, which have no
+/// interval.
 #[must_use]
 pub fn mean_interval(values: &[f64], confidence: f64) -> Option<MeanInterval> {
     let mean = mean(values)?;
@@ -71,7 +78,8 @@ pub fn mean_interval(values: &[f64], confidence: f64) -> Option<MeanInterval> {
 
 /// Probability that a t variable with this many degrees of freedom is at most `t`.
 ///
-/// `F(t) = 1 - I(x; ν/2, 1/2) / 2` for `t > 0`, with `x = ν / (ν + t²)` and `I` the regularised incomplete beta function.
+/// `F(t) = 1 - I(x; ν/2, 1/2) / 2` for `t > 0`, with `x = ν / (ν + t²)` and `I` the regularised
+/// incomplete beta function.
 #[must_use]
 pub fn cumulative(t: f64, degrees: f64) -> f64 {
     let tail = upper_tail(t.abs(), degrees);
@@ -101,7 +109,8 @@ pub fn quantile(p: f64, degrees: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// What is left of an interval after so many steps that halve it, towards where a condition that holds near its lower end ceases to.
+/// What is left of an interval after so many steps that halve it, towards where a condition that
+/// holds near its lower end ceases to.
 pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = ends;
     for _ in 0..steps {
@@ -114,7 +123,8 @@ pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool
     (low, high)
 }
 
-/// Two-sided p-value of a difference with a standard error; without any scatter a difference is certain, or there is none.
+/// Two-sided p-value of a difference with a standard error; without any scatter a difference is
+/// certain, or there is none.
 pub(super) fn certainty(difference: f64, error: f64, degrees: f64) -> f64 {
     match (error > 0.0, difference == 0.0) {
         (true, _) => two_sided_p(difference / error, degrees),
@@ -128,10 +138,15 @@ fn upper_tail(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5) / 2.0
 }
 
-/// Probability that an F variable with these degrees of freedom is at least `f`: `I(d₂ / (d₂ + d₁ f); d₂/2, d₁/2)`.
+/// Probability that an F variable with these degrees of freedom is at least `f`:
+/// `I(d₂ / (d₂ + d₁ f); d₂/2, d₁/2)`.
 #[must_use]
 pub fn upper_tail_of_f(f: f64, numerator: f64, denominator: f64) -> f64 {
-    incomplete_beta(denominator / (denominator + numerator * f.max(0.0)), denominator / 2.0, numerator / 2.0)
+    incomplete_beta(
+        denominator / (denominator + numerator * f.max(0.0)),
+        denominator / 2.0,
+        numerator / 2.0,
+    )
 }
 
 /// Regularised incomplete beta function `I(x; a, b)` for `0 <= x <= 1`.
@@ -142,8 +157,10 @@ pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
-    // The continued fraction converges fast below the mean of the beta distribution, and by symmetry above it.
+    let front =
+        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
+    // The continued fraction converges fast below the mean of the beta distribution, and by
+    // symmetry above it.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(x, a, b) / a
     } else {
@@ -151,7 +168,8 @@ pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Continued fraction of the incomplete beta function, by the modified Lentz method. Near the mean of the distribution it takes about `√(a + b)` steps.
+/// Continued fraction of the incomplete beta function, by the modified Lentz method. Near the mean
+/// of the distribution it takes about `√(a + b)` steps.
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let nonzero = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -176,7 +194,8 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     fraction
 }
 
-/// Logarithm of the gamma function for `x > 0`: Lanczos' approximation with g = 7 and nine coefficients.
+/// Logarithm of the gamma function for `x > 0`: Lanczos' approximation with g = 7 and nine
+/// coefficients.
 pub(super) fn ln_gamma(x: f64) -> f64 {
     const COEFFICIENTS: [f64; 8] = [
         676.520_368_121_885_1,
@@ -205,7 +224,8 @@ pub(super) fn ln_gamma(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Two-sided 95 % and 99 % points: NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2.
+    /// Two-sided 95 % and 99 % points: NIST/SEMATECH e-Handbook of Statistical Methods, table
+    /// 1.3.6.7.2.
     const TABLE: [(f64, f64, f64); 12] = [
         (1.0, 12.706, 63.657),
         (2.0, 4.303, 9.925),
@@ -264,7 +284,10 @@ mod tests {
     fn quantile_and_distribution_are_inverse() {
         for degrees in [1.0, 2.5, 4.0, 17.3, 200.0] {
             for p in [0.001, 0.05, 0.5, 0.8, 0.9999] {
-                assert!((cumulative(quantile(p, degrees), degrees) - p).abs() < 1e-10, "{p} {degrees}");
+                assert!(
+                    (cumulative(quantile(p, degrees), degrees) - p).abs() < 1e-10,
+                    "{p} {degrees}"
+                );
             }
         }
     }
@@ -286,9 +309,13 @@ mod tests {
 
     #[test]
     fn gamma_of_whole_and_half_numbers_is_exact() {
-        for (x, gamma) in
-            [(1.0, 1.0), (2.0, 1.0), (5.0, 24.0), (0.5, std::f64::consts::PI.sqrt()), (10.0, 362_880.0)]
-        {
+        for (x, gamma) in [
+            (1.0, 1.0),
+            (2.0, 1.0),
+            (5.0, 24.0),
+            (0.5, std::f64::consts::PI.sqrt()),
+            (10.0, 362_880.0),
+        ] {
             assert!((ln_gamma(x) - f64::ln(gamma)).abs() < 1e-11, "{x}");
         }
     }

@@ -1,13 +1,17 @@
-//! From tests to verdicts: correction for many comparisons, the five verdicts, and the intervals that agree with them.
+//! From tests to verdicts: correction for many comparisons, the five verdicts, and the intervals
+//! that agree with them.
 
 use super::compare::RatioTest;
 
-/// p-values corrected for their number by the procedure of Benjamini and Hochberg, in the order given: `min over j >= i of
-/// min(1, m / (j + 1) · p_(j))` on the sorted values, j from 0. Of the comparisons called better or worse at a level alpha at most
-/// that share is false on average; when nothing differs at all, that is the risk of any false verdict. A report has many comparisons
-/// and few repeats: holding the risk of even one false verdict (Holm) would call nearly everything inconclusive.
+/// p-values corrected for their number by the procedure of Benjamini and Hochberg, in the order
+/// given: `min over j >= i of min(1, m / (j + 1) · p_(j))` on the sorted values, j from 0. Of the
+/// comparisons called better or worse at a level alpha at most that share is false on average; when
+/// nothing differs at all, that is the risk of any false verdict. A report has many comparisons and
+/// few repeats: holding the risk of even one false verdict (Holm) would call nearly everything
+/// inconclusive.
 ///
-/// Source: Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", J. R. Statist. Soc. B 57 (1995).
+/// Source: Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", J. R. Statist. Soc. B
+/// 57 (1995).
 #[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
@@ -22,12 +26,15 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The risk at which the intervals of a family are shown, so that they say what the corrected verdicts say: `alpha · max(R, 1) / m`, where `R`
-/// of the `m` corrected p-values are below alpha. An interval at this risk leaves out 1 exactly where the corrected p-value is below alpha; of
-/// the intervals of those that are, on average at most the share alpha misses the true ratio (false coverage rate).
+/// The risk at which the intervals of a family are shown, so that they say what the corrected
+/// verdicts say: `alpha · max(R, 1) / m`, where `R` of the `m` corrected p-values are below alpha.
+/// An interval at this risk leaves out 1 exactly where the corrected p-value is below alpha; of the
+/// intervals of those that are, on average at most the share alpha misses the true ratio (false
+/// coverage rate).
 ///
-/// Source: Y. Benjamini, D. Yekutieli, "False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters", J. Amer.
-/// Statist. Assoc. 100 (2005). They define no interval for `R = 0`; the one for `R = 1` then contains 1 everywhere.
+/// Source: Y. Benjamini, D. Yekutieli, "False Discovery Rate-Adjusted Multiple Confidence Intervals
+/// for Selected Parameters", J. Amer. Statist. Assoc. 100 (2005). They define no interval for
+/// `R = 0`; the one for `R = 1` then contains 1 everywhere.
 #[must_use]
 pub fn shared_risk(corrected: &[f64], alpha: f64) -> f64 {
     let selected = corrected.iter().filter(|p| **p < alpha).count();
@@ -39,15 +46,18 @@ pub fn shared_risk(corrected: &[f64], alpha: f64) -> f64 {
 pub struct Corrected {
     /// Corrected p-value: below alpha exactly where the hypothesis is rejected.
     pub p: f64,
-    /// The level at which the hypothesis was tested, so that an interval at this risk leaves out 1 exactly where it is rejected.
+    /// The level at which the hypothesis was tested, so that an interval at this risk leaves out 1
+    /// exactly where it is rejected.
     pub risk: f64,
 }
 
-/// p-values with weights, corrected by the weighted procedure of Holm: sorted by `p / weight`, each is tested at `alpha · weight / (sum of the weights from
-/// it on)` until the first that is not rejected. The risk of even one false rejection is alpha, whichever hypotheses are true and however they depend
-/// on each other.
+/// p-values with weights, corrected by the weighted procedure of Holm: sorted by `p / weight`, each
+/// is tested at `alpha · weight / (sum of the weights from it on)` until the first that is not
+/// rejected. The risk of even one false rejection is alpha, whichever hypotheses are true and
+/// however they depend on each other.
 ///
-/// Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6 (1979), section 3.
+/// Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6
+/// (1979), section 3.
 #[must_use]
 pub fn holm(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
     let mut order: Vec<usize> = (0..hypotheses.len()).collect();
@@ -115,19 +125,23 @@ pub struct Judgement {
     pub low: f64,
     /// Upper end of it.
     pub high: f64,
-    /// Its confidence, 0 to 1: `1 - ` [`shared_risk`]; of what is equivalent that of the interval that says so, 0.90.
+    /// Its confidence, 0 to 1: `1 - ` [`shared_risk`]; of what is equivalent that of the interval
+    /// that says so, 0.90.
     pub level: f64,
-    /// Ratio above 1 that would have been found with 80 % probability at the risk that the family shares.
+    /// Ratio above 1 that would have been found with 80 % probability at the risk that the family
+    /// shares.
     pub detectable_ratio: f64,
     /// The risk that the family shares.
     pub risk: f64,
 }
 
-/// Judges all tests of a family together, in their order. The one place where a test becomes a verdict.
+/// Judges all tests of a family together, in their order. The one place where a test becomes a
+/// verdict.
 ///
-/// * equivalent: the 90 % interval of the ratio lies inside `[1/(1+margin), 1+margin]`. These are the two one-sided
-///   tests of D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), each comparison by itself at 5 %. A tiny but certain difference is
-///   therefore equivalent, too: it does not matter in practice;
+/// * equivalent: the 90 % interval of the ratio lies inside `[1/(1+margin), 1+margin]`. These are
+///   the two one-sided tests of D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), each
+///   comparison by itself at 5 %. A tiny but certain difference is therefore equivalent, too: it
+///   does not matter in practice;
 /// * larger, smaller: the corrected p-value is below alpha;
 /// * else inconclusive, which is not "no difference".
 #[must_use]
@@ -135,10 +149,15 @@ pub fn judge(tests: &[RatioTest], rules: Rules) -> Vec<Judgement> {
     let p_values: Vec<f64> = tests.iter().map(|test| test.p).collect();
     let corrected = benjamini_hochberg(&p_values);
     let risk = shared_risk(&corrected, rules.alpha);
-    tests.iter().zip(corrected).map(|(test, p_corrected)| judgement(test, p_corrected, risk, rules)).collect()
+    tests
+        .iter()
+        .zip(corrected)
+        .map(|(test, p_corrected)| judgement(test, p_corrected, risk, rules))
+        .collect()
 }
 
-/// Judges a test whose p-value was corrected and tested at this risk, as a member of whatever family.
+/// Judges a test whose p-value was corrected and tested at this risk, as a member of whatever
+/// family.
 #[must_use]
 pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) -> Judgement {
     let upper = 1.0 + rules.margin;
@@ -192,7 +211,8 @@ mod tests {
         for (it, expected) in equal.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             assert!((it.p - expected).abs() < 1e-12, "{equal:?}");
         }
-        // The first two are rejected at 5 % / 4 and / 3; then it stops, and both others were tested at 5 % / 2.
+        // The first two are rejected at 5 % / 4 and / 3; then it stops, and both others were tested
+        // at 5 % / 2.
         for (it, risk) in equal.iter().zip([0.05 / 3.0, 0.025, 0.025, 0.0125]) {
             assert!((it.risk - risk).abs() < 1e-12, "{equal:?}");
         }
@@ -209,7 +229,8 @@ mod tests {
         let mut noise = Noise::of(3);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
-                let tests: Vec<_> = family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
+                let tests: Vec<_> =
+                    family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
                 let hypotheses: Vec<_> = tests.iter().map(|test| (test.p, 1.0)).collect();
                 for (test, it) in tests.iter().zip(holm(&hypotheses, 0.05)) {
                     let (low, high) = test.interval(it.risk);
@@ -250,7 +271,8 @@ mod tests {
     fn correction_takes_a_verdict_away() {
         let test = paired(&[(130.0, 100.0), (135.0, 100.0), (115.0, 100.0)]).expect("pairs");
         assert!(test.p < 0.05);
-        let mut tests = [paired(&[(130.0, 100.0), (75.0, 100.0), (101.0, 100.0)]).expect("pairs"); 50];
+        let mut tests =
+            [paired(&[(130.0, 100.0), (75.0, 100.0), (101.0, 100.0)]).expect("pairs"); 50];
         tests[0] = test;
         assert_eq!(judge(&tests, Rules::default())[0].decision, Decision::Inconclusive);
     }
@@ -260,8 +282,9 @@ mod tests {
         let mut noise = Noise::of(42);
         let mut verdicts = 0;
         for _ in 0..400 {
-            let pairs: Vec<_> =
-                (0..5).map(|_| ((0.10 * noise.normal()).exp(), (0.10 * noise.normal()).exp())).collect();
+            let pairs: Vec<_> = (0..5)
+                .map(|_| ((0.10 * noise.normal()).exp(), (0.10 * noise.normal()).exp()))
+                .collect();
             if matches!(alone(&pairs), Decision::Larger { .. } | Decision::Smaller { .. }) {
                 verdicts += 1;
             }
@@ -284,11 +307,13 @@ mod tests {
         assert!(seen >= 160, "{seen} of 200");
     }
 
-    /// A family of 20 comparisons over five blocks, of which so many differ by 12 %; the true logarithms beside the tests.
+    /// A family of 20 comparisons over five blocks, of which so many differ by 12 %; the true
+    /// logarithms beside the tests.
     fn family(noise: &mut Noise, differing: usize) -> Vec<(f64, RatioTest)> {
         let one = |i: usize| {
             let truth = if i < differing { 0.12 } else { 0.0 };
-            let pairs: Vec<_> = (0..5).map(|_| ((truth + 0.05 * noise.normal()).exp(), 1.0)).collect();
+            let pairs: Vec<_> =
+                (0..5).map(|_| ((truth + 0.05 * noise.normal()).exp(), 1.0)).collect();
             (truth, paired(&pairs).expect("pairs"))
         };
         (0..20).map(one).collect()
@@ -299,7 +324,8 @@ mod tests {
         let mut noise = Noise::of(11);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
-                let tests: Vec<_> = family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
+                let tests: Vec<_> =
+                    family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
                 for (test, judged) in tests.iter().zip(judge(&tests, Rules::default())) {
                     let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
                     match judged.decision {
@@ -307,7 +333,9 @@ mod tests {
                             assert!(leaves_out_1, "{test:?}");
                         }
                         Decision::Inconclusive => assert!(!leaves_out_1, "{test:?} {judged:?}"),
-                        Decision::Equivalent => assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05),
+                        Decision::Equivalent => {
+                            assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05)
+                        }
                     }
                 }
             }
@@ -335,16 +363,25 @@ mod tests {
                 let misses = told.iter().filter(|is_missed| **is_missed).count() as f64;
                 missed += if told.is_empty() { 0.0 } else { misses / told.len() as f64 };
             }
-            // The rate has a standard deviation of at most 0.25 per family: 0.0875 is three of the mean's above 0.05.
-            assert!(missed / families <= 0.05 + 3.0 * 0.25 / f64::sqrt(families), "{missed} in {families}");
+            // The rate has a standard deviation of at most 0.25 per family: 0.0875 is three of the
+            // mean's above 0.05.
+            assert!(
+                missed / families <= 0.05 + 3.0 * 0.25 / f64::sqrt(families),
+                "{missed} in {families}"
+            );
         }
     }
 
     #[test]
     fn what_could_have_been_seen_is_told_at_the_risk_of_the_verdict() {
-        let test = paired(&[(104.0, 100.0), (97.0, 100.0), (101.0, 100.0), (108.0, 100.0)]).expect("pairs");
-        let (alone, among) = (judge(&[test], Rules::default())[0], judge(&[test; 20], Rules::default())[0]);
-        assert!((alone.level - 0.95).abs() < 1e-12 && (among.level - 0.9975).abs() < 1e-12, "{among:?}");
+        let test = paired(&[(104.0, 100.0), (97.0, 100.0), (101.0, 100.0), (108.0, 100.0)])
+            .expect("pairs");
+        let (alone, among) =
+            (judge(&[test], Rules::default())[0], judge(&[test; 20], Rules::default())[0]);
+        assert!(
+            (alone.level - 0.95).abs() < 1e-12 && (among.level - 0.9975).abs() < 1e-12,
+            "{among:?}"
+        );
         assert!((alone.detectable_ratio - test.detectable_ratio(0.05)).abs() < 1e-12);
         assert!((among.detectable_ratio - test.detectable_ratio(0.0025)).abs() < 1e-12);
     }

@@ -1,8 +1,10 @@
-//! How much the means of trials scatter only because what they are means of changes from second to second: what a longer window would lower.
+//! How much the means of trials scatter only because what they are means of changes from second to
+//! second: what a longer window would lower.
 //!
-//! Seconds hang together, so that a mean of `n` of them knows less than `n` independent ones would. They are taken for a first-order
-//! autoregressive series: `var(mean) = s² / n · (1 + r) / (1 - r)` (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 1970). One trial of ten
-//! seconds knows little of `s` and next to nothing of `r`; all trials of a question together know both.
+//! Seconds hang together, so that a mean of `n` of them knows less than `n` independent ones would.
+//! They are taken for a first-order autoregressive series: `var(mean) = s² / n · (1 + r) / (1 - r)`
+//! (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 1970). One trial of ten seconds knows
+//! little of `s` and next to nothing of `r`; all trials of a question together know both.
 
 use super::student::mean;
 
@@ -13,8 +15,8 @@ const DEGREES_MIN: f64 = 30.0;
 /// Seconds are not taken to hang together more than this.
 const CARRIED_MAX: f64 = 0.9;
 
-/// Variance of the logarithm of a trial's mean, on average over trials of alike lengths, that follows from the intervals in it; `None` where these are too
-/// few, or a trial has a mean of 0.
+/// Variance of the logarithm of a trial's mean, on average over trials of alike lengths, that
+/// follows from the intervals in it; `None` where these are too few, or a trial has a mean of 0.
 #[must_use]
 pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut products, mut degrees, mut intervals) = (0.0, 0.0, 0.0, 0.0);
@@ -33,7 +35,8 @@ pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
         return Some(0.0);
     }
     let each = intervals / trials.len() as f64;
-    // Around their own mean, short series seem to hang together less than they do: by (1 + 3 r) / n on average (M. G. Kendall, Biometrika 41, 1954).
+    // Around their own mean, short series seem to hang together less than they do: by (1 + 3 r) / n
+    // on average (M. G. Kendall, Biometrika 41, 1954).
     let carried = (products / squares + 1.0 / each) / (1.0 - 3.0 / each);
     let carried = carried.clamp(0.0, CARRIED_MAX);
     let factor = (1.0 + carried) / (1.0 - carried);

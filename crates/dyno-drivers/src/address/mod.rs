@@ -1,6 +1,7 @@
-//! The address book: what files, environment and network have to say about where a system is. What people write is read by
-//! [`dyno_model::address`]; here the gaps are filled as the databases' own clients fill them, and it is found out whether a system is on
-//! this machine. `dyno run`, `dyno pgbench` and `dyno sysbench` ask here, and nowhere else.
+//! The address book: what files, environment and network have to say about where a system is. What
+//! people write is read by [`dyno_model::address`]; here the gaps are filled as the databases' own
+//! clients fill them, and it is found out whether a system is on this machine. `dyno run`,
+//! `dyno pgbench` and `dyno sysbench` ask here, and nowhere else.
 //!
 //! * `surroundings`: environment and files, passed in;
 //! * [`password_file`]: `~/.pgpass` and `~/.my.cnf`.
@@ -10,7 +11,7 @@ mod surroundings;
 
 pub use surroundings::{Surroundings, read_secrets};
 
-use crate::patience::Patience;
+use crate::timeout::TimeoutPolicy;
 use crate::transport::{Io, addresses, block_on};
 use dyno_model::address::{AddressError, Key, Keys};
 use dyno_model::failure::OperationFailure;
@@ -60,7 +61,8 @@ pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Add
         }
     }
     keys.lay(given);
-    let is_named = [Key::HostAddress, Key::Host, Key::Socket].iter().any(|key| keys.text(*key).is_some());
+    let is_named =
+        [Key::HostAddress, Key::Host, Key::Socket].iter().any(|key| keys.text(*key).is_some());
     if !is_named {
         let has_socket = (world.exists)(Path::new(POSTGRES_SOCKETS));
         keys.give(Key::Host, "", if has_socket { POSTGRES_SOCKETS } else { "localhost" });
@@ -68,7 +70,8 @@ pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Add
     let is_socket = keys.text(Key::Host).is_some_and(|host| host.starts_with('/'))
         && keys.text(Key::HostAddress).is_none()
         || keys.text(Key::Socket).is_some();
-    // The variables are for all connections of a user, and mean nothing for one that cannot be encrypted, or is not to be.
+    // The variables are for all connections of a user, and mean nothing for one that cannot be
+    // encrypted, or is not to be.
     if is_socket || keys.text(Key::Encryption).is_none() {
         for key in [Key::Encryption, Key::Authorities, Key::Certificate, Key::PrivateKey] {
             if keys.value(key).is_some_and(|value| value.name.starts_with("PGSSL")) {
@@ -112,8 +115,10 @@ pub fn mysql(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Addres
     Ok(target)
 }
 
-/// The password that the database's own client programs use for a target when they are given none: that of their variable or that in their
-/// file. libpq looks at the variable first, MySQL's programs at the file (its manual, chapter "Specifying Program Options"). Empty where there is none.
+/// The password that the database's own client programs use for a target when they are given none:
+/// that of their variable or that in their file. libpq looks at the variable first, MySQL's
+/// programs at the file (its manual, chapter "Specifying Program Options"). Empty where there is
+/// none.
 #[must_use]
 pub fn usual_password(target: &Target, world: &Surroundings<'_>) -> Secret {
     let variable = || {
@@ -131,8 +136,8 @@ pub fn usual_password(target: &Target, world: &Surroundings<'_>) -> Secret {
     found.unwrap_or_default()
 }
 
-/// Certificates that the target does not name, from where libpq looks for them: `~/.postgresql`. Its manual, chapter "SSL Support": with
-/// `root.crt` there, `require` means `verify-ca`.
+/// Certificates that the target does not name, from where libpq looks for them: `~/.postgresql`.
+/// Its manual, chapter "SSL Support": with `root.crt` there, `require` means `verify-ca`.
 ///
 /// # Errors
 /// When the server's certificate is to be checked and nobody says by whom it must be signed.
@@ -168,32 +173,36 @@ pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), Add
     Ok(())
 }
 
-/// Whether a login may have failed because it was not encrypted. MySQL has a number for a server that wants encryption (3159); MariaDB,
-/// and both for an account that wants it, say no more than for a wrong password (1045). PostgreSQL has one state for all who may not log in: what
-/// its rules for connections (`pg_hba.conf`) refuse is told apart by the routine that raises it; a pooler in front of it names none.
+/// Whether a login may have failed because it was not encrypted. MySQL has a number for a server
+/// that wants encryption (3159); MariaDB, and both for an account that wants it, say no more than
+/// for a wrong password (1045). PostgreSQL has one state for all who may not log in: what its rules
+/// for connections (`pg_hba.conf`) refuse is told apart by the routine that raises it; a pooler in
+/// front of it names none.
 #[must_use]
 pub fn may_want_encryption(failure: &OperationFailure, target: &Target) -> bool {
     let is_open = target.tls == Tls::Off && matches!(target.endpoint, Endpoint::Tcp { .. });
     let is_refused = match target.engine {
         Engine::Mysql => matches!(failure.code, 1045 | 3159),
         Engine::Postgres => {
-            failure.sqlstate == "28000" && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
+            failure.sqlstate == "28000"
+                && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
         }
         Engine::Sqlite | Engine::Null | Engine::Http => false,
     };
     is_open && is_refused
 }
 
-/// Whether a system runs on this machine, so that it and the generator share processors. A host name that cannot be resolved counts as
-/// elsewhere.
+/// Whether a system runs on this machine, so that it and the generator share processors. A host
+/// name that cannot be resolved counts as elsewhere.
 #[must_use]
 pub fn shares_machine(endpoint: &Endpoint) -> bool {
     match endpoint {
         Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
         Endpoint::Tcp { host, port } => {
-            let io = Io::Patient(Patience::new(RESOLVE_MAX));
+            let io = Io::WithTimeout(TimeoutPolicy::new(RESOLVE_MAX));
             let addresses = block_on(addresses(host, *port, &io, Instant::now() + RESOLVE_MAX));
-            addresses.is_ok_and(|addresses| addresses.iter().any(|address| is_own_address(address.ip())))
+            addresses
+                .is_ok_and(|addresses| addresses.iter().any(|address| is_own_address(address.ip())))
         }
     }
 }

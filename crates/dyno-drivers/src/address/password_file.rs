@@ -1,5 +1,6 @@
-//! Passwords that the client programs of databases keep in files of their own: `~/.pgpass` and `~/.my.cnf`. Text in, password
-//! out; only an entry that is meant for the system is used, and nothing but its password.
+//! Passwords that the client programs of databases keep in files of their own: `~/.pgpass` and
+//! `~/.my.cnf`. Text in, password out; only an entry that is meant for the system is used, and
+//! nothing but its password.
 
 use super::surroundings::{POSTGRES_SOCKETS, Surroundings};
 use dyno_model::engine::PasswordForm;
@@ -24,8 +25,9 @@ pub fn find(text: &str, target: &Target) -> Option<Secret> {
     }
 }
 
-/// The password in a `.pgpass`: the first line whose fields are those of the target or `*`. PostgreSQL's manual, chapter "The
-/// Password File": `hostname:port:database:username:password`, with `\:` and `\\` in fields. A colon ends the password too.
+/// The password in a `.pgpass`: the first line whose fields are those of the target or `*`.
+/// PostgreSQL's manual, chapter "The Password File": `hostname:port:database:username:password`,
+/// with `\:` and `\\` in fields. A colon ends the password too.
 fn pgpass(text: &str, target: &Target) -> Option<Secret> {
     let (host, port) = match &target.endpoint {
         Endpoint::Tcp { host, port } => (host.clone(), port.to_string()),
@@ -72,8 +74,9 @@ fn unescaped(field: &str) -> String {
     text
 }
 
-/// The password of the group `[client]` of a `.my.cnf`, when its user is the target's and its host, where it names one, too. Of
-/// several, the last one counts, as for MySQL's clients. The manual, chapter "Using Option Files": values may stand in quotes.
+/// The password of the group `[client]` of a `.my.cnf`, when its user is the target's and its host,
+/// where it names one, too. Of several, the last one counts, as for MySQL's clients. The manual,
+/// chapter "Using Option Files": values may stand in quotes.
 fn my_cnf(text: &str, target: &Target) -> Option<Secret> {
     let (mut is_client, mut user, mut host, mut password) = (false, None, None, None);
     for line in text.lines().map(str::trim) {
@@ -81,7 +84,8 @@ fn my_cnf(text: &str, target: &Target) -> Option<Secret> {
             is_client = group.trim_end_matches(']') == "client";
             continue;
         }
-        let Some((name, value)) = line.split_once('=').filter(|_| is_client && !line.starts_with(['#', ';']))
+        let Some((name, value)) =
+            line.split_once('=').filter(|_| is_client && !line.starts_with(['#', ';']))
         else {
             continue;
         };
@@ -116,12 +120,14 @@ mod tests {
     use super::*;
 
     fn target(host: &str, port: u16, user: &str) -> Target {
-        let mut target = Target::new(Engine::Postgres, Endpoint::Tcp { host: host.to_owned(), port });
+        let mut target =
+            Target::new(Engine::Postgres, Endpoint::Tcp { host: host.to_owned(), port });
         (target.user, target.database) = (user.to_owned(), "shop".to_owned());
         target
     }
 
-    /// Each row: a line, and the password in it. Those that psql 15 takes are the ones that a server let in with it.
+    /// Each row: a line, and the password in it. Those that psql 15 takes are the ones that a
+    /// server let in with it.
     #[test]
     fn fields_of_pgpass_are_escaped_as_psql_has_them() {
         let rows = [
@@ -145,7 +151,8 @@ mod tests {
     #[test]
     fn the_first_line_of_pgpass_that_fits_counts() {
         let text = "elsewhere:*:*:*:wrong host\nlocalhost:5433:*:*:usual folder\n/run/pg:5433:*:*:folder\n*:*:*:bench:late\n";
-        let found = |target: &Target| pgpass(text, target).map(|password| password.reveal().to_owned());
+        let found =
+            |target: &Target| pgpass(text, target).map(|password| password.reveal().to_owned());
         assert_eq!(found(&target("db", 1, "bench")).as_deref(), Some("late"));
         assert_eq!(found(&target("db", 1, "root")), None);
         let socket = |folder: &str| Target {
@@ -167,7 +174,10 @@ mod tests {
         let elsewhere = text.replace("user=bench", "user=bench\nhost = other.example");
         assert_eq!(found(&elsewhere, "bench"), None);
         assert_eq!(found("[client]\npassword = x\n", "bench"), None, "nobody says whose it is");
-        assert_eq!(found("[client]\nuser = bench\npassword = x # mine\n", "bench").as_deref(), Some("x"));
+        assert_eq!(
+            found("[client]\nuser = bench\npassword = x # mine\n", "bench").as_deref(),
+            Some("x")
+        );
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Folder of PostgreSQL's socket on Debian and others; without it a server is looked for at `localhost`.
+/// Folder of PostgreSQL's socket on Debian and others; without it a server is looked for at
+/// `localhost`.
 pub(super) const POSTGRES_SOCKETS: &str = "/var/run/postgresql";
 
 /// What of the world decides where to connect.
@@ -36,7 +37,8 @@ impl Surroundings<'static> {
 
 /// The name of the user that runs this process.
 fn user() -> String {
-    let id = fs::metadata("/proc/self").map(|process| process.uid().to_string()).unwrap_or_default();
+    let id =
+        fs::metadata("/proc/self").map(|process| process.uid().to_string()).unwrap_or_default();
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = passwd.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -53,7 +55,8 @@ fn user() -> String {
 pub fn read_secrets(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
     if metadata.mode() & 0o077 != 0 {
-        let reason = "others than its owner may read it; `chmod 600` makes it a place for passwords";
+        let reason =
+            "others than its owner may read it; `chmod 600` makes it a place for passwords";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
     dyno_files::read_text(path, SCRIPT_MAX)

@@ -18,7 +18,8 @@ fn loopback_sockets_and_files_share_the_machine_and_others_do_not() {
     assert!(!shares_machine(&tcp("no-such-host.invalid")));
 }
 
-/// Each row: an engine, what its variable and its file hold, and the password that its own client programs send then.
+/// Each row: an engine, what its variable and its file hold, and the password that its own client
+/// programs send then.
 #[test]
 fn a_password_that_nobody_gives_is_that_of_the_databases_own_clients() {
     let rows = [
@@ -37,9 +38,14 @@ fn a_password_that_nobody_gives_is_that_of_the_databases_own_clients() {
             _ => None,
         };
         let secrets = |_: &Path| Ok(file.to_owned());
-        let world = Surroundings { variable: &variables, secrets: &secrets, ..Surroundings::of_process() };
+        let world =
+            Surroundings { variable: &variables, secrets: &secrets, ..Surroundings::of_process() };
         let mut target = Target::new(engine, Endpoint::Tcp { host: "h".to_owned(), port: 1 });
         (target.user, target.database) = ("me".to_owned(), "d".to_owned());
-        assert_eq!(usual_password(&target, &world).reveal(), expected, "{engine} {variable} {file}");
+        assert_eq!(
+            usual_password(&target, &world).reveal(),
+            expected,
+            "{engine} {variable} {file}"
+        );
     }
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Bytes that a connection has room for at first; most answers fit.
 const ROOM_FIRST: usize = 4 * 1024;
-/// Most bytes that there is room for: more than a head may have, so that one that is too long is seen to be.
+/// Most bytes that there is room for: more than a head may have, so that one that is too long is
+/// seen to be.
 const ROOM_MAX: usize = 2 * HEAD_MAX;
 /// Interim answers (100, 103) to one request; a service that sends more is not well.
 const INTERIM_MAX: usize = 16;
@@ -67,11 +68,15 @@ impl Connection {
         stream.set_deadline(Some(deadline));
         let (name, host) = match &target.endpoint {
             // The port that the scheme stands for is left out, as clients do.
-            Endpoint::Tcp { host, port: 80 | 443 } if !host.contains(':') => (host.as_str(), host.clone()),
+            Endpoint::Tcp { host, port: 80 | 443 } if !host.contains(':') => {
+                (host.as_str(), host.clone())
+            }
             Endpoint::Tcp { host, .. } => (host.as_str(), target.endpoint.to_string()),
             _ => ("localhost", "localhost".to_owned()),
         };
-        if let Some(configuration) = client_configuration(&target.tls, target.client_certificate.as_ref())? {
+        if let Some(configuration) =
+            client_configuration(&target.tls, target.client_certificate.as_ref())?
+        {
             stream.start_tls(configuration, name).await?;
         }
         stream.set_deadline(None);
@@ -88,8 +93,9 @@ impl Connection {
         })
     }
 
-    /// False when the service has said, or shown, that the connection takes no further request. Services close connections that were idle for some time,
-    /// often with an answer (408) to no request: who asks before each request takes neither for an answer to his own.
+    /// False when the service has said, or shown, that the connection takes no further request.
+    /// Services close connections that were idle for some time, often with an answer (408) to no
+    /// request: who asks before each request takes neither for an answer to his own.
     pub fn is_open(&mut self) -> bool {
         self.is_open = self.is_open && self.stream.is_idle();
         self.is_open
@@ -107,7 +113,8 @@ impl Connection {
         &self.base
     }
 
-    /// HTTP has no word of farewell: the connection closes when it is dropped, and takes nothing any more from here on.
+    /// HTTP has no word of farewell: the connection closes when it is dropped, and takes nothing
+    /// any more from here on.
     pub(crate) fn close(&mut self) {
         self.is_open = false;
     }
@@ -124,15 +131,19 @@ impl Connection {
     /// Sends a request and receives its answer, whatever its status.
     ///
     /// # Errors
-    /// [`FailureKind::Timeout`] when it is not there in time, [`FailureKind::ConnectionLost`] when the connection broke before it was whole,
-    /// [`FailureKind::Protocol`] when it is no answer of HTTP/1.1 or more than is taken. The connection is of no use after any of them.
+    /// [`FailureKind::Timeout`] when it is not there in time, [`FailureKind::ConnectionLost`] when
+    /// the connection broke before it was whole, [`FailureKind::Protocol`] when it is no answer of
+    /// HTTP/1.1 or more than is taken. The connection is of no use after any of them.
     pub async fn exchange(&mut self, exchange: Exchange<'_>) -> Result<Answer> {
         if !self.is_open {
-            return Err(FailureKind::ConnectionLost.failure("the service has closed the connection"));
+            return Err(
+                FailureKind::ConnectionLost.failure("the service has closed the connection")
+            );
         }
         self.is_open = false;
         if self.start < self.end {
-            return Err(FailureKind::Protocol.failure("the service sent bytes that no request had asked for"));
+            return Err(FailureKind::Protocol
+                .failure("the service sent bytes that no request had asked for"));
         }
         (self.start, self.end) = (0, 0);
         let own = Instant::now() + exchange.timeout;
@@ -180,9 +191,8 @@ impl Connection {
                     interim += 1;
                 }
                 Some(head) if head.is_interim() => {
-                    return Err(
-                        FailureKind::Protocol.failure("the service sends interim answers without an end")
-                    );
+                    return Err(FailureKind::Protocol
+                        .failure("the service sends interim answers without an end"));
                 }
                 Some(head) => {
                     self.start += head.length;

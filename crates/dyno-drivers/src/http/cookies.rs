@@ -1,5 +1,6 @@
-//! Cookies of one client (RFC 6265), as far as one service needs them: names and values, replaced and forgotten as it says. `Domain`, `Path`
-//! and `Expires` are not looked at, because a client speaks to one service only, and a trial is short.
+//! Cookies of one client (RFC 6265), as far as one service needs them: names and values, replaced
+//! and forgotten as it says. `Domain`, `Path` and `Expires` are not looked at, because a client
+//! speaks to one service only, and a trial is short.
 
 /// Most cookies that are kept, as RFC 6265 asks of a client at least; further ones are not.
 const COOKIES_MAX: usize = 50;

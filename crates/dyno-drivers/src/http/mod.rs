@@ -4,7 +4,8 @@
 //! * [`cookies`]: what a client has been given to show again;
 //! * `connection`: one connection, on which a request and its answer are an [`Exchange`].
 //!
-//! It speaks no SQL, so it is no [`crate::Driver`]: workloads that know it find it in [`crate::Connection`].
+//! It speaks no SQL, so it is no [`crate::Driver`]: workloads that know it find it in
+//! [`crate::Connection`].
 
 mod connection;
 pub mod cookies;

@@ -1,10 +1,13 @@
-//! Loading many rows: `LOAD DATA LOCAL INFILE` where the server allows it, otherwise `INSERT` statements of many rows.
+//! Loading many rows: `LOAD DATA LOCAL INFILE` where the server allows it, otherwise `INSERT`
+//! statements of many rows.
 //!
-//! Either way the load is one transaction. `LOAD DATA LOCAL` only warns where `INSERT` fails, of duplicate keys and unfit values;
-//! here warnings roll the load back and fail it, so that both ways take the same rows.
+//! Either way the load is one transaction. `LOAD DATA LOCAL` only warns where `INSERT` fails, of
+//! duplicate keys and unfit values; here warnings roll the load back and fail it, so that both ways
+//! take the same rows.
 //!
-//! Tried and left out: MariaDB's `COM_STMT_BULK_EXECUTE` with binary rows (4 % less CPU of the server than `LOAD DATA`), and
-//! `unique_checks=0`, which makes InnoDB sort rows before it inserts them (MariaDB 10.11 then needs twice the CPU).
+//! Tried and left out: MariaDB's `COM_STMT_BULK_EXECUTE` with binary rows (4 % less CPU of the
+//! server than `LOAD DATA`), and `unique_checks=0`, which makes InnoDB sort rows before it inserts
+//! them (MariaDB 10.11 then needs twice the CPU).
 
 use super::connection::Connection;
 use super::error::kind;
@@ -13,20 +16,24 @@ use super::protocol::packet;
 use super::protocol::{command, reply::Done};
 use crate::driver::{Driver, Outcome, Result};
 use crate::sql_text::append_name;
-use crate::value::{BulkLoad, Discard, FirstInteger, RowSource, RowWriter, Table, Value, append_integer};
+use crate::value::{
+    BulkLoad, Discard, FirstInteger, RowSource, RowWriter, Table, Value, append_integer,
+};
 use dyno_model::failure::{FailureKind, OperationFailure};
 
 /// Bytes of data per packet and write of `LOAD DATA`.
 const CHUNK: usize = 256 * 1024;
-/// Length of `INSERT` statements, where the server allows it and one row is not longer. MariaDB 10.11 took 6.0 s of CPU for a million
-/// rows of sysbench in statements of 1 MiB, 5.7 s in 256 KiB, and 5.3 s in 64 KiB, which leave its caches less often.
+/// Length of `INSERT` statements, where the server allows it and one row is not longer. MariaDB
+/// 10.11 took 6.0 s of CPU for a million rows of sysbench in statements of 1 MiB, 5.7 s in 256 KiB,
+/// and 5.3 s in 64 KiB, which leave its caches less often.
 const INSERT_MAX: usize = 64 * 1024;
 
 /// How `LOAD DATA` is told to read characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As bytes that go into columns as they are, which is right for ASCII text in nearly all character sets. It spares the
-    /// server a quarter of its work, measured with sysbench's rows on MariaDB 10.11.
+    /// As bytes that go into columns as they are, which is right for ASCII text in nearly all
+    /// character sets. It spares the server a quarter of its work, measured with sysbench's rows on
+    /// MariaDB 10.11.
     Bytes,
     /// As UTF-8, converted for each column.
     Utf8,
@@ -55,16 +62,18 @@ pub(super) async fn load(
     }
 }
 
-/// "Not allowed with this version" (MariaDB, old MySQL), "loading local data is disabled" (MySQL, MariaDB).
+/// "Not allowed with this version" (MariaDB, old MySQL), "loading local data is disabled" (MySQL,
+/// MariaDB).
 fn is_switched_off(failure: &OperationFailure) -> bool {
     matches!(failure.code, 1148 | 3948 | 4166)
 }
 
 /// Bytes of ASCII stand for the same characters in all character sets but these.
 async fn choose_reading(connection: &mut Connection, load: &BulkLoad<'_>) -> Result<Reading> {
-    let mut sql = b"SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() \
+    let mut sql =
+        b"SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() \
         AND character_set_name IN ('ucs2', 'utf16', 'utf16le', 'utf32', 'swe7') AND table_name = "
-        .to_vec();
+            .to_vec();
     write_literal(&mut sql, &Value::Text(load.table), connection.backslash());
     let mut unlike_ascii = FirstInteger::default();
     connection.send_query(&sql).await?;
@@ -73,10 +82,15 @@ async fn choose_reading(connection: &mut Connection, load: &BulkLoad<'_>) -> Res
 }
 
 /// Starts `LOAD DATA`; the server then waits for data.
-async fn request_data(connection: &mut Connection, load: &BulkLoad<'_>, reading: Reading) -> Result<()> {
+async fn request_data(
+    connection: &mut Connection,
+    load: &BulkLoad<'_>,
+    reading: Reading,
+) -> Result<()> {
     let mut sql = b"LOAD DATA LOCAL INFILE 'rows' INTO TABLE ".to_vec();
     append_name(load.table, b'`', &mut sql);
-    // Under NO_BACKSLASH_ESCAPES these literals mean other things; a hexadecimal one is not allowed here.
+    // Under NO_BACKSLASH_ESCAPES these literals mean other things; a hexadecimal one is not allowed
+    // here.
     let (tab, backslash, newline) = match connection.backslash() {
         Backslash::Escapes => ("'\\t'", "'\\\\'", "'\\n'"),
         Backslash::IsPlain => ("'\t'", "'\\'", "'\n'"),
@@ -134,8 +148,8 @@ impl Chunk {
     }
 }
 
-/// Sends rows to the statement that waits for them. At the first characters beyond ASCII it is ended and another, which converts
-/// them, takes its place.
+/// Sends rows to the statement that waits for them. At the first characters beyond ASCII it is
+/// ended and another, which converts them, takes its place.
 async fn send_data(
     connection: &mut Connection,
     load: &BulkLoad<'_>,
@@ -169,8 +183,9 @@ async fn send_data(
     }
 }
 
-/// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence numbers. One of many MiB goes in pieces: split as
-/// packets otherwise are, one of just the wrong length would be followed by an empty packet, and end the data.
+/// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence
+/// numbers. One of many MiB goes in pieces: split as packets otherwise are, one of just the wrong
+/// length would be followed by an empty packet, and end the data.
 pub(super) async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
     if packet.len() <= packet::PAYLOAD_MAX {
         return send_one(connection, packet).await;
@@ -208,12 +223,17 @@ async fn check_load_data(
         Some([_, Some(code), Some(text)]) => (code.parse().unwrap_or(0), text.clone()),
         _ => (0, "no reason given".to_owned()),
     };
-    let message = format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings);
+    let message =
+        format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings);
     let kind = kind(connection.identity.product, code, "");
     Err(OperationFailure { code: code.into(), ..kind.failure(message) })
 }
 
-async fn insert(connection: &mut Connection, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+async fn insert(
+    connection: &mut Connection,
+    load: &BulkLoad<'_>,
+    rows: &mut dyn RowSource,
+) -> Result<u64> {
     let mut allowed = FirstInteger::default();
     connection.query("SELECT @@max_allowed_packet", &mut allowed).await?;
     let allowed = allowed.0.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(INSERT_MAX);

@@ -4,7 +4,9 @@ use super::error::failure;
 use super::protocol::column::{Column, kind};
 use super::protocol::literal::{Backslash, write_literal};
 use super::protocol::packet::{self, KEEP_MAX, PacketBuffer, Span};
-use super::protocol::reply::{Capabilities, Done, Prepared, Progress, Reply, RowSpace, ServerError, status};
+use super::protocol::reply::{
+    Capabilities, Done, Prepared, Progress, Reply, RowSpace, ServerError, status,
+};
 use super::protocol::row::Encoding;
 use super::protocol::{command, template};
 use crate::driver::{Outcome, Result, Statement, unprepared};
@@ -22,8 +24,9 @@ pub type FileOpener = fn(&str) -> io::Result<Box<dyn Read>>;
 
 /// A connection to a server of the MySQL family.
 ///
-/// Transitions: `Ready` → `InFlight` when a command is sent → `Ready` when its answer is complete, or `MoreResults` when
-/// another is announced and the caller wants them one by one. What fails in between leaves `InFlight`, and the connection useless.
+/// Transitions: `Ready` → `InFlight` when a command is sent → `Ready` when its answer is complete,
+/// or `MoreResults` when another is announced and the caller wants them one by one. What fails in
+/// between leaves `InFlight`, and the connection useless.
 pub struct Connection {
     pub(super) stream: Stream,
     pub(super) input: PacketBuffer,
@@ -107,21 +110,28 @@ impl Connection {
         if !self.only_reads {
             return Ok(());
         }
-        reading::check(&String::from_utf8_lossy(sql), |text, at| template::behind(text, at, self.backslash()))
+        reading::check(&String::from_utf8_lossy(sql), |text, at| {
+            template::behind(text, at, self.backslash())
+        })
     }
 
-    /// Sends text that may hold several statements and receives the first result; the others are had by
-    /// [`Self::next_result`], and passed over when another command is sent.
+    /// Sends text that may hold several statements and receives the first result; the others are
+    /// had by [`Self::next_result`], and passed over when another command is sent.
     ///
     /// # Errors
     /// As [`crate::Driver::query`].
-    pub async fn query_first<S: RowSink>(&mut self, sql: impl AsRef<[u8]>, sink: &mut S) -> Result<Outcome> {
+    pub async fn query_first<S: RowSink>(
+        &mut self,
+        sql: impl AsRef<[u8]>,
+        sink: &mut S,
+    ) -> Result<Outcome> {
         self.check_reads(sql.as_ref())?;
         self.send_query(sql.as_ref()).await?;
         self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
     }
 
-    /// Executes a prepared statement and receives the first result; a procedure's others are had by [`Self::next_result`].
+    /// Executes a prepared statement and receives the first result; a procedure's others are had by
+    /// [`Self::next_result`].
     ///
     /// # Errors
     /// As [`crate::Driver::execute`].
@@ -153,7 +163,8 @@ impl Connection {
         self.state == State::MoreResults
     }
 
-    /// The next result of a text of several statements, or of a procedure; `None` when there is none left.
+    /// The next result of a text of several statements, or of a procedure; `None` when there is
+    /// none left.
     ///
     /// # Errors
     /// As [`crate::Driver::query`]; nothing follows a failed statement.
@@ -178,17 +189,20 @@ impl Connection {
         let (sequence, encoding) = match known {
             Known::Prepared { id, kinds, is_first, .. } => {
                 check_parameters(kinds.len(), parameters.len())?;
-                let sequence = command::execute(&mut self.output, *id, parameters, kinds, *is_first);
+                let sequence =
+                    command::execute(&mut self.output, *id, parameters, kinds, *is_first);
                 *is_first = false;
                 (sequence, Encoding::Binary)
             }
             Known::Text(template) => {
                 check_parameters(template.parameters(), parameters.len())?;
                 let at = command::begin_query(&mut self.output);
-                let write = |value: &Value<'_>, out: &mut Vec<u8>| write_literal(out, value, backslash);
+                let write =
+                    |value: &Value<'_>, out: &mut Vec<u8>| write_literal(out, value, backslash);
                 if !template.fill(parameters, &mut self.output, write) {
-                    return Err(FailureKind::Unsupported
-                        .failure("SQL has no literal for NaN and infinity; use query mode prepared"));
+                    return Err(FailureKind::Unsupported.failure(
+                        "SQL has no literal for NaN and infinity; use query mode prepared",
+                    ));
                 }
                 (packet::finish(&mut self.output, at, 0), Encoding::Text)
             }
@@ -216,7 +230,8 @@ impl Connection {
         let mut columns = Vec::new();
         for i in 0..prepared.packets_behind(self.capabilities) {
             let span = self.packet().await?;
-            // The columns are sent again with each answer, unless the server knows that we keep them.
+            // The columns are sent again with each answer, unless the server knows that we keep
+            // them.
             if self.capabilities.has_cached_metadata && prepared.is_column(i, self.capabilities) {
                 let column = Column::decode(self.input.payload(span))?;
                 columns.push(column);
@@ -228,7 +243,8 @@ impl Connection {
     }
 
     fn too_many_prepared(&self, error: ServerError) -> OperationFailure {
-        let own = self.statements.iter().filter(|known| matches!(known, Known::Prepared { .. })).count();
+        let own =
+            self.statements.iter().filter(|known| matches!(known, Known::Prepared { .. })).count();
         let mut failure = failure(self.identity.product, error);
         failure.message = format!(
             "{}; this connection holds {own} prepared statements: raise max_prepared_stmt_count on the server to clients \
@@ -238,7 +254,8 @@ impl Connection {
         failure
     }
 
-    /// Results that nobody asked for are passed over, so that the next command finds the connection silent.
+    /// Results that nobody asked for are passed over, so that the next command finds the connection
+    /// silent.
     #[inline]
     pub(super) async fn make_ready(&mut self) -> Result<()> {
         loop {
@@ -339,8 +356,11 @@ impl Connection {
     ) -> Result<(Outcome, Done)> {
         loop {
             // Behind a command nothing has come yet.
-            let progress =
-                if self.input.is_drained() { Progress::NeedMore } else { self.advance(statement, sink)? };
+            let progress = if self.input.is_drained() {
+                Progress::NeedMore
+            } else {
+                self.advance(statement, sink)?
+            };
             match progress {
                 Progress::NeedMore if sink.is_full() => return Err(too_many_rows()),
                 Progress::NeedMore => self.fill().await?,
@@ -360,7 +380,11 @@ impl Connection {
 
     /// Works off what has been received, and keeps the connection's state in step.
     #[inline]
-    pub(super) fn advance<S: RowSink>(&mut self, statement: Option<usize>, sink: &mut S) -> Result<Progress> {
+    pub(super) fn advance<S: RowSink>(
+        &mut self,
+        statement: Option<usize>,
+        sink: &mut S,
+    ) -> Result<Progress> {
         let cached = match statement.map(|index| &self.statements[index]) {
             Some(Known::Prepared { columns, .. }) => columns,
             _ => &[][..],
@@ -392,7 +416,8 @@ impl Connection {
     fn finish_exchange(&mut self) {
         self.state = State::Ready;
         self.input.trim();
-        // A large statement's buffer stays as long as such statements come, and goes with the first small one.
+        // A large statement's buffer stays as long as such statements come, and goes with the first
+        // small one.
         if self.output.capacity() > KEEP_MAX && self.output.len() <= KEEP_MAX {
             self.output.shrink_to(KEEP_MAX);
         }

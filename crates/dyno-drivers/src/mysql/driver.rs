@@ -21,7 +21,8 @@ impl Driver for Connection {
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;
-        let mut stream = Stream::connect(target.opened_at(), io, deadline).await.map_err(not_connected)?;
+        let mut stream =
+            Stream::connect(target.opened_at(), io, deadline).await.map_err(not_connected)?;
         stream.set_deadline(Some(deadline));
         let late = |failure: OperationFailure| match failure.kind {
             FailureKind::Timeout if failure.code == 0 => FailureKind::Timeout.failure(format!(
@@ -51,7 +52,9 @@ impl Driver for Connection {
         self.check_reads(sql.as_bytes())?;
         let known = match self.query_mode {
             QueryMode::Prepared => self.prepare_on_server(sql).await?,
-            QueryMode::Simple | QueryMode::Extended => Known::Text(template::parse(sql, self.backslash())),
+            QueryMode::Simple | QueryMode::Extended => {
+                Known::Text(template::parse(sql, self.backslash()))
+            }
         };
         self.statements.push(known);
         Ok(Statement(self.statements.len() as u32 - 1))
@@ -88,7 +91,8 @@ impl Driver for Connection {
 
     async fn forget(&mut self, statement: Statement) -> Result<()> {
         self.make_ready().await?;
-        let known = self.statements.get_mut(statement.0 as usize).ok_or_else(|| unprepared(statement))?;
+        let known =
+            self.statements.get_mut(statement.0 as usize).ok_or_else(|| unprepared(statement))?;
         // What is executed afterwards is refused by the server as an unknown statement.
         if let Known::Prepared { id, columns, .. } = known {
             *columns = Box::default();
@@ -111,7 +115,8 @@ impl Driver for Connection {
         if self.state != State::InFlight {
             self.output.clear();
             command::quit(&mut self.output);
-            // The server hangs up without an answer; that it has already done so is no failure of ours.
+            // The server hangs up without an answer; that it has already done so is no failure of
+            // ours.
             let _ = self.stream.write_all(&self.output).await;
             self.state = State::InFlight;
         }
@@ -135,7 +140,8 @@ fn not_connected(failure: ConnectFailure) -> OperationFailure {
         ConnectFailure::UnknownHost { host, reason } => OperationFailure {
             code: UNKNOWN_HOST,
             sqlstate: "HY000".into(),
-            ..FailureKind::ConnectRefused.failure(format!("Unknown server host '{host}' ({reason})"))
+            ..FailureKind::ConnectRefused
+                .failure(format!("Unknown server host '{host}' ({reason})"))
         },
         ConnectFailure::Other(failure) => failure,
     }

@@ -1,7 +1,8 @@
 //! Error numbers to failure kinds.
 //!
-//! Sources: MySQL 9 "Server Error Message Reference", MariaDB "Error Codes", TiDB "Error Codes". Up to 1799 the numbers of MySQL
-//! and MariaDB mean the same; above, each went its own way, so those are looked up by who sent them.
+//! Sources: MySQL 9 "Server Error Message Reference", MariaDB "Error Codes", TiDB "Error Codes". Up
+//! to 1799 the numbers of MySQL and MariaDB mean the same; above, each went its own way, so those
+//! are looked up by who sent them.
 
 use super::protocol::Malformed;
 use super::protocol::reply::ServerError;
@@ -12,7 +13,11 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 #[must_use]
 pub fn failure(product: Product, error: ServerError) -> OperationFailure {
     let kind = kind(product, error.code, &error.sqlstate);
-    OperationFailure { code: error.code.into(), sqlstate: error.sqlstate, ..kind.failure(error.message) }
+    OperationFailure {
+        code: error.code.into(),
+        sqlstate: error.sqlstate,
+        ..kind.failure(error.message)
+    }
 }
 
 impl From<Malformed> for OperationFailure {
@@ -35,13 +40,16 @@ pub fn kind(product: Product, code: u16, sqlstate: &str) -> FailureKind {
 fn mysql(code: u16) -> Option<FailureKind> {
     use FailureKind as Kind;
     Some(match code {
-        // NDB refused for good, mostly because the cluster cannot be reached from the SQL node ("Got error 157 from NDBCLUSTER").
+        // NDB refused for good, mostly because the cluster cannot be reached from the SQL node
+        // ("Got error 157 from NDBCLUSTER").
         1296 => Kind::NotReady,
-        // A storage engine failed while it committed. NDB's "unknown result" arrives so: "it is not known whether a transaction was
-        // committed" (NDB API Developer Guide, "NdbError Types"). MariaDB's manual says of the same number that it rolled back.
+        // A storage engine failed while it committed. NDB's "unknown result" arrives so: "it is not
+        // known whether a transaction was committed" (NDB API Developer Guide, "NdbError Types").
+        // MariaDB's manual says of the same number that it rolled back.
         1180 => Kind::OutcomeUnknown,
-        // NDB had a temporary error (redo buffers full, a node failing) and rolled back; the transaction may be tried again. Unknown
-        // results are not among these (NDB API Developer Guide, "NDB Error Classifications"): they come as 1180 and 1296.
+        // NDB had a temporary error (redo buffers full, a node failing) and rolled back; the
+        // transaction may be tried again. Unknown results are not among these (NDB API Developer
+        // Guide, "NDB Error Classifications"): they come as 1180 and 1296.
         1297 => Kind::Serialization,
         // SELECT ran longer than MAX_EXECUTION_TIME.
         3024 => Kind::Timeout,
@@ -49,7 +57,8 @@ fn mysql(code: u16) -> Option<FailureKind> {
         3032 => Kind::NotReady,
         // GET_LOCK or the locking service found a deadlock.
         3058 | 3132 => Kind::Deadlock,
-        // Group replication rolled the transaction back at COMMIT: another member had changed the row.
+        // Group replication rolled the transaction back at COMMIT: another member had changed the
+        // row.
         3101 => Kind::Serialization,
         // The account is locked, expired, blocked after wrong passwords, or wants TLS.
         3118 | 3159 | 3955 => Kind::Authentication,
@@ -61,9 +70,11 @@ fn mysql(code: u16) -> Option<FailureKind> {
         3948 => Kind::Unsupported,
         // The schema was set read-only.
         3989 => Kind::ReadOnly,
-        // The session was idle beyond wait_timeout and was ended; sent just before the connection closes.
+        // The session was idle beyond wait_timeout and was ended; sent just before the connection
+        // closes.
         4031 => Kind::ConnectionLost,
-        // TiDB: conflicts that an optimistic transaction finds at COMMIT, and changes of the schema under it.
+        // TiDB: conflicts that an optimistic transaction finds at COMMIT, and changes of the schema
+        // under it.
         8002 | 8022 | 8028 | 9007 => Kind::Serialization,
         // TiDB: a lock could not be resolved in time.
         9004 => Kind::LockWait,
@@ -77,7 +88,8 @@ fn mysql(code: u16) -> Option<FailureKind> {
 fn mariadb(code: u16) -> Option<FailureKind> {
     use FailureKind as Kind;
     Some(match code {
-        // KILL ended the session; the connection closes behind it. Whether a COMMIT under way was done is unknown.
+        // KILL ended the session; the connection closes behind it. Whether a COMMIT under way was
+        // done is unknown.
         1927 => Kind::ConnectionLost,
         // The statement ran longer than max_statement_time.
         1969 => Kind::Timeout,
@@ -107,25 +119,31 @@ fn shared(code: u16) -> Option<FailureKind> {
         1251 | 1275 | 1524 => Kind::Authentication,
         // The server is shutting down, was told to, or starts up.
         1053 | 1077 | 1078 | 1079 => Kind::NotReady,
-        // Galera, in MariaDB as in Percona XtraDB Cluster: the node has not joined or has lost the cluster ("WSREP has not yet prepared
-        // node for application use"). Elsewhere the number means an unknown command, of which dyno sends none.
+        // Galera, in MariaDB as in Percona XtraDB Cluster: the node has not joined or has lost the
+        // cluster ("WSREP has not yet prepared node for application use"). Elsewhere the number
+        // means an unknown command, of which dyno sends none.
         1047 => Kind::NotReady,
         // The server breaks the connection: forced end, aborted, trouble on the network.
         1080 | 1152 | 1158..=1161 | 1184 => Kind::ConnectionLost,
-        // Numbers of client libraries, which proxies pass on: could not connect; gone away; lost during the statement.
+        // Numbers of client libraries, which proxies pass on: could not connect; gone away; lost
+        // during the statement.
         2002 | 2003 => Kind::ConnectRefused,
         2006 | 2013 | 2055 => Kind::ConnectionLost,
         // Packets out of order, not decompressed, malformed.
         1155..=1157 | 1835 => Kind::Protocol,
-        // InnoDB found a cycle of waiting transactions and rolled this one back; Galera reports failed certification so, too.
+        // InnoDB found a cycle of waiting transactions and rolled this one back; Galera reports
+        // failed certification so, too.
         1213 => Kind::Deadlock,
         // An XA transaction was rolled back by a deadlock.
         1614 => Kind::Deadlock,
-        // The row has changed since it was read: MariaDB's snapshot isolation, NDB's conflict detection.
+        // The row has changed since it was read: MariaDB's snapshot isolation, NDB's conflict
+        // detection.
         1020 => Kind::Serialization,
-        // Tables were changed under the transaction ("please retry transaction"), or under a prepared statement.
+        // Tables were changed under the transaction ("please retry transaction"), or under a
+        // prepared statement.
         1412 | 1615 => Kind::Serialization,
-        // innodb_lock_wait_timeout; only the statement was rolled back, unless innodb_rollback_on_timeout. Also NDB and NOWAIT.
+        // innodb_lock_wait_timeout; only the statement was rolled back, unless
+        // innodb_rollback_on_timeout. Also NDB and NOWAIT.
         1205 => Kind::LockWait,
         // An XA transaction waited too long and was rolled back.
         1613 => Kind::LockWait,
@@ -133,21 +151,28 @@ fn shared(code: u16) -> Option<FailureKind> {
         1022 | 1062 | 1169 | 1586 | 1761 | 1762 | 1859 => Kind::DuplicateKey,
         // KILL QUERY, or a session killed while a statement ran.
         1317 => Kind::Cancelled,
-        // read_only or a like option; super_read_only; an InnoDB that only reads; a read-only table, transaction or backup lock.
+        // read_only or a like option; super_read_only; an InnoDB that only reads; a read-only
+        // table, transaction or backup lock.
         1290 | 1836 | 1874 | 1036 | 1207 | 1792 | 1223 => Kind::ReadOnly,
-        // The account may use neither the database, nor the table, nor the column, nor the routine, nor the statement.
+        // The account may use neither the database, nor the table, nor the column, nor the routine,
+        // nor the statement.
         1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => Kind::Permission,
-        // Broken SQL, an empty statement, more or fewer values than columns, wrong parameters, too many of them.
+        // Broken SQL, an empty statement, more or fewer values than columns, wrong parameters, too
+        // many of them.
         1064 | 1065 | 1136 | 1149 | 1210 | 1243 | 1390 => Kind::BadStatement,
         // No database chosen, unknown or existing database.
         1046 | 1049 | 1007 | 1008 => Kind::BadStatement,
         // Unknown, existing or ambiguous table, column, key, routine.
-        1050 | 1051 | 1052 | 1054 | 1060 | 1061 | 1072 | 1091 | 1109 | 1146 | 1305 => Kind::BadStatement,
-        // Unknown or unfit character set, variable, time zone, storage engine; a variable that only reads.
+        1050 | 1051 | 1052 | 1054 | 1060 | 1061 | 1072 | 1091 | 1109 | 1146 | 1305 => {
+            Kind::BadStatement
+        }
+        // Unknown or unfit character set, variable, time zone, storage engine; a variable that only
+        // reads.
         1115 | 1193 | 1231 | 1232 | 1238 | 1273 | 1286 | 1298 => Kind::BadStatement,
         // The statement is longer than max_allowed_packet; the connection closes behind it.
         1153 => Kind::BadStatement,
-        // Out of disk, memory, sort memory, handles; table, lock table, undo slots or binary log cache full.
+        // Out of disk, memory, sort memory, handles; table, lock table, undo slots or binary log
+        // cache full.
         1021 | 1026 | 1037 | 1038 | 1041 | 1114 | 1197 | 1206 | 1637 => Kind::OutOfResources,
         // The mysys library's own: cannot write, no memory, disk full.
         3 | 5 | 20 => Kind::OutOfResources,

@@ -1,4 +1,5 @@
-//! `LOAD DATA LOCAL` in a statement's text: the server asks for a file, which is sent to those who may have it.
+//! `LOAD DATA LOCAL` in a statement's text: the server asks for a file, which is sent to those who
+//! may have it.
 
 use super::bulk::send_packet;
 use super::connection::{Connection, FileOpener};
@@ -13,7 +14,8 @@ use std::io::{self, Read};
 const CHUNK: u64 = 64 << 10;
 
 impl Connection {
-    /// From now on files are sent that a statement's text names. Without this, or when the server asks for another file, nothing is sent.
+    /// From now on files are sent that a statement's text names. Without this, or when the server
+    /// asks for another file, nothing is sent.
     pub fn serve_files(&mut self, opener: FileOpener) {
         self.file_opener = Some(opener);
     }
@@ -22,7 +24,8 @@ impl Connection {
     pub(super) async fn answer_file_request(&mut self, name: &[u8]) -> Result<()> {
         // Any server can ask for any file, whatever was said to it.
         let is_named = !name.is_empty() && self.output.windows(name.len()).any(|part| part == name);
-        let (Some(open), Ok(name), true) = (self.file_opener, std::str::from_utf8(name), is_named) else {
+        let (Some(open), Ok(name), true) = (self.file_opener, std::str::from_utf8(name), is_named)
+        else {
             return self.decline(FailureKind::Unsupported.failure(NOT_SENT)).await;
         };
         match open(name) {

@@ -61,7 +61,8 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
         Endpoint::Unix(_) => Channel::Local,
         _ => Channel::Open,
     };
-    let proof = plugin.first_answer(target.password.reveal(), plugin.nonce(&greeting.nonce), channel);
+    let proof =
+        plugin.first_answer(target.password.reveal(), plugin.nonce(&greeting.nonce), channel);
     login.proof = &proof;
     let mut out = Vec::new();
     sequence = login.write(&mut out, sequence);
@@ -168,14 +169,19 @@ impl Authentication<'_> {
     fn answer(&self, more: &[u8]) -> Result<Option<Vec<u8>>> {
         match (self.plugin, more) {
             (Plugin::CachingSha2, [auth::CACHING_SHA2_FAST]) => Ok(None),
-            (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) if self.plugin.sends_cleartext(self.channel) => {
+            (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL])
+                if self.plugin.sends_cleartext(self.channel) =>
+            {
                 Ok(Some(auth::cleartext(self.password())))
             }
             (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) => {
                 Ok(Some(vec![auth::CACHING_SHA2_KEY_REQUEST]))
             }
-            // The key comes only when it was asked for; where nobody can listen the password was sent instead.
-            (Plugin::CachingSha2 | Plugin::Sha256, key) if !self.plugin.sends_cleartext(self.channel) => {
+            // The key comes only when it was asked for; where nobody can listen the password was
+            // sent instead.
+            (Plugin::CachingSha2 | Plugin::Sha256, key)
+                if !self.plugin.sends_cleartext(self.channel) =>
+            {
                 Ok(Some(auth::rsa_encrypted(self.password(), &self.nonce, key)?))
             }
             (plugin, _) => Err(FailureKind::Protocol.failure(format!(

@@ -1,7 +1,8 @@
 //! MySQL, MariaDB, and others that speak their protocol.
 //!
 //! * [`protocol`]: bytes in, bytes out;
-//! * [`connection`]: one connection, its state and its I/O; `driver`: what every driver does, with it;
+//! * [`connection`]: one connection, its state and its I/O; `driver`: what every driver does, with
+//!   it;
 //! * `login`: greeting, TLS, authentication;
 //! * `bulk`: loading by `LOAD DATA LOCAL INFILE` or large `INSERT` statements;
 //! * `local_file`: files that `LOAD DATA LOCAL` in a statement's text names;

@@ -4,7 +4,7 @@ use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
 use super::statement::StatementKind;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::lock;
-use crate::patience::{LOOK, Patience, Waiting};
+use crate::timeout::{CHECK_INTERVAL, TimeoutPolicy, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::engine::{Identity, Product};
@@ -30,11 +30,12 @@ pub struct Connection {
     interruption: Arc<Interruption>,
 }
 
-/// What connections with the same option text have in common. It lives as long as one of them: a trial that connects anew
-/// starts from the beginning.
+/// What connections with the same option text have in common. It lives as long as one of them: a
+/// trial that connects anew starts from the beginning.
 struct Server {
     script: Script,
-    /// True when every statement is answered at once with success, so that nothing needs to be looked up.
+    /// True when every statement is answered at once with success, so that nothing needs to be
+    /// looked up.
     is_plain: bool,
     started: Instant,
     connections: AtomicU64,
@@ -52,11 +53,16 @@ impl Server {
             return Ok(server);
         }
         let script = Script::parse(options)?;
-        let is_plain = script.latencies[..CONNECT].iter().all(|latency| *latency == Latency::Constant(0))
-            && script.failures[..CONNECT].iter().all(Vec::is_empty)
-            && (script.hang_after, script.disconnect_after, script.stall) == (None, None, None);
-        let server =
-            Arc::new(Self { script, is_plain, started: Instant::now(), connections: AtomicU64::new(0) });
+        let is_plain =
+            script.latencies[..CONNECT].iter().all(|latency| *latency == Latency::Constant(0))
+                && script.failures[..CONNECT].iter().all(Vec::is_empty)
+                && (script.hang_after, script.disconnect_after, script.stall) == (None, None, None);
+        let server = Arc::new(Self {
+            script,
+            is_plain,
+            started: Instant::now(),
+            connections: AtomicU64::new(0),
+        });
         servers.retain(|_, server| server.strong_count() > 0);
         servers.insert(options.to_owned(), Arc::downgrade(&server));
         Ok(server)
@@ -190,8 +196,9 @@ impl Connection {
         let script = &self.server.script;
         if script.disconnect_after.is_some_and(|limit| statement >= limit) {
             self.is_lost = true;
-            return Err(FailureKind::ConnectionLost
-                .failure(format!("the connection broke, as scripted, after {statement} statements")));
+            return Err(FailureKind::ConnectionLost.failure(format!(
+                "the connection broke, as scripted, after {statement} statements"
+            )));
         }
         if script.hang_after.is_some_and(|limit| statement >= limit) {
             self.hang().await?;
@@ -223,7 +230,9 @@ impl Connection {
             _ if duration.is_zero() => Ok(()),
             Io::Blocking if self.interruption.wait(Some(duration)) => Err(interrupted()),
             Io::Blocking => Ok(()),
-            Io::Patient(patience) => self.wait_patiently(patience, Some(Instant::now() + duration)),
+            Io::WithTimeout(timeout) => {
+                self.wait_with_timeout(timeout, Some(Instant::now() + duration))
+            }
             Io::Reactor(_) => {
                 self.io.sleep(duration).await;
                 Ok(())
@@ -231,7 +240,8 @@ impl Connection {
         }
     }
 
-    /// Never answers: pends until the task is dropped, or blocks until interrupted, if there is no deadline.
+    /// Never answers: pends until the task is dropped, or blocks until interrupted, if there is no
+    /// deadline.
     async fn hang(&self) -> Result<()> {
         if self.deadline.is_some() {
             return self.pause(Duration::MAX).await;
@@ -241,23 +251,24 @@ impl Connection {
                 self.interruption.wait(None);
                 Err(interrupted())
             }
-            Io::Patient(patience) => self.wait_patiently(patience, None),
+            Io::WithTimeout(timeout) => self.wait_with_timeout(timeout, None),
             Io::Reactor(_) => std::future::pending().await,
         }
     }
 
     /// Blocks until a time (`None`: for ever) as long as there is patience.
-    fn wait_patiently(&self, patience: &Patience, until: Option<Instant>) -> Result<()> {
-        let mut waiting = Waiting::new(patience);
+    fn wait_with_timeout(&self, timeout: &TimeoutPolicy, until: Option<Instant>) -> Result<()> {
+        let mut waiting = Waiting::new(timeout);
         loop {
-            let rest = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
+            let rest = until
+                .map_or(CHECK_INTERVAL, |until| until.saturating_duration_since(Instant::now()));
             if rest.is_zero() {
                 return Ok(());
             }
-            if self.interruption.wait(Some(rest.min(LOOK))) {
+            if self.interruption.wait(Some(rest.min(CHECK_INTERVAL))) {
                 return Err(interrupted());
             }
-            waiting.look()?;
+            waiting.check()?;
         }
     }
 
@@ -276,7 +287,9 @@ impl Connection {
                 }
                 Outcome { has_rows: true, rows: script.rows, affected: 0 }
             }
-            kind if kind.is_write() => Outcome { has_rows: false, rows: 0, affected: script.affected },
+            kind if kind.is_write() => {
+                Outcome { has_rows: false, rows: 0, affected: script.affected }
+            }
             _ => Outcome::default(),
         }
     }
@@ -315,8 +328,10 @@ impl Driver for Connection {
         let failure = connection.server.failure(CONNECT, &mut random);
         connection.pause(delay.min(target.connect_timeout)).await?;
         if delay > target.connect_timeout {
-            return Err(FailureKind::Timeout
-                .failure(format!("no connection within {:?}, as scripted", target.connect_timeout)));
+            return Err(FailureKind::Timeout.failure(format!(
+                "no connection within {:?}, as scripted",
+                target.connect_timeout
+            )));
         }
         match failure {
             Some(kind) => Err(kind.failure(format!("scripted for connection {number}"))),
@@ -331,7 +346,8 @@ impl Driver for Connection {
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
         self.prepared.push(StatementKind::of(sql.as_bytes()));
         Ok(Statement(
-            u32::try_from(self.prepared.len() - 1).expect("fewer than 2^32 statements are prepared"),
+            u32::try_from(self.prepared.len() - 1)
+                .expect("fewer than 2^32 statements are prepared"),
         ))
     }
 
@@ -376,7 +392,7 @@ impl Driver for Connection {
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         match self.io {
-            Io::Blocking | Io::Patient(_) => {
+            Io::Blocking | Io::WithTimeout(_) => {
                 let interruption = Arc::clone(&self.interruption);
                 Some(Box::new(move || interruption.interrupt()))
             }

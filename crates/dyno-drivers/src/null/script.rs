@@ -1,7 +1,8 @@
 //! The option text that tells the null driver how to behave.
 //!
-//! The text stands where other systems name a database (`Target::database`, or the path of a `null:` URL). It is a list of
-//! `option=value`, separated by commas; empty means: answer everything at once with success.
+//! The text stands where other systems name a database (`Target::database`, or the path of a
+//! `null:` URL). It is a list of `option=value`, separated by commas; empty means: answer
+//! everything at once with success.
 //!
 //! | option | value | meaning |
 //! |---|---|---|
@@ -17,12 +18,14 @@
 //! | `stall` | `after:100/for:500ms` | statement 101 of every connection takes that much longer |
 //! | `seed` | number | other random numbers; default 1 |
 //!
-//! `latency_us` and `fail` take a kind of statement before them, which then overrides the plain option for that kind:
-//! `update.latency_us=500`, `commit.fail=connection-lost:0.001`, `connect.latency_us=3000`, `connect.fail=out-of-connections:1`.
-//! Kinds: `connect` and the names of [`StatementKind`].
+//! `latency_us` and `fail` take a kind of statement before them, which then overrides the plain
+//! option for that kind: `update.latency_us=500`, `commit.fail=connection-lost:0.001`,
+//! `connect.latency_us=3000`, `connect.fail=out-of-connections:1`. Kinds: `connect` and the names
+//! of [`StatementKind`].
 //!
-//! Random draws depend only on the seed, the number of the connection among those that are open with the same text, and the
-//! number of the statement. Spans of time count from the first of those connections.
+//! Random draws depend only on the seed, the number of the connection among those that are open
+//! with the same text, and the number of the statement. Spans of time count from the first of those
+//! connections.
 
 use super::statement::StatementKind;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -111,9 +114,8 @@ impl Script {
                 .ok_or_else(|| refuse(format!("{item:?} has no value; write {item}=VALUE")))?;
             let (key, value) = (key.trim(), value.trim());
             let outcome = match key.split_once('.') {
-                Some((kind, option)) => {
-                    kind_position(kind).and_then(|at| script.set_for_kind(option, at, value, &mut latencies))
-                }
+                Some((kind, option)) => kind_position(kind)
+                    .and_then(|at| script.set_for_kind(option, at, value, &mut latencies)),
                 None => script.set(key, value),
             };
             outcome.map_err(|problem| refuse(format!("{key}: {problem}, got {value:?}")))?;
@@ -122,7 +124,9 @@ impl Script {
             script.latencies[kind] = latency.unwrap_or(script.latencies[kind]);
         }
         match script.failures.iter().find(|rules| rules.iter().map(|(_, p)| p).sum::<f64>() > 1.0) {
-            Some(rules) => Err(refuse(format!("fail: probabilities add up to more than 1: {rules:?}"))),
+            Some(rules) => {
+                Err(refuse(format!("fail: probabilities add up to more than 1: {rules:?}")))
+            }
             None => Ok(script),
         }
     }
@@ -152,9 +156,11 @@ impl Script {
             "stall" => self.stall = Some(stall(value)?),
             "seed" => self.seed = number(value)?,
             _ => {
-                return Err("unknown option; known are latency_us, rows, columns, value, affected, fail, \
+                return Err(
+                    "unknown option; known are latency_us, rows, columns, value, affected, fail, \
                             hang_after, disconnect_after, stall, seed"
-                    .to_owned());
+                        .to_owned(),
+                );
             }
         }
         Ok(())
@@ -170,7 +176,11 @@ impl Script {
         match option {
             "latency_us" => latencies[kind] = Some(latency(value)?),
             "fail" => self.failures[kind].push(failure(value)?),
-            _ => return Err("only latency_us and fail can be set for one kind of statement".to_owned()),
+            _ => {
+                return Err(
+                    "only latency_us and fail can be set for one kind of statement".to_owned()
+                );
+            }
         }
         Ok(())
     }
@@ -207,10 +217,14 @@ fn latency(text: &str) -> Result<Latency, String> {
 }
 
 fn failure(text: &str) -> Result<(FailureKind, f64), String> {
-    let (name, probability) =
-        text.split_once(':').ok_or("must be a kind of failure and its probability, as deadlock:0.01")?;
+    let (name, probability) = text
+        .split_once(':')
+        .ok_or("must be a kind of failure and its probability, as deadlock:0.01")?;
     let kind = FailureKind::named(name).ok_or_else(|| {
-        format!("unknown kind of failure; known are {}", FailureKind::ALL.map(FailureKind::name).join(", "))
+        format!(
+            "unknown kind of failure; known are {}",
+            FailureKind::ALL.map(FailureKind::name).join(", ")
+        )
     })?;
     match probability.parse() {
         Ok(probability) if (0.0..=1.0).contains(&probability) => Ok((kind, probability)),
@@ -239,7 +253,8 @@ fn stall(text: &str) -> Result<Stall, String> {
     }
 }
 
-const STALL_SHAPE: &str = "must be as at:1000ms/for:500ms, at:1s/for:500ms/every:5s or after:100/for:500ms";
+const STALL_SHAPE: &str =
+    "must be as at:1000ms/for:500ms, at:1s/for:500ms/every:5s or after:100/for:500ms";
 
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -270,21 +285,35 @@ mod tests {
         )
         .unwrap();
         assert_eq!(script.latencies[StatementKind::Commit as usize], Latency::Constant(200));
-        assert_eq!(script.latencies[CONNECT], Latency::Constant(0), "connecting is not a statement");
+        assert_eq!(
+            script.latencies[CONNECT],
+            Latency::Constant(0),
+            "connecting is not a statement"
+        );
         assert_eq!((script.rows, script.columns, script.affected, script.seed), (3, 2, 0, 7));
         assert_eq!(script.value, CannedValue::Text("abc".to_owned()));
         assert_eq!(script.failures[0], [(FailureKind::Deadlock, 0.25)]);
         assert_eq!((script.hang_after, script.disconnect_after), (Some(100), Some(200)));
         let (at, length) = (Duration::from_secs(1), Duration::from_millis(500));
-        assert_eq!(script.stall, Some(Stall::Span { at, length, every: Some(Duration::from_secs(5)) }));
+        assert_eq!(
+            script.stall,
+            Some(Stall::Span { at, length, every: Some(Duration::from_secs(5)) })
+        );
     }
 
     #[test]
     fn a_kind_of_statement_overrides_the_plain_option_in_any_order() {
         let script =
-            Script::parse("update.latency_us=5..9,latency_us=exp:2,connect.fail=not-ready:1").unwrap();
-        assert_eq!(script.latencies[StatementKind::Update as usize], Latency::Uniform { low: 5, high: 9 });
-        assert_eq!(script.latencies[StatementKind::Select as usize], Latency::Exponential { mean: 2 });
+            Script::parse("update.latency_us=5..9,latency_us=exp:2,connect.fail=not-ready:1")
+                .unwrap();
+        assert_eq!(
+            script.latencies[StatementKind::Update as usize],
+            Latency::Uniform { low: 5, high: 9 }
+        );
+        assert_eq!(
+            script.latencies[StatementKind::Select as usize],
+            Latency::Exponential { mean: 2 }
+        );
         assert_eq!(script.failures[CONNECT], [(FailureKind::NotReady, 1.0)]);
         assert!(script.failures[0].is_empty());
     }
@@ -294,7 +323,10 @@ mod tests {
         let rows = [
             ("latency", "has no value"),
             ("latency_ms=3", "latency_ms: unknown option; known are latency_us"),
-            ("latency_us=3ms", "latency_us: must be microseconds as 200, 100..300 or exp:200, got \"3ms\""),
+            (
+                "latency_us=3ms",
+                "latency_us: must be microseconds as 200, 100..300 or exp:200, got \"3ms\"",
+            ),
             ("latency_us=9..5", "the lower bound is above the upper bound"),
             ("rows=-1", "rows: must be a whole number"),
             ("columns=0", "columns: must be between 1 and 64"),

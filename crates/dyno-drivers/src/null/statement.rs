@@ -61,11 +61,17 @@ pub(crate) fn skip_blanks(mut sql: &[u8]) -> &[u8] {
 
 /// What follows the first occurrence of `mark`; nothing when there is none.
 fn after<'a>(text: &'a [u8], mark: &[u8]) -> &'a [u8] {
-    text.windows(mark.len()).position(|window| window == mark).map_or(&[], |at| &text[at + mark.len()..])
+    text.windows(mark.len())
+        .position(|window| window == mark)
+        .map_or(&[], |at| &text[at + mark.len()..])
 }
 
-/// The bytes that stand outside of quotes, with their places. `quotes` are the bytes that begin a quoted text and end it.
-pub(crate) fn unquoted<'a>(sql: &'a [u8], quotes: &'a [u8]) -> impl Iterator<Item = (usize, u8)> + 'a {
+/// The bytes that stand outside of quotes, with their places. `quotes` are the bytes that begin a
+/// quoted text and end it.
+pub(crate) fn unquoted<'a>(
+    sql: &'a [u8],
+    quotes: &'a [u8],
+) -> impl Iterator<Item = (usize, u8)> + 'a {
     let mut open = None;
     sql.iter().copied().enumerate().filter(move |(_, byte)| match open {
         Some(quote) => {
@@ -79,7 +85,8 @@ pub(crate) fn unquoted<'a>(sql: &'a [u8], quotes: &'a [u8]) -> impl Iterator<Ite
     })
 }
 
-/// The leading letters in upper case; empty when there are more than the room holds, which no known word has.
+/// The leading letters in upper case; empty when there are more than the room holds, which no known
+/// word has.
 pub(crate) fn first_word<'a>(sql: &[u8], room: &'a mut [u8]) -> &'a [u8] {
     let length = sql.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     if length > room.len() {

@@ -60,14 +60,16 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
             target.endpoint
         )));
     };
-    let Some(configuration) = client_configuration(&target.tls, target.client_certificate.as_ref())? else {
+    let Some(configuration) =
+        client_configuration(&target.tls, target.client_certificate.as_ref())?
+    else {
         return Ok(());
     };
     let mut request = Vec::new();
     frontend::tls_request(&mut request);
     stream.write_all(&request).await.map_err(stream_failure)?;
-    // One byte more than the answer has: anything behind it would be unencrypted data that somebody in between
-    // wants us to take for the server's (CVE-2021-23222).
+    // One byte more than the answer has: anything behind it would be unencrypted data that somebody
+    // in between wants us to take for the server's (CVE-2021-23222).
     let mut answer = [0; 2];
     let count = stream.read(&mut answer).await.map_err(stream_failure)?;
     match (count, answer[0]) {
@@ -81,7 +83,8 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
             "{} does not offer TLS; turn ssl on in postgresql.conf, or connect without (`sslmode=disable`)",
             target.endpoint
         ))),
-        // The server could not even start a process; it says so unencrypted, which is not to be trusted.
+        // The server could not even start a process; it says so unencrypted, which is not to be
+        // trusted.
         (_, b'E') => Err(FailureKind::NotReady
             .failure(format!("{} answered the request for TLS with an error", target.endpoint))),
         (1, other) => {
@@ -128,9 +131,8 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
     parameters.extend([("application_name", "dyno"), ("client_encoding", "UTF8")]);
     // It would end the name and begin another parameter.
     if let Some((name, value)) = parameters.iter().find(|(_, value)| value.contains('\0')) {
-        return Err(
-            FailureKind::Authentication.failure(format!("the {name} {value:?} has a zero byte in it"))
-        );
+        return Err(FailureKind::Authentication
+            .failure(format!("the {name} {value:?} has a zero byte in it")));
     }
     frontend::startup(&parameters, output);
     Ok(())
@@ -139,15 +141,16 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
 /// 18 random bytes in base64.
 fn nonce() -> Result<String> {
     let mut random = [0; 18];
-    SystemRandom::new()
-        .fill(&mut random)
-        .map_err(|_| FailureKind::Other.failure("the system gives no random bytes, which the login needs"))?;
+    SystemRandom::new().fill(&mut random).map_err(|_| {
+        FailureKind::Other.failure("the system gives no random bytes, which the login needs")
+    })?;
     Ok(BASE64.encode(random))
 }
 
 thread_local! {
-    /// The last salted password of this thread. All clients of a worker log in as one user with one salt, and deriving
-    /// takes a millisecond or more, which a thousand clients would wait for one after the other.
+    /// The last salted password of this thread. All clients of a worker log in as one user with one
+    /// salt, and deriving takes a millisecond or more, which a thousand clients would wait for one
+    /// after the other.
     static DERIVED: RefCell<Option<Derived>> = const { RefCell::new(None) };
 }
 
@@ -169,8 +172,12 @@ fn salted_password(password: &str, salt: &[u8], iterations: NonZeroU32) -> Salte
         }
         _ => {
             let salted = scram::salted_password(password, salt, iterations);
-            *cache =
-                Some(Derived { password: Secret::new(password), salt: salt.to_vec(), iterations, salted });
+            *cache = Some(Derived {
+                password: Secret::new(password),
+                salt: salt.to_vec(),
+                iterations,
+                salted,
+            });
             salted
         }
     })

@@ -20,10 +20,11 @@ use std::sync::Arc;
 
 /// A connection to PostgreSQL.
 ///
-/// It is *ready* between statements, *busy* from the first byte of a request until ReadyForQuery, and *lost* after
-/// anything that leaves the position in the stream unknown: a broken socket, malformed bytes, a fatal error, a future
-/// that was dropped half-way (the connection then stays busy). Everything on a connection that is not ready fails at
-/// once with [`FailureKind::ConnectionLost`].
+/// It is *ready* between statements, *busy* from the first byte of a request until ReadyForQuery,
+/// and *lost* after anything that leaves the position in the stream unknown: a broken socket,
+/// malformed bytes, a fatal error, a future that was dropped half-way (the connection then stays
+/// busy). Everything on a connection that is not ready fails at once with
+/// [`FailureKind::ConnectionLost`].
 pub struct Connection {
     pub(super) stream: Stream,
     pub(super) is_blocking: bool,
@@ -66,7 +67,8 @@ pub(super) enum State {
     Lost,
 }
 
-/// A statement as it is executed. There may be thousands of them on each of thousands of connections.
+/// A statement as it is executed. There may be thousands of them on each of thousands of
+/// connections.
 pub(super) enum Prepared {
     /// The server knows it by its number.
     Named(Arc<Layout>),
@@ -76,7 +78,8 @@ pub(super) enum Prepared {
     Text(Box<Template>),
 }
 
-/// The server's description of a prepared statement, as executing it needs it. Statements with the same description share one.
+/// The server's description of a prepared statement, as executing it needs it. Statements with the
+/// same description share one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     types: Box<[ParameterType]>,
@@ -96,7 +99,13 @@ pub(super) struct Unnamed {
 const LAYOUTS_KEPT: usize = 16;
 
 impl Connection {
-    pub(super) fn new(stream: Stream, io: &Io, target: &Target, session: SessionFacts, inbox: Inbox) -> Self {
+    pub(super) fn new(
+        stream: Stream,
+        io: &Io,
+        target: &Target,
+        session: SessionFacts,
+        inbox: Inbox,
+    ) -> Self {
         Self {
             stream,
             is_blocking: !matches!(io, Io::Reactor(_)),
@@ -165,17 +174,17 @@ impl Connection {
     /// Empties the send buffer for the next request, if the connection can take one.
     pub(super) fn begin(&mut self) -> Result<()> {
         match self.state {
-            State::Ready if self.pipeline.is_some() => Err(FailureKind::BadStatement
-                .failure("a pipeline is open on the connection; its answers must be awaited first")),
+            State::Ready if self.pipeline.is_some() => Err(FailureKind::BadStatement.failure(
+                "a pipeline is open on the connection; its answers must be awaited first",
+            )),
             State::Ready => {
                 self.output.clear();
                 Ok(())
             }
             State::Busy => Err(FailureKind::ConnectionLost
                 .failure("the connection was left in the middle of a statement; open a new one")),
-            State::Lost => {
-                Err(FailureKind::ConnectionLost.failure("the connection was lost before; open a new one"))
-            }
+            State::Lost => Err(FailureKind::ConnectionLost
+                .failure("the connection was lost before; open a new one")),
         }
     }
 
@@ -194,7 +203,8 @@ impl Connection {
         }
     }
 
-    /// The stream cannot be written any more. A server that ends a session says why before it closes: that is looked for.
+    /// The stream cannot be written any more. A server that ends a session says why before it
+    /// closes: that is looked for.
     pub(super) async fn broken(&mut self, error: io::Error) -> OperationFailure {
         self.state = State::Lost;
         let mut reply = Reply::default();
@@ -211,8 +221,8 @@ impl Connection {
         reply.failure.unwrap_or_else(|| stream_failure(error))
     }
 
-    /// Reads a reply until it ends or the server waits for us. `of` is the statement whose columns the rows have; those of a text, which is sent as it
-    /// is, are described in the reply.
+    /// Reads a reply until it ends or the server waits for us. `of` is the statement whose columns
+    /// the rows have; those of a text, which is sent as it is, are described in the reply.
     pub(super) async fn receive<S: RowSink>(
         &mut self,
         reply: &mut Reply,
@@ -221,8 +231,11 @@ impl Connection {
     ) -> Result<Progress> {
         loop {
             // Behind a command nothing has come yet.
-            let digested =
-                if self.inbox.is_empty() { Ok(Progress::More) } else { self.digest(reply, of, sink) };
+            let digested = if self.inbox.is_empty() {
+                Ok(Progress::More)
+            } else {
+                self.digest(reply, of, sink)
+            };
             match digested {
                 Ok(Progress::More) if sink.is_full() => {
                     self.state = State::Lost;
@@ -321,7 +334,10 @@ impl Connection {
         // A text may hold several of them.
         while progress == Progress::CopyIn {
             self.output.clear();
-            frontend::copy_fail("COPY FROM STDIN is not a statement of a workload", &mut self.output);
+            frontend::copy_fail(
+                "COPY FROM STDIN is not a statement of a workload",
+                &mut self.output,
+            );
             if of.is_some() {
                 // The Sync that came with Execute was swallowed as data.
                 frontend::sync(&mut self.output);
@@ -347,7 +363,8 @@ impl Connection {
         frontend::sync(&mut self.output);
         self.shape.clear();
         self.round_trip(None, &mut Discard).await?;
-        let columns: Box<[_]> = self.shape.columns.iter().map(|column| column.as_requested()).collect();
+        let columns: Box<[_]> =
+            self.shape.columns.iter().map(|column| column.as_requested()).collect();
         let layout = Layout {
             types: self.shape.parameters.iter().map(|oid| ParameterType::from_oid(*oid)).collect(),
             formats: frontend::result_formats(&columns).into(),
@@ -382,7 +399,11 @@ impl Connection {
 
 impl Connection {
     /// Appends the messages of one execution without an end of the round trip, for pipelines.
-    pub(super) fn append_execution(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
+    pub(super) fn append_execution(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+    ) -> Result<()> {
         let index = statement.0 as usize;
         match self.statements.get(index) {
             Some(prepared @ (Prepared::Named(_) | Prepared::Unnamed(_))) => {
@@ -399,7 +420,10 @@ impl Layout {
     /// Bytes held.
     fn memory(&self) -> usize {
         let Self { types, formats, columns, .. } = self;
-        size_of::<Self>() + size_of_val(&types[..]) + size_of_val(&formats[..]) + size_of_val(&columns[..])
+        size_of::<Self>()
+            + size_of_val(&types[..])
+            + size_of_val(&formats[..])
+            + size_of_val(&columns[..])
     }
 }
 

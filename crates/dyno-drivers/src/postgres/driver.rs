@@ -15,7 +15,8 @@ use dyno_model::failure::FailureKind;
 use dyno_model::target::{QueryMode, Target};
 use std::time::Instant;
 
-/// Room for statements grows by so many: few enough not to waste memory on thousands of connections.
+/// Room for statements grows by so many: few enough not to waste memory on thousands of
+/// connections.
 const STATEMENTS_AT_A_TIME: usize = 4;
 
 impl Driver for Connection {

@@ -1,8 +1,8 @@
 //! SQLSTATE to failure kind.
 //!
 //! The states are those of PostgreSQL's documentation, appendix A "PostgreSQL Error Codes"
-//! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>). A state that is not in the table is classified by
-//! its class, the first two letters.
+//! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>). A state that is not in the
+//! table is classified by its class, the first two letters.
 
 use super::protocol::Malformed;
 use super::protocol::backend::Fault;
@@ -14,12 +14,14 @@ fn kind(sqlstate: &str) -> FailureKind {
     match sqlstate {
         // Whether the transaction was committed, or the statement carried out, is not known.
         "08007" | "40003" => Kind::OutcomeUnknown,
-        // A text that the database's encoding does not know; no statement for inside a transaction; others depend on what is dropped.
+        // A text that the database's encoding does not know; no statement for inside a transaction;
+        // others depend on what is dropped.
         "22021" | "25001" | "2BP01" => Kind::BadStatement,
         "23505" => Kind::DuplicateKey,
         // The transaction, the session or the server (a standby) takes no writes.
         "25006" => Kind::ReadOnly,
-        // The session was ended: its transaction was idle for too long, its database dropped, or it was idle itself.
+        // The session was ended: its transaction was idle for too long, its database dropped, or it
+        // was idle itself.
         "25P03" | "57P04" | "57P05" => Kind::ConnectionLost,
         "40P01" => Kind::Deadlock,
         "42501" => Kind::Permission,
@@ -27,19 +29,22 @@ fn kind(sqlstate: &str) -> FailureKind {
         "53300" => Kind::OutOfConnections,
         // At once (NOWAIT), or within lock_timeout.
         "55P03" => Kind::LockWait,
-        // Ended by an administrator or because another process crashed; starting up, shutting down or recovering.
+        // Ended by an administrator or because another process crashed; starting up, shutting down
+        // or recovering.
         "57P01" | "57P02" | "57P03" => Kind::NotReady,
         _ => by_class(sqlstate),
     }
 }
 
-/// The kind of a class. What is about values (22, 23, 44), transactions and savepoints (25, 3B) or the state of an object (55) has none.
+/// The kind of a class. What is about values (22, 23, 44), transactions and savepoints (25, 3B) or
+/// the state of an object (55) has none.
 fn by_class(sqlstate: &str) -> FailureKind {
     use FailureKind as Kind;
     match sqlstate.get(..2) {
         Some("08") => Kind::ConnectionLost,
         Some("0A") => Kind::Unsupported,
-        // No such prepared statement (a pooler may have changed the session), database or schema; syntax and unknown names.
+        // No such prepared statement (a pooler may have changed the session), database or schema;
+        // syntax and unknown names.
         Some("26" | "3D" | "3F" | "42") => Kind::BadStatement,
         Some("28") => Kind::Authentication,
         // 40001: the transaction conflicted with another one.

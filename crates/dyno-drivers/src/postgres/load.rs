@@ -15,23 +15,28 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Bytes of rows per CopyData message: large enough that system calls do not count, small enough that the server starts
-/// early and memory stays bounded.
+/// Bytes of rows per CopyData message: large enough that system calls do not count, small enough
+/// that the server starts early and memory stays bounded.
 const CHUNK: usize = 256 * 1024;
 
 /// Room beyond [`CHUNK`] for the row that fills it.
 const LONGEST_USUAL_ROW: usize = 4 * 1024;
 
-/// A blocking socket is asked for an early error after 1, 2, 4... chunks and then every so many, because asking may wait a
-/// tick of the kernel (up to 4 ms).
-const CHUNKS_BETWEEN_LOOKS: u64 = 64;
+/// A blocking socket is asked for an early error after 1, 2, 4... chunks and then every so many,
+/// because asking may wait a tick of the kernel (up to 4 ms).
+const CHUNKS_BETWEEN_CHECKS: u64 = 64;
 
 impl Connection {
     /// Loads rows by one `COPY table (columns) FROM STDIN` in text format; all of them or none.
     ///
-    /// Names are quoted and thus taken as they are, lower case for tables that were created without quotes. After a
-    /// failure the connection is ready for the next statement, or lost if the socket broke.
-    pub(super) async fn copy(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+    /// Names are quoted and thus taken as they are, lower case for tables that were created without
+    /// quotes. After a failure the connection is ready for the next statement, or lost if the
+    /// socket broke.
+    pub(super) async fn copy(
+        &mut self,
+        load: &BulkLoad<'_>,
+        rows: &mut dyn RowSource,
+    ) -> Result<u64> {
         self.begin()?;
         append_copy(load, &mut self.output);
         self.shape.clear();
@@ -47,7 +52,9 @@ impl Connection {
                     broken_row = Some(why);
                     progress
                 }
-                Sent::Refused(Progress::More) => self.receive(&mut reply, None, &mut Discard).await?,
+                Sent::Refused(Progress::More) => {
+                    self.receive(&mut reply, None, &mut Discard).await?
+                }
                 Sent::Refused(progress) => progress,
             };
         }
@@ -61,7 +68,8 @@ impl Connection {
         }
     }
 
-    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that it names.
+    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that
+    /// it names.
     ///
     /// # Errors
     /// When the server refuses the statement or a row, or is lost.
@@ -75,7 +83,9 @@ impl Connection {
         let mut progress = self.receive(&mut reply, None, &mut Discard).await?;
         if progress == Progress::CopyIn {
             progress = match self.send_text(rows, &mut reply).await? {
-                Progress::More if reply.failure.is_none() => self.end_copy(&mut reply, None).await?,
+                Progress::More if reply.failure.is_none() => {
+                    self.end_copy(&mut reply, None).await?
+                }
                 Progress::More => self.receive(&mut reply, None, &mut Discard).await?,
                 refused => refused,
             };
@@ -83,7 +93,8 @@ impl Connection {
         Ok(self.finish(reply, progress)?.affected)
     }
 
-    /// Sends rows that are written already, until the server has refused one; returns how much of its reply has been read.
+    /// Sends rows that are written already, until the server has refused one; returns how much of
+    /// its reply has been read.
     async fn send_text(&mut self, rows: &str, reply: &mut Reply) -> Result<Progress> {
         for (number, chunk) in rows.as_bytes().chunks(CHUNK).enumerate() {
             let length = (chunk.len() + size_of::<u32>()) as u32;
@@ -94,7 +105,7 @@ impl Connection {
             if let Err(error) = self.stream.write_all(&self.output).await {
                 return Err(self.broken(error).await);
             }
-            if (number as u64).is_multiple_of(CHUNKS_BETWEEN_LOOKS) || !self.is_blocking {
+            if (number as u64).is_multiple_of(CHUNKS_BETWEEN_CHECKS) || !self.is_blocking {
                 let progress = self.look_for_refusal(reply).await?;
                 if progress != Progress::More || reply.failure.is_some() {
                     return Ok(progress);
@@ -134,7 +145,8 @@ impl Connection {
                 }
                 chunk.clear();
                 chunks += 1;
-                let may_look = chunks.is_power_of_two() || chunks.is_multiple_of(CHUNKS_BETWEEN_LOOKS);
+                let may_look =
+                    chunks.is_power_of_two() || chunks.is_multiple_of(CHUNKS_BETWEEN_CHECKS);
                 if is_row && (may_look || !self.is_blocking) {
                     let progress = self.look_for_refusal(reply).await?;
                     if progress != Progress::More || reply.failure.is_some() {
@@ -148,8 +160,9 @@ impl Connection {
         }
     }
 
-    /// Takes what the server has said so far without waiting for it. It says nothing while all is well; a row that it
-    /// refuses would otherwise only be noticed when all the others had been made and sent in vain.
+    /// Takes what the server has said so far without waiting for it. It says nothing while all is
+    /// well; a row that it refuses would otherwise only be noticed when all the others had been
+    /// made and sent in vain.
     async fn look_for_refusal(&mut self, reply: &mut Reply) -> Result<Progress> {
         if self.is_blocking {
             self.stream.set_deadline(Some(Instant::now() + Duration::from_millis(1)));
@@ -167,7 +180,9 @@ impl Connection {
         }
         match received {
             None => return Ok(Progress::More),
-            Some(Err(error)) if error.kind() == io::ErrorKind::TimedOut => return Ok(Progress::More),
+            Some(Err(error)) if error.kind() == io::ErrorKind::TimedOut => {
+                return Ok(Progress::More);
+            }
             Some(Ok(count)) if count > 0 => self.inbox.received(count),
             Some(Ok(_)) => return Err(self.broken(io::ErrorKind::ConnectionReset.into()).await),
             Some(Err(error)) => return Err(self.broken(error).await),
@@ -203,6 +218,10 @@ fn append_copy(load: &BulkLoad<'_>, output: &mut Vec<u8>) {
             sql.extend_from_slice(if index == 0 { b" (" } else { b", " });
             append_name(column, b'"', sql);
         }
-        sql.extend_from_slice(if load.columns.is_empty() { b" FROM STDIN" } else { b") FROM STDIN" });
+        sql.extend_from_slice(if load.columns.is_empty() {
+            b" FROM STDIN"
+        } else {
+            b") FROM STDIN"
+        });
     });
 }

@@ -2,8 +2,8 @@
 //!
 //! # Layout
 //! * [`connection`]: state and I/O of one connection, the driver's methods;
-//! * `connect`: the way from nothing to a connection that is logged in; `load`: COPY; [`pipeline`]: many
-//!   executions before their answers are awaited;
+//! * `connect`: the way from nothing to a connection that is logged in; `load`: COPY; [`pipeline`]:
+//!   many executions before their answers are awaited;
 //! * [`protocol`]: bytes in, bytes out;
 //! * [`error`]: SQLSTATE to failure kind.
 //!
@@ -14,9 +14,9 @@
 //! | extended | Parse, Bind, Execute, Sync (the first time with Describe) | text | text |
 //! | simple | Query, values written into the text | literals | text |
 //!
-//! Binary integers are the cheapest on both sides: a fixed few bytes, nothing to format or to parse. All other types are
-//! text because their binary forms (numeric, timestamps) cost more to make than their digits. Unlike libpq, nothing is
-//! described again at each execution.
+//! Binary integers are the cheapest on both sides: a fixed few bytes, nothing to format or to
+//! parse. All other types are text because their binary forms (numeric, timestamps) cost more to
+//! make than their digits. Unlike libpq, nothing is described again at each execution.
 
 mod connect;
 pub mod connection;

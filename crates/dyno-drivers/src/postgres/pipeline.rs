@@ -1,8 +1,9 @@
 //! Pipelines: many executions travel before the first answer is awaited.
 //!
-//! Executions between two Syncs form one transaction unless statements begin and end their own; after an error the server
-//! skips to the next Sync. Answers are read when the pipeline ends, or earlier when so much is queued that server and client
-//! might block each other, both with full buffers and neither reading.
+//! Executions between two Syncs form one transaction unless statements begin and end their own;
+//! after an error the server skips to the next Sync. Answers are read when the pipeline ends, or
+//! earlier when so much is queued that server and client might block each other, both with full
+//! buffers and neither reading.
 
 use super::connection::{Connection, Pipeline, State};
 use super::protocol::frontend;
@@ -11,7 +12,8 @@ use crate::driver::{Outcome, Result, Statement};
 use crate::value::{Discard, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// Bytes of requests after which they are sent and their answers read: less than any socket's buffers hold.
+/// Bytes of requests after which they are sent and their answers read: less than any socket's
+/// buffers hold.
 const QUEUE_MAX: usize = 32 * 1024;
 
 impl Connection {
@@ -34,8 +36,8 @@ impl Connection {
     /// Queues an execution of a prepared statement. Its rows will be thrown away.
     ///
     /// # Errors
-    /// When the statement is not prepared or is a text, or when the connection broke. What the server says to the statement is
-    /// told by [`Self::end_pipeline`].
+    /// When the statement is not prepared or is a text, or when the connection broke. What the
+    /// server says to the statement is told by [`Self::end_pipeline`].
     pub async fn queue(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
         self.append_execution(statement, parameters)?;
         self.opened()?.executions += 1;
@@ -49,7 +51,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Queues a Sync: what follows is another transaction, and is carried out even if something before it failed.
+    /// Queues a Sync: what follows is another transaction, and is carried out even if something
+    /// before it failed.
     ///
     /// # Errors
     /// When no pipeline is open.
@@ -61,7 +64,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what is queued, waits for all answers, and closes the pipeline. Rows and changes of all executions are added up.
+    /// Sends what is queued, waits for all answers, and closes the pipeline. Rows and changes of
+    /// all executions are added up.
     ///
     /// # Errors
     /// The first error that the server answered.
@@ -75,9 +79,9 @@ impl Connection {
     }
 
     fn opened(&mut self) -> Result<&mut Pipeline> {
-        self.pipeline
-            .as_deref_mut()
-            .ok_or_else(|| FailureKind::BadStatement.failure("no pipeline was begun on the connection"))
+        self.pipeline.as_deref_mut().ok_or_else(|| {
+            FailureKind::BadStatement.failure("no pipeline was begun on the connection")
+        })
     }
 
     /// Reads answers up to that of the last Sync that was sent.
@@ -87,7 +91,9 @@ impl Connection {
             self.shape.clear();
             match self.receive(&mut reply, None, &mut Discard).await? {
                 Progress::Ready(transaction) => self.session.transaction = transaction,
-                Progress::Closing | Progress::CopyIn | Progress::More => return Err(self.give_up(reply)),
+                Progress::Closing | Progress::CopyIn | Progress::More => {
+                    return Err(self.give_up(reply));
+                }
             }
             let pipeline = self.opened()?;
             pipeline.syncs -= 1;
@@ -98,7 +104,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads the answers of executions behind the last Sync, which a Flush has made the server send.
+    /// Reads the answers of executions behind the last Sync, which a Flush has made the server
+    /// send.
     async fn read_flushed(&mut self) -> Result<()> {
         let mut reply = Reply::default();
         self.shape.clear();
@@ -117,7 +124,9 @@ impl Connection {
                     self.read_more().await?;
                 }
                 Progress::More => {}
-                Progress::Ready(_) | Progress::Closing | Progress::CopyIn => return Err(self.give_up(reply)),
+                Progress::Ready(_) | Progress::Closing | Progress::CopyIn => {
+                    return Err(self.give_up(reply));
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use super::error::failure;
 use super::literal;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::lock;
-use crate::patience::{OutOfPatience, Patience, REST, Waiting};
 use crate::sql_text::Template;
+use crate::timeout::{REST, TimedOut, TimeoutPolicy, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value, too_many_rows};
 use dyno_model::engine::{Identity, Product};
@@ -21,23 +21,27 @@ use std::time::{Duration, Instant};
 /// How long a statement waits for another connection's lock when `session_setup` does not say.
 pub const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 
-/// Pause before a set-up statement is tried again: changing the journal mode fails at once where other statements wait.
+/// Pause before a set-up statement is tried again: changing the journal mode fails at once where
+/// other statements wait.
 const SETUP_PAUSE: Duration = Duration::from_millis(5);
 
-/// Pauses before a lock that another connection holds is tried again, milliseconds; the last one from then on. They are SQLite's own, so
-/// that waiting here costs what it costs elsewhere.
+/// Pauses before a lock that another connection holds is tried again, milliseconds; the last one
+/// from then on. They are SQLite's own, so that waiting here costs what it costs elsewhere.
 const BUSY_PAUSES: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
-/// Steps of SQLite's virtual machine between two looks whether to go on: about a tenth of a millisecond.
-const STEPS_PER_LOOK: i32 = 10_000;
+/// Steps of SQLite's virtual machine between two looks whether to go on: about a tenth of a
+/// millisecond.
+const STEPS_PER_CHECK: i32 = 10_000;
 
-/// What ends the statements of a connection besides SQLite, shared with SQLite's call-backs and with interrupters.
+/// What ends the statements of a connection besides SQLite, shared with SQLite's call-backs and
+/// with interrupters.
 #[derive(Clone, Default)]
 struct Ending(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// True once another thread has interrupted the connection: nobody waits for its locks any more.
+    /// True once another thread has interrupted the connection: nobody waits for its locks any
+    /// more.
     is_interrupted: AtomicBool,
     /// For connections that have patience.
     clock: Option<Mutex<Clock>>,
@@ -47,12 +51,12 @@ struct Shared {
 struct Clock {
     waiting: Waiting,
     /// Why the statement was ended.
-    reason: Option<OutOfPatience>,
+    reason: Option<TimedOut>,
 }
 
 impl Ending {
-    fn of(patience: &Patience) -> Self {
-        let clock = Clock { waiting: Waiting::new(patience), reason: None };
+    fn of(timeout: &TimeoutPolicy) -> Self {
+        let clock = Clock { waiting: Waiting::new(timeout), reason: None };
         Self(Arc::new(Shared { clock: Some(Mutex::new(clock)), ..Shared::default() }))
     }
 
@@ -80,7 +84,7 @@ impl Ending {
     /// True when there is no patience left.
     fn is_over(&self) -> bool {
         let Some(mut clock) = self.clock() else { return self.is_interrupted() };
-        clock.reason = clock.waiting.look().err();
+        clock.reason = clock.waiting.check().err();
         clock.reason.is_some() || self.is_interrupted()
     }
 
@@ -91,17 +95,18 @@ impl Ending {
             let is_ended = self.is_interrupted() || self.is_late();
             let was_waiting = failure.kind == FailureKind::Busy && is_ended;
             reason
-                .or(was_waiting.then_some(OutOfPatience::Interrupted))
+                .or(was_waiting.then_some(TimedOut::Interrupted))
                 .map_or(failure, OperationFailure::from)
         })
     }
 
-    /// Has SQLite look at it while it waits for locks, for so long at most, and with patience during statements too.
+    /// Has SQLite look at it while it waits for locks, for so long at most, and with patience
+    /// during statements too.
     fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> Result<()> {
         if self.0.clock.is_some() {
             let ending = self.clone();
             let handler = Some(move || ending.is_over());
-            connection.progress_handler(STEPS_PER_LOOK, handler).map_err(failure)?;
+            connection.progress_handler(STEPS_PER_CHECK, handler).map_err(failure)?;
         }
         let (ending, mut left) = (self.clone(), busy);
         let handler = move |tries: i32| {
@@ -109,7 +114,8 @@ impl Ending {
             if tries == 0 {
                 left = if ending.is_late() { busy.min(REST) } else { busy };
             }
-            let pause = Duration::from_millis(BUSY_PAUSES[tries.min(BUSY_PAUSES.len() - 1)]).min(left);
+            let pause =
+                Duration::from_millis(BUSY_PAUSES[tries.min(BUSY_PAUSES.len() - 1)]).min(left);
             left -= pause;
             if pause.is_zero() || ending.is_over() {
                 return false;
@@ -126,7 +132,8 @@ pub struct Connection {
     /// `None` once closed.
     database: Option<Database>,
     ending: Ending,
-    /// How long a statement waits for another connection's lock, unless the connection was asked or told that itself.
+    /// How long a statement waits for another connection's lock, unless the connection was asked or
+    /// told that itself.
     busy: Option<Duration>,
     is_simple: bool,
     /// Text of the statement being executed, in [`QueryMode::Simple`].
@@ -174,7 +181,9 @@ impl Row for rusqlite::Row<'_> {
         match self.get_ref(column) {
             Ok(ValueRef::Integer(value)) => Value::Integer(value),
             Ok(ValueRef::Real(value)) => Value::Float(value),
-            Ok(ValueRef::Text(bytes)) => std::str::from_utf8(bytes).map_or(Value::Bytes(bytes), Value::Text),
+            Ok(ValueRef::Text(bytes)) => {
+                std::str::from_utf8(bytes).map_or(Value::Bytes(bytes), Value::Text)
+            }
             Ok(ValueRef::Blob(bytes)) => Value::Bytes(bytes),
             Ok(ValueRef::Null) | Err(_) => Value::Null,
         }
@@ -215,7 +224,8 @@ fn run<S: RowSink>(
     }
     drop(rows);
     // SQLite's count is that of the last statement that changed rows, which need not be this one.
-    let affected = if connection.total_changes() == changes_before { 0 } else { connection.changes() };
+    let affected =
+        if connection.total_changes() == changes_before { 0 } else { connection.changes() };
     Ok(Outcome { has_rows, rows: count, affected })
 }
 
@@ -227,7 +237,8 @@ fn wrong_count(expected: usize, given: usize) -> OperationFailure {
 impl Connection {
     /// The file or memory, with nothing set up.
     fn open(target: &Target) -> Result<rusqlite::Connection> {
-        // Without SQLITE_OPEN_URI: a path is a path, also when it begins with `file:`. Without a mutex: one thread per connection.
+        // Without SQLITE_OPEN_URI: a path is a path, also when it begins with `file:`. Without a
+        // mutex: one thread per connection.
         let access = match target.only_reads {
             true => OpenFlags::SQLITE_OPEN_READ_ONLY,
             false => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -272,7 +283,9 @@ impl Connection {
     }
 
     fn database(&mut self) -> Result<&mut Database> {
-        self.database.as_mut().ok_or_else(|| FailureKind::ConnectionLost.failure("the connection was closed"))
+        self.database
+            .as_mut()
+            .ok_or_else(|| FailureKind::ConnectionLost.failure("the connection was closed"))
     }
 
     /// Inserts all rows through one prepared statement.
@@ -283,7 +296,8 @@ impl Connection {
     ) -> Result<u64> {
         let names: Vec<String> = load.columns.iter().map(|column| quoted(column)).collect();
         let places = vec!["?"; names.len()].join(",");
-        let sql = format!("INSERT INTO {} ({}) VALUES ({places})", quoted(load.table), names.join(","));
+        let sql =
+            format!("INSERT INTO {} ({}) VALUES ({places})", quoted(load.table), names.join(","));
         let statement = connection.prepare(&sql).map_err(failure)?;
         let mut writer = Inserter { statement, fields: 0, failure: None };
         let mut count = 0;
@@ -295,7 +309,8 @@ impl Connection {
     }
 }
 
-/// True for text that tells or asks how long statements wait for locks. SQLite only knows that of its own waiting.
+/// True for text that tells or asks how long statements wait for locks. SQLite only knows that of
+/// its own waiting.
 fn is_about_waiting(sql: &str) -> bool {
     let sql = sql.trim_start();
     sql.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("pragma"))
@@ -364,17 +379,17 @@ impl RowWriter for Inserter<'_> {
 }
 
 impl Driver for Connection {
-    /// Opens or creates the file and runs the pragmas. Calls block, whatever `io` says; with patience they have limits.
+    /// Opens or creates the file and runs the pragmas. Calls block, whatever `io` says; with
+    /// patience they have limits.
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
-            return Err(
-                FailureKind::Unsupported.failure("SQLite has no extended query mode; use prepared or simple")
-            );
+            return Err(FailureKind::Unsupported
+                .failure("SQLite has no extended query mode; use prepared or simple"));
         }
         let deadline = Instant::now() + target.connect_timeout;
         let mut connection = Self::open(target)?;
         let ending = match io {
-            Io::Patient(patience) => Ending::of(patience),
+            Io::WithTimeout(timeout) => Ending::of(timeout),
             Io::Blocking | Io::Reactor(_) => Ending::default(),
         };
         ending.watch(&mut connection, BUSY_TIMEOUT.min(target.connect_timeout))?;
@@ -383,7 +398,8 @@ impl Driver for Connection {
         }
         let mut busy = BUSY_TIMEOUT;
         if target.session_setup.iter().any(|sql| is_about_waiting(sql)) {
-            let told = connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u32>(0));
+            let told =
+                connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u32>(0));
             busy = Duration::from_millis(told.map_err(failure)?.into());
         }
         ending.watch(&mut connection, busy)?;
@@ -406,7 +422,8 @@ impl Driver for Connection {
             };
             prepared.0.push(statement);
             Ok(Statement(
-                u32::try_from(prepared.0.len() - 1).expect("fewer than 2^32 statements are prepared"),
+                u32::try_from(prepared.0.len() - 1)
+                    .expect("fewer than 2^32 statements are prepared"),
             ))
         })
     }
@@ -432,7 +449,9 @@ impl Driver for Connection {
                     }
                     run(connection, statement, parameters, sink).map_err(failure)
                 }
-                Some(PreparedStatement::Text(template)) if template.parameters() != parameters.len() => {
+                Some(PreparedStatement::Text(template))
+                    if template.parameters() != parameters.len() =>
+                {
                     Err(wrong_count(template.parameters(), parameters.len()))
                 }
                 Some(PreparedStatement::Text(template)) => {
@@ -460,7 +479,8 @@ impl Driver for Connection {
         self.ending.explained(outcome)
     }
 
-    /// Inserts row by row through one prepared statement, all in one transaction (in the caller's, when one is open).
+    /// Inserts row by row through one prepared statement, all in one transaction (in the caller's,
+    /// when one is open).
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
         self.ending.ask();
         let connection = self.database()?.borrow_owner();
@@ -469,7 +489,8 @@ impl Driver for Connection {
         }
         let say = |sql| run_text(connection, sql, &mut crate::Discard).map_err(failure);
         say("BEGIN IMMEDIATE")?;
-        let loaded = Self::insert_all(connection, load, rows).and_then(|count| say("COMMIT").map(|_| count));
+        let loaded =
+            Self::insert_all(connection, load, rows).and_then(|count| say("COMMIT").map(|_| count));
         if loaded.is_err() && !connection.is_autocommit() {
             say("ROLLBACK")?;
         }

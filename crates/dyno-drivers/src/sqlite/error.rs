@@ -1,17 +1,20 @@
-//! SQLite's result codes as failure kinds. Codes and their meaning: <https://www.sqlite.org/rescode.html>.
+//! SQLite's result codes as failure kinds. Codes and their meaning:
+//! <https://www.sqlite.org/rescode.html>.
 
 use dyno_model::failure::{FailureKind, OperationFailure};
 use rusqlite::ffi;
 
-/// The kind of a result code. An extended code without a meaning of its own goes by its lowest byte, the primary code.
+/// The kind of a result code. An extended code without a meaning of its own goes by its lowest
+/// byte, the primary code.
 fn kind(code: i32) -> FailureKind {
     use FailureKind as Kind;
     match code {
-        // Another connection committed since this transaction first read; it can only be rolled back.
+        // Another connection committed since this transaction first read; it can only be rolled
+        // back.
         ffi::SQLITE_BUSY_SNAPSHOT => Kind::Serialization,
-        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID => {
-            Kind::DuplicateKey
-        }
+        ffi::SQLITE_CONSTRAINT_UNIQUE
+        | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+        | ffi::SQLITE_CONSTRAINT_ROWID => Kind::DuplicateKey,
         _ => by_primary(code & 0xff),
     }
 }
@@ -20,15 +23,17 @@ fn kind(code: i32) -> FailureKind {
 fn by_primary(code: i32) -> FailureKind {
     use FailureKind as Kind;
     match code {
-        // Another connection holds the lock (at COMMIT the transaction stays open), or a statement of this one does (no busy timeout
-        // applies); several raced for the start of the write-ahead log, and the transaction did not begin.
+        // Another connection holds the lock (at COMMIT the transaction stays open), or a statement
+        // of this one does (no busy timeout applies); several raced for the start of the
+        // write-ahead log, and the transaction did not begin.
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_PROTOCOL => Kind::Busy,
         ffi::SQLITE_READONLY => Kind::ReadOnly,
         // FULL: the file system is, or max_page_count is reached.
         ffi::SQLITE_FULL | ffi::SQLITE_NOMEM | ffi::SQLITE_IOERR => Kind::OutOfResources,
         // The file is no database, is encrypted, or would be larger than its file system allows.
         ffi::SQLITE_NOTADB | ffi::SQLITE_NOLFS => Kind::Unsupported,
-        // Interrupted, which rolls back a transaction with writes; or ended by a ROLLBACK on the same connection.
+        // Interrupted, which rolls back a transaction with writes; or ended by a ROLLBACK on the
+        // same connection.
         ffi::SQLITE_INTERRUPT | ffi::SQLITE_ABORT => Kind::Cancelled,
         ffi::SQLITE_CANTOPEN => Kind::ConnectRefused,
         ffi::SQLITE_PERM | ffi::SQLITE_AUTH => Kind::Permission,
@@ -45,7 +50,9 @@ pub(super) fn failure(error: rusqlite::Error) -> OperationFailure {
         rusqlite::Error::SqliteFailure(inner, words) => {
             from_code(inner.extended_code, words.unwrap_or_else(|| inner.to_string()))
         }
-        rusqlite::Error::SqlInputError { error: inner, msg, .. } => from_code(inner.extended_code, msg),
+        rusqlite::Error::SqlInputError { error: inner, msg, .. } => {
+            from_code(inner.extended_code, msg)
+        }
         // What is left are mistakes in how rusqlite is called, e.g. text with a zero byte as SQL.
         other => FailureKind::BadStatement.failure(other.to_string()),
     }

@@ -15,7 +15,8 @@ pub(super) fn parse(sql: &str) -> Template {
     })
 }
 
-/// Appends a literal; true, since every value has one. Numbers get a blank before their sign: `a-?` must not become the comment `a--1`.
+/// Appends a literal; true, since every value has one. Numbers get a blank before their sign: `a-?`
+/// must not become the comment `a--1`.
 pub(super) fn write_literal(value: &Value<'_>, text: &mut Vec<u8>) -> bool {
     match *value {
         Value::Null => text.extend_from_slice(b"NULL"),

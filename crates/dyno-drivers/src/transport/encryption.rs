@@ -1,8 +1,9 @@
-//! One encrypted connection between what goes over the socket and what the protocol sees. Bytes in, bytes out: the socket is
-//! [`super::Stream`]'s.
+//! One encrypted connection between what goes over the socket and what the protocol sees. Bytes in,
+//! bytes out: the socket is [`super::Stream`]'s.
 //!
-//! The buffers live here and not in the futures of reads and writes. A future may be dropped while it pends, because a client was cut off
-//! or a limit passed; what had arrived by then, and what was not sent yet, stays with the connection.
+//! The buffers live here and not in the futures of reads and writes. A future may be dropped while
+//! it pends, because a client was cut off or a limit passed; what had arrived by then, and what was
+//! not sent yet, stays with the connection.
 
 use rustls::ClientConnection;
 use std::io::{self, Read, Write};
@@ -16,8 +17,8 @@ pub(super) struct Encryption {
     session: ClientConnection,
     /// Where bytes from the socket are put.
     incoming: Vec<u8>,
-    /// The part of `incoming` that the session has not had yet. It is given no more than it needs for the next plaintext, because it
-    /// takes nothing while its own store of plaintext is full.
+    /// The part of `incoming` that the session has not had yet. It is given no more than it needs
+    /// for the next plaintext, because it takes nothing while its own store of plaintext is full.
     fresh: Range<usize>,
     /// What goes to the socket, and how much of it has gone.
     outgoing: Vec<u8>,
@@ -42,7 +43,8 @@ impl Encryption {
         self.session.is_handshaking()
     }
 
-    /// True when a read has met the peer's farewell, and not an end that anybody on the way could have made.
+    /// True when a read has met the peer's farewell, and not an end that anybody on the way could
+    /// have made.
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended
     }
@@ -68,13 +70,15 @@ impl Encryption {
     /// `InvalidData` when it is not TLS as it should be, or the certificate is refused.
     pub(super) fn digest(&mut self) -> io::Result<()> {
         let taken = self.session.read_tls(&mut &self.incoming[self.fresh.clone()])?;
-        // After its peer's farewell the session takes nothing: what stands behind it belongs to nobody.
+        // After its peer's farewell the session takes nothing: what stands behind it belongs to
+        // nobody.
         self.fresh.start = if taken == 0 { self.fresh.end } else { self.fresh.start + taken };
         let digested = self.session.process_new_packets();
         digested.map(|_| ()).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Plaintext of what came: how many bytes were put into the buffer, 0 after the peer's farewell; `None` when more must come first.
+    /// Plaintext of what came: how many bytes were put into the buffer, 0 after the peer's
+    /// farewell; `None` when more must come first.
     ///
     /// # Errors
     /// As [`Self::digest`].

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Runs the tasks of one worker thread. Tasks are polled when one of their sockets or timers is ready, in the order
-/// in which the kernel reported them.
+/// Runs the tasks of one worker thread. Tasks are polled when one of their sockets or timers is
+/// ready, in the order in which the kernel reported them.
 pub struct Executor {
     reactor: Reactor,
     tasks: Vec<Option<Task>>,
@@ -81,7 +81,7 @@ impl Executor {
     }
 }
 
-/// Runs a future whose connections are all [`super::Io::Blocking`] or [`super::Io::Patient`].
+/// Runs a future whose connections are all [`super::Io::Blocking`] or [`super::Io::WithTimeout`].
 ///
 /// # Panics
 /// When the future pends, which blocking connections never do.

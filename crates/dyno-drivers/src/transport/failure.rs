@@ -1,10 +1,11 @@
 //! Why there is no connection, and what broke one.
 
-use crate::patience::OutOfPatience;
+use crate::timeout::TimedOut;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io;
 
-/// Why there is no connection. Some drivers have a number of their own for a name that nobody knows.
+/// Why there is no connection. Some drivers have a number of their own for a name that nobody
+/// knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectFailure {
     /// The name does not resolve.
@@ -27,16 +28,15 @@ impl From<OperationFailure> for ConnectFailure {
 impl From<ConnectFailure> for OperationFailure {
     fn from(failure: ConnectFailure) -> Self {
         match failure {
-            ConnectFailure::UnknownHost { host, reason } => {
-                FailureKind::ConnectRefused.failure(format!("host {host} cannot be resolved: {reason}"))
-            }
+            ConnectFailure::UnknownHost { host, reason } => FailureKind::ConnectRefused
+                .failure(format!("host {host} cannot be resolved: {reason}")),
             ConnectFailure::Other(failure) => failure,
         }
     }
 }
 
 pub(super) fn connect_failure(error: io::Error, address: &str) -> OperationFailure {
-    let error = match error.downcast::<OutOfPatience>() {
+    let error = match error.downcast::<TimedOut>() {
         Ok(reason) => {
             let failure = OperationFailure::from(reason);
             let message = format!("cannot connect to {address}: {}", failure.message);
@@ -54,12 +54,14 @@ pub(super) fn connect_failure(error: io::Error, address: &str) -> OperationFailu
 /// What a failed read or write on an established connection means.
 #[must_use]
 pub fn stream_failure(error: io::Error) -> OperationFailure {
-    let error = match error.downcast::<OutOfPatience>() {
+    let error = match error.downcast::<TimedOut>() {
         Ok(reason) => return reason.into(),
         Err(error) => error,
     };
     match error.kind() {
-        io::ErrorKind::TimedOut => FailureKind::Timeout.failure("the server did not answer in time"),
+        io::ErrorKind::TimedOut => {
+            FailureKind::Timeout.failure("the server did not answer in time")
+        }
         io::ErrorKind::InvalidData => FailureKind::Protocol.failure(error.to_string()),
         _ => FailureKind::ConnectionLost.failure(format!("the connection broke: {error}")),
     }

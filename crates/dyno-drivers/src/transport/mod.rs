@@ -1,10 +1,12 @@
 //! Sockets and the event loop under them.
 //!
-//! One worker thread owns one [`Reactor`] (epoll through mio, edge-triggered) and one [`Executor`] whose tasks are clients.
-//! A client's future asks its [`Stream`] for bytes; when there are none the future pends, the reactor remembers which task
-//! owns the socket, and the executor polls that task when the socket becomes ready. There are no wakers, no locks and no
-//! allocations on this path. The same driver code runs on blocking sockets: with limits ([`Io::Patient`]) for all that is asked beside
-//! the load, and without ([`Io::Blocking`]) for clients that need a thread of their own.
+//! One worker thread owns one [`Reactor`] (epoll through mio, edge-triggered) and one [`Executor`]
+//! whose tasks are clients. A client's future asks its [`Stream`] for bytes; when there are none
+//! the future pends, the reactor remembers which task owns the socket, and the executor polls that
+//! task when the socket becomes ready. There are no wakers, no locks and no allocations on this
+//! path. The same driver code runs on blocking sockets: with limits ([`Io::WithTimeout`]) for all
+//! that is asked beside the load, and without ([`Io::Blocking`]) for clients that need a thread of
+//! their own.
 
 mod encryption;
 mod executor;

@@ -3,7 +3,8 @@
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
 };
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -32,7 +33,8 @@ pub struct Reactor(Rc<Inner>);
 
 struct Inner {
     poll: RefCell<Poll>,
-    /// Timers end with this: epoll itself counts in milliseconds and rounds up, which is too late for an arrival.
+    /// Timers end with this: epoll itself counts in milliseconds and rounds up, which is too late
+    /// for an arrival.
     alarm: OwnedFd,
     /// The time that the alarm is set to.
     armed: Cell<Option<Instant>>,
@@ -60,7 +62,8 @@ pub struct ReactorCounters {
 /// Timer lags kept, so that a long run's memory stays constant.
 const LAGS_MAX: usize = 100_000;
 
-/// What is known about one socket. Edge-triggered: a flag stays set until an operation finds the socket exhausted.
+/// What is known about one socket. Edge-triggered: a flag stays set until an operation finds the
+/// socket exhausted.
 #[derive(Default)]
 struct Readiness {
     readable: Cell<bool>,
@@ -103,9 +106,19 @@ impl Reactor {
             slots.push(None);
             slots.len() - 1
         });
-        self.0.poll.borrow().registry().register(&mut SourceFd(&fd), Token(slot), READS_AND_WRITES)?;
+        self.0.poll.borrow().registry().register(
+            &mut SourceFd(&fd),
+            Token(slot),
+            READS_AND_WRITES,
+        )?;
         slots[slot] = Some(Rc::clone(&readiness));
-        Ok(Registration { reactor: self.clone(), readiness, watches_writes: Cell::new(true), slot, fd })
+        Ok(Registration {
+            reactor: self.clone(),
+            readiness,
+            watches_writes: Cell::new(true),
+            slot,
+            fd,
+        })
     }
 
     /// Waits at most `max_wait` for sockets and timers, and appends the tasks to be polled.
@@ -160,7 +173,8 @@ impl Reactor {
             return Ok(());
         }
         self.0.armed.set(Some(due));
-        let value = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        let value =
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
         let once = Itimerspec { it_interval: Timespec::default(), it_value: value };
         timerfd_settime(&self.0.alarm, TimerfdTimerFlags::empty(), &once)?;
         Ok(())
@@ -241,8 +255,9 @@ pub(super) struct Registration {
 }
 
 impl Registration {
-    /// Sets whether the reactor reports that the socket takes more bytes. It should only while a write waits for that: a unix socket reports it
-    /// each time the peer reads, which would wake up the worker twice for each statement.
+    /// Sets whether the reactor reports that the socket takes more bytes. It should only while a
+    /// write waits for that: a unix socket reports it each time the peer reads, which would wake up
+    /// the worker twice for each statement.
     pub(super) fn watch_writes(&self, watches: bool) -> io::Result<()> {
         if self.watches_writes.replace(watches) == watches {
             return Ok(());
@@ -257,7 +272,8 @@ impl Registration {
         self.readiness.readable.get()
     }
 
-    /// Notes that the socket was read empty: no further read is tried before the reactor reports it.
+    /// Notes that the socket was read empty: no further read is tried before the reactor reports
+    /// it.
     pub(super) fn clear_readable(&self) {
         if !self.readiness.closed.get() {
             self.readiness.readable.set(false);

@@ -5,7 +5,7 @@ use super::failure::{ConnectFailure, connect_failure, stream_failure};
 use super::io::Io;
 use super::reactor::Registration;
 use super::resolve::addresses;
-use crate::patience::{self, LOOK, OutOfPatience};
+use crate::timeout::{self, CHECK_INTERVAL, TimedOut};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Endpoint;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,7 +24,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// A connected socket. Reads and writes pend on the reactor or block the thread, as [`Io`] says; both keep to the deadline.
+/// A connected socket. Reads and writes pend on the reactor or block the thread, as [`Io`] says;
+/// both keep to the deadline.
 pub struct Stream {
     wire: Wire,
     tls: Option<Box<Encryption>>,
@@ -39,14 +40,15 @@ struct Wire {
     /// Shared with interrupters only.
     socket: Arc<Socket>,
     deadline: Option<Instant>,
-    /// When the task will be woken for a deadline: one timer serves all operations before it, however often the deadline moves.
+    /// When the task will be woken for a deadline: one timer serves all operations before it,
+    /// however often the deadline moves.
     armed: Cell<Option<Instant>>,
 }
 
 enum Waiting {
     Blocking,
     /// The socket blocks for a moment at a time; in between it is asked whether to wait on.
-    Patient(Box<patience::Waiting>),
+    Patient(Box<timeout::Waiting>),
     Reactor(Registration),
 }
 
@@ -54,15 +56,22 @@ enum Waiting {
 const BACKLOG_PAUSE: Duration = Duration::from_millis(1);
 
 impl Stream {
-    /// Connects to a TCP port (with `TCP_NODELAY`) or a unix socket. All addresses of a host name are tried in turn.
+    /// Connects to a TCP port (with `TCP_NODELAY`) or a unix socket. All addresses of a host name
+    /// are tried in turn.
     ///
     /// # Errors
-    /// [`ConnectFailure::UnknownHost`] when the name does not resolve; else [`FailureKind::ConnectRefused`] when nobody listens,
-    /// [`FailureKind::Timeout`] at the deadline.
-    pub async fn connect(endpoint: &Endpoint, io: &Io, deadline: Instant) -> Result<Self, ConnectFailure> {
+    /// [`ConnectFailure::UnknownHost`] when the name does not resolve; else
+    /// [`FailureKind::ConnectRefused`] when nobody listens, [`FailureKind::Timeout`] at the
+    /// deadline.
+    pub async fn connect(
+        endpoint: &Endpoint,
+        io: &Io,
+        deadline: Instant,
+    ) -> Result<Self, ConnectFailure> {
         match endpoint {
             Endpoint::Tcp { host, port } => {
-                let mut failure = FailureKind::ConnectRefused.failure(format!("host {host} has no address"));
+                let mut failure =
+                    FailureKind::ConnectRefused.failure(format!("host {host} has no address"));
                 for address in addresses(host, *port, io, deadline).await? {
                     match Self::connect_tcp(address, io, deadline).await {
                         Ok(stream) => return Ok(stream),
@@ -96,10 +105,12 @@ impl Stream {
             let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
             match Self::establish(socket, &address, io, deadline).await {
                 // A unix socket whose queue is full refuses at once instead of waiting as TCP does.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline => {
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline =>
+                {
                     io.sleep(BACKLOG_PAUSE).await;
                     if let Some(waiting) = &mut waiting {
-                        waiting.look().map_err(out_of_patience)?;
+                        waiting.check().map_err(timed_out)?;
                     }
                 }
                 other => return other,
@@ -107,7 +118,12 @@ impl Stream {
         }
     }
 
-    async fn establish(socket: Socket, address: &SockAddr, io: &Io, deadline: Instant) -> io::Result<Self> {
+    async fn establish(
+        socket: Socket,
+        address: &SockAddr,
+        io: &Io,
+        deadline: Instant,
+    ) -> io::Result<Self> {
         let waiting = match io {
             Io::Reactor(reactor) => {
                 socket.set_nonblocking(true)?;
@@ -129,7 +145,7 @@ impl Stream {
                 }
                 Waiting::Reactor(registration)
             }
-            Io::Blocking | Io::Patient(_) => {
+            Io::Blocking | Io::WithTimeout(_) => {
                 let mut waiting = io.waiting().expect("a thread that blocks waits under something");
                 connect_patiently(&socket, address, &mut waiting, deadline)?;
                 Waiting::Patient(Box::new(waiting))
@@ -137,7 +153,13 @@ impl Stream {
         };
         let blocks = matches!(io, Io::Blocking);
         Ok(Self {
-            wire: Wire { waiting, blocks, socket: Arc::new(socket), deadline: None, armed: Cell::new(None) },
+            wire: Wire {
+                waiting,
+                blocks,
+                socket: Arc::new(socket),
+                deadline: None,
+                armed: Cell::new(None),
+            },
             tls: None,
         })
     }
@@ -145,16 +167,18 @@ impl Stream {
     /// From now on the connection is encrypted: performs the handshake.
     ///
     /// # Errors
-    /// [`FailureKind::Authentication`] when the certificate is refused, otherwise as reading and writing fail.
+    /// [`FailureKind::Authentication`] when the certificate is refused, otherwise as reading and
+    /// writing fail.
     pub async fn start_tls(
         &mut self,
         configuration: Arc<ClientConfig>,
         host: &str,
     ) -> Result<(), OperationFailure> {
         let refused = |error: String| FailureKind::Authentication.failure(format!("TLS: {error}"));
-        let name = ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
-        let mut tls =
-            ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;
+        let name =
+            ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
+        let mut tls = ClientConnection::new(configuration, name)
+            .map_err(|error| refused(error.to_string()))?;
         // A few records are all a handshake and a statement need.
         tls.set_buffer_limit(None);
         let tls = self.tls.insert(Box::new(Encryption::new(tls)));
@@ -166,7 +190,9 @@ impl Stream {
             if tls.needs_bytes() {
                 let received = self.wire.fill(tls).await.map_err(stream_failure)?;
                 if received == 0 {
-                    return Err(refused("the server closed the connection during the handshake".to_owned()));
+                    return Err(refused(
+                        "the server closed the connection during the handshake".to_owned(),
+                    ));
                 }
             }
             tls.digest().map_err(|error| match error.get_ref() {
@@ -183,8 +209,8 @@ impl Stream {
         self.tls.is_some()
     }
 
-    /// For a socket that blocks: something another thread can call to break the connection, so that a read or write in progress
-    /// ends. It does not keep the connection open.
+    /// For a socket that blocks: something another thread can call to break the connection, so that
+    /// a read or write in progress ends. It does not keep the connection open.
     #[must_use]
     pub fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         if let Waiting::Reactor(_) = self.wire.waiting {
@@ -225,14 +251,16 @@ impl Stream {
         }
     }
 
-    /// True when the end that a read has met is the peer's own: TLS has a farewell for it. Without encryption nobody can tell.
+    /// True when the end that a read has met is the peer's own: TLS has a farewell for it. Without
+    /// encryption nobody can tell.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.tls.as_ref().is_none_or(|tls| tls.has_ended())
     }
 
-    /// True while the peer waits for something to be asked: it has not closed, and has sent nothing. Looks at what is there and waits for nothing; a
-    /// stream for which it is false is of no further use.
+    /// True while the peer waits for something to be asked: it has not closed, and has sent
+    /// nothing. Looks at what is there and waits for nothing; a stream for which it is false is of
+    /// no further use.
     pub fn is_idle(&mut self) -> bool {
         let Self { wire, tls } = self;
         let mut byte = [0];
@@ -306,7 +334,8 @@ impl Wire {
             loop {
                 match (&*self.socket).read(buffer) {
                     Ok(count) => {
-                        // A short read has emptied the socket: the next one would find nothing and is not tried.
+                        // A short read has emptied the socket: the next one would find nothing and
+                        // is not tried.
                         if let Waiting::Reactor(registration) = &self.waiting
                             && count < buffer.len()
                         {
@@ -329,7 +358,8 @@ impl Wire {
         .await
     }
 
-    /// Sends all of it. How much has gone is noted as it goes, because a future may be dropped before its end.
+    /// Sends all of it. How much has gone is noted as it goes, because a future may be dropped
+    /// before its end.
     async fn send(&mut self, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
         if let Waiting::Patient(waiting) = &mut self.waiting {
             waiting.ask();
@@ -366,7 +396,8 @@ impl Wire {
             if now >= deadline {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            // A timer that fires before the deadline polls this again, which then asks for a later one.
+            // A timer that fires before the deadline polls this again, which then asks for a later
+            // one.
             if self.armed.get().is_none_or(|armed| armed <= now || armed > deadline) {
                 registration.wake_at(deadline);
                 self.armed.set(Some(deadline));
@@ -380,9 +411,10 @@ impl Wire {
         let moment = match self.waiting {
             Waiting::Reactor(_) => return Ok(()),
             Waiting::Blocking => None,
-            Waiting::Patient(_) => Some(LOOK),
+            Waiting::Patient(_) => Some(CHECK_INTERVAL),
         };
-        let remaining = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let remaining =
+            self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         if remaining.is_some_and(|remaining| remaining.is_zero()) {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -398,7 +430,7 @@ impl Wire {
         let Waiting::Patient(waiting) = &mut self.waiting else {
             return Err(io::ErrorKind::TimedOut.into());
         };
-        waiting.look().map_err(out_of_patience)?;
+        waiting.check().map_err(timed_out)?;
         self.before_blocking()
     }
 }
@@ -417,13 +449,13 @@ fn begin_to_connect(socket: &Socket, address: &SockAddr) -> io::Result<bool> {
 fn connect_patiently(
     socket: &Socket,
     address: &SockAddr,
-    waiting: &mut patience::Waiting,
+    waiting: &mut timeout::Waiting,
     deadline: Instant,
 ) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     if begin_to_connect(socket, address)? {
         loop {
-            let moment = LOOK.min(deadline.saturating_duration_since(Instant::now()));
+            let moment = CHECK_INTERVAL.min(deadline.saturating_duration_since(Instant::now()));
             let moment = Timespec::try_from(moment).expect("a moment is short");
             match poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&moment)) {
                 Ok(0) | Err(Errno::INTR) => {}
@@ -433,7 +465,7 @@ fn connect_patiently(
             if Instant::now() >= deadline {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            waiting.look().map_err(out_of_patience)?;
+            waiting.check().map_err(timed_out)?;
         }
         if let Some(error) = socket.take_error()? {
             return Err(error);
@@ -442,10 +474,10 @@ fn connect_patiently(
     socket.set_nonblocking(false)
 }
 
-fn out_of_patience(reason: OutOfPatience) -> io::Error {
+fn timed_out(reason: TimedOut) -> io::Error {
     let kind = match reason {
-        OutOfPatience::Interrupted => io::ErrorKind::Other,
-        OutOfPatience::Late { .. } | OutOfPatience::Unwell { .. } => io::ErrorKind::TimedOut,
+        TimedOut::Interrupted => io::ErrorKind::Other,
+        TimedOut::Late { .. } | TimedOut::Unwell { .. } => io::ErrorKind::TimedOut,
     };
     io::Error::new(kind, reason)
 }
@@ -458,7 +490,8 @@ mod tests {
 
     /// A client on a unix socket that writes and waits for a byte; its reactor, executor and peer.
     fn asking(bytes: usize) -> (Reactor, Executor, UnixStream) {
-        let folder = std::env::temp_dir().join(format!("dyno-stream-{}-{bytes}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("dyno-stream-{}-{bytes}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("s");
         let listener = UnixListener::bind(&path).unwrap();

@@ -15,7 +15,8 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed and files are read once.
+/// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be
+/// resumed and files are read once.
 static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
 
 /// What a configuration is made of.
@@ -24,8 +25,8 @@ type Encryption = (Tls, Option<ClientCertificate>);
 /// The TLS configuration of a target; `None` when it is not encrypted.
 ///
 /// # Errors
-/// When the file of certificate authorities cannot be read or holds none, and when the client's certificate and key are not to be had
-/// or do not belong together.
+/// When the file of certificate authorities cannot be read or holds none, and when the client's
+/// certificate and key are not to be had or do not belong together.
 pub fn client_configuration(
     tls: &Tls,
     client: Option<&ClientCertificate>,
@@ -98,11 +99,13 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
     Ok(roots)
 }
 
-/// Files of certificate authorities that the environment names, and not the system: those of `rustls_native_certs`, which reads whatever they are.
+/// Files of certificate authorities that the environment names, and not the system: those of
+/// `rustls_native_certs`, which reads whatever they are.
 fn named_by_environment() -> Vec<PathBuf> {
     let folders = std::env::var_os("SSL_CERT_DIR").unwrap_or_default();
-    let entries =
-        std::env::split_paths(&folders).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let entries = std::env::split_paths(&folders)
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten();
     let files = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file());
     files.chain(std::env::var_os("SSL_CERT_FILE").map(PathBuf::from)).collect()
 }
@@ -126,8 +129,8 @@ fn unusable(what: &str, file: &Path, why: &str) -> OperationFailure {
     FailureKind::Authentication.failure(format!("{what} of {}: {why}", file.display()))
 }
 
-/// Accepts a certificate whomever it is made out to: any at all, as `require` says, or any that a trusted authority has signed, as
-/// `verify-ca` says.
+/// Accepts a certificate whomever it is made out to: any at all, as `require` says, or any that a
+/// trusted authority has signed, as `verify-ca` says.
 #[derive(Debug)]
 struct AnyName {
     trusted: Option<RootCertStore>,
@@ -146,7 +149,13 @@ impl ServerCertVerifier for AnyName {
         if let Some(trusted) = &self.trusted {
             let certificate = ParsedCertificate::try_from(end_entity)?;
             let algorithms = self.provider.signature_verification_algorithms.all;
-            verify_server_cert_signed_by_trust_anchor(&certificate, trusted, intermediates, now, algorithms)?;
+            verify_server_cert_signed_by_trust_anchor(
+                &certificate,
+                trusted,
+                intermediates,
+                now,
+                algorithms,
+            )?;
         }
         Ok(ServerCertVerified::assertion())
     }

@@ -20,7 +20,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// No test waits so long for anything that comes.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A peer that shakes hands and then does what the script says. Its port.
 fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) -> u16 {
@@ -50,7 +50,10 @@ fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) 
 }
 
 /// Encrypts texts, each a write of its own, and a farewell.
-fn encrypted<'a>(session: &mut ServerConnection, texts: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+fn encrypted<'a>(
+    session: &mut ServerConnection,
+    texts: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<u8> {
     let mut bytes = Vec::new();
     for text in texts {
         session.writer().write_all(text).unwrap();
@@ -72,7 +75,7 @@ fn drained(session: &mut ServerConnection) -> Vec<u8> {
 
 async fn connect(port: u16, io: &Io) -> Stream {
     let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut stream = Stream::connect(&endpoint, io, deadline).await.unwrap();
     stream.set_deadline(Some(deadline));
     let configuration = client_configuration(&Tls::Required, None).unwrap().unwrap();
@@ -101,7 +104,7 @@ fn on_event_loop<T: 'static>(client: impl AsyncFnOnce(Io) -> T + 'static) -> T {
         let outcome = client(Io::Reactor(reactor)).await;
         *there.borrow_mut() = Some(outcome);
     });
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while executor.alive() > 0 {
         assert!(Instant::now() < until, "the client does not end");
         executor.turn(Duration::from_millis(100)).unwrap();
@@ -150,7 +153,10 @@ fn an_answer_longer_than_the_session_s_store_is_read_in_pieces_of_any_size() {
                 read_all(&mut connect(port, &io).await, piece).await
             };
             let expected = pattern(300_000);
-            assert!(block_on(client(Io::Blocking)) == expected, "records of {record}, pieces of {piece}");
+            assert!(
+                block_on(client(Io::Blocking)) == expected,
+                "records of {record}, pieces of {piece}"
+            );
             assert!(on_event_loop(client) == expected, "records of {record}, pieces of {piece}");
         }
     }
@@ -161,7 +167,7 @@ fn a_read_that_is_given_up_loses_nothing() {
     let came = on_event_loop(async |io| {
         let (say, told) = channel();
         let port = peer(move |mut session, socket| {
-            told.recv_timeout(PATIENCE).unwrap();
+            told.recv_timeout(TIMEOUT).unwrap();
             socket.write_all(&encrypted(&mut session, [&b"late"[..]])).unwrap();
         });
         let mut stream = connect(port, &io).await;
@@ -181,7 +187,7 @@ fn a_write_that_is_given_up_is_finished_by_the_next_one() {
     on_event_loop(async move |io| {
         let (say, told) = channel();
         let port = peer(move |mut session, socket| {
-            told.recv_timeout(PATIENCE).unwrap();
+            told.recv_timeout(TIMEOUT).unwrap();
             let mut read = vec![0; length];
             rustls::Stream::new(&mut session, socket).read_exact(&mut read).unwrap();
             came.send(read).unwrap();
@@ -194,7 +200,7 @@ fn a_write_that_is_given_up_is_finished_by_the_next_one() {
         stream.write_all(b" and more").await.unwrap();
         read_all(&mut stream, 16).await
     });
-    let read = arrived.recv_timeout(PATIENCE).unwrap();
+    let read = arrived.recv_timeout(TIMEOUT).unwrap();
     assert!(read == [text, b" and more".to_vec()].concat());
 }
 
@@ -224,7 +230,7 @@ async fn ask(service: &mut http::Connection) -> Result<(u16, Vec<u8>), Operation
     let exchange = Exchange {
         request: b"GET / HTTP/1.1\r\nHost: peer\r\n\r\n",
         is_head: false,
-        timeout: PATIENCE,
+        timeout: TIMEOUT,
         body_max: 100,
         body: Some(&mut body),
         cookies: None,
@@ -262,8 +268,11 @@ fn an_encrypted_body_without_a_length_is_whole_only_with_the_peer_s_farewell() {
             });
             ask(&mut service(port, &io).await).await.map_err(|failure| failure.kind)
         };
-        let expected =
-            if has_farewell { Ok((200, b"hello".to_vec())) } else { Err(FailureKind::ConnectionLost) };
+        let expected = if has_farewell {
+            Ok((200, b"hello".to_vec()))
+        } else {
+            Err(FailureKind::ConnectionLost)
+        };
         assert_eq!(block_on(client(Io::Blocking)), expected);
         assert_eq!(on_event_loop(client), expected);
     }
@@ -282,11 +291,11 @@ fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_reques
                 hear(&mut session, socket);
                 session.writer().write_all(ok).unwrap();
                 socket.write_all(&drained(&mut session)).unwrap();
-                told.recv_timeout(PATIENCE).unwrap();
+                told.recv_timeout(TIMEOUT).unwrap();
                 session.refresh_traffic_keys().unwrap();
                 socket.write_all(&drained(&mut session)).unwrap();
                 renew.send(()).unwrap();
-                told.recv_timeout(PATIENCE).unwrap();
+                told.recv_timeout(TIMEOUT).unwrap();
                 match way {
                     0 => session.send_close_notify(),
                     1 => session.writer().write_all(late).unwrap(),
@@ -298,10 +307,10 @@ fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_reques
             assert_eq!(ask(&mut service).await, Ok((200, b"hello".to_vec())));
             assert!(service.is_open(), "nothing has come");
             say.send(()).unwrap();
-            renewed.recv_timeout(PATIENCE).unwrap();
+            renewed.recv_timeout(TIMEOUT).unwrap();
             assert!(service.is_open(), "what the session says of itself is no answer");
             say.send(()).unwrap();
-            let until = Instant::now() + PATIENCE;
+            let until = Instant::now() + TIMEOUT;
             while service.is_open() && Instant::now() < until {
                 io.sleep(Duration::from_millis(1)).await;
             }
@@ -317,10 +326,13 @@ fn an_unencrypted_connection_that_its_service_closes_while_it_is_idle_takes_no_f
     for last in ["", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"] {
         let client = async move |io: Io| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let endpoint =
-                Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: listener.local_addr().unwrap().port() };
+            let endpoint = Endpoint::Tcp {
+                host: "127.0.0.1".to_owned(),
+                port: listener.local_addr().unwrap().port(),
+            };
             let target = Target::new(Engine::Http, endpoint);
-            let Connection::Http(mut service) = Connection::connect(&target, &io).await.unwrap() else {
+            let Connection::Http(mut service) = Connection::connect(&target, &io).await.unwrap()
+            else {
                 panic!("this is a service");
             };
             let (mut socket, _) = listener.accept().unwrap();
@@ -329,7 +341,7 @@ fn an_unencrypted_connection_that_its_service_closes_while_it_is_idle_takes_no_f
             if last.is_empty() {
                 socket.shutdown(Shutdown::Write).unwrap();
             }
-            let until = Instant::now() + PATIENCE;
+            let until = Instant::now() + TIMEOUT;
             while service.is_open() && Instant::now() < until {
                 io.sleep(Duration::from_millis(1)).await;
             }

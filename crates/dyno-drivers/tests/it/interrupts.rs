@@ -30,8 +30,10 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
         "bench".clone_into(&mut target.user);
         let (give, take) = channel();
         let client = std::thread::spawn(move || {
-            let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).expect("it answers");
-            give.send(connection.interrupter().expect("a blocking connection has one")).expect("heard");
+            let mut connection =
+                block_on(Connection::connect(&target, &Io::Blocking)).expect("it answers");
+            give.send(connection.interrupter().expect("a blocking connection has one"))
+                .expect("heard");
             let mut query = || block_on(connection.query("SELECT 1", &mut Discard));
             let failure = (0..=20).find_map(|_| query().err());
             (failure, connection.interrupter())
@@ -43,7 +45,11 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
         }
         interrupt_until_ended(&client, &interrupt);
         let (failure, later) = client.join().expect("no panic");
-        assert_eq!(failure.expect("nobody answers the last").kind, FailureKind::ConnectionLost, "{engine}");
+        assert_eq!(
+            failure.expect("nobody answers the last").kind,
+            FailureKind::ConnectionLost,
+            "{engine}"
+        );
         // An interrupter outlives its connection harmlessly.
         later.expect("the connection knows no better")();
         interrupt();
@@ -64,9 +70,12 @@ fn a_client_of_sqlite_is_got_out_of_waiting_for_a_lock_and_its_pragma_reads_as_i
     let client = std::thread::spawn({
         let target = target.clone();
         move || {
-            let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).expect("it opens");
-            give.send(connection.interrupter().expect("a blocking connection has one")).expect("heard");
-            block_on(connection.query("BEGIN IMMEDIATE", &mut Discard)).expect_err("the lock is held")
+            let mut connection =
+                block_on(Connection::connect(&target, &Io::Blocking)).expect("it opens");
+            give.send(connection.interrupter().expect("a blocking connection has one"))
+                .expect("heard");
+            block_on(connection.query("BEGIN IMMEDIATE", &mut Discard))
+                .expect_err("the lock is held")
         }
     });
     let interrupt = take.recv().expect("the client connects");
@@ -83,5 +92,9 @@ fn a_client_of_sqlite_is_got_out_of_waiting_for_a_lock_and_its_pragma_reads_as_i
     let long = Some("86400000".to_owned());
     assert_eq!(ask(&mut holder, "PRAGMA busy_timeout"), long);
     assert_eq!(ask(&mut holder, "PRAGMA busy_timeout = 7"), Some("7".to_owned()));
-    assert_eq!(ask(&mut holder, "PRAGMA busy_timeout"), Some("7".to_owned()), "it stays as it was told");
+    assert_eq!(
+        ask(&mut holder, "PRAGMA busy_timeout"),
+        Some("7".to_owned()),
+        "it stays as it was told"
+    );
 }

@@ -1,4 +1,5 @@
-//! The drivers against null servers, scripted peers and real servers, and the null servers against real clients.
+//! The drivers against null servers, scripted peers and real servers, and the null servers against
+//! real clients.
 
 mod encrypted_peer;
 mod interrupts;
@@ -6,7 +7,7 @@ mod mysql_captures;
 mod mysql_servers;
 mod null_driver;
 mod null_server;
-mod patience;
 mod postgres_null_server;
 mod postgres_real;
 mod sqlite_driver;
+mod timeout;

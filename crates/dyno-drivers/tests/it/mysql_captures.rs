@@ -1,11 +1,13 @@
-//! Decoders on what real servers said (`mysql_captures/*.hex`, written by `mysql_servers::captures`), on arbitrary bytes, and on
-//! replies cut into pieces anywhere.
+//! Decoders on what real servers said (`mysql_captures/*.hex`, written by
+//! `mysql_servers::captures`), on arbitrary bytes, and on replies cut into pieces anywhere.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dyno_drivers::mysql::protocol::column::Column;
 use dyno_drivers::mysql::protocol::handshake::{AuthReply, Greeting};
 use dyno_drivers::mysql::protocol::packet::{PacketBuffer, begin, finish};
-use dyno_drivers::mysql::protocol::reply::{Capabilities, Prepared, Progress, Reply, RowSpace, ServerError};
+use dyno_drivers::mysql::protocol::reply::{
+    Capabilities, Prepared, Progress, Reply, RowSpace, ServerError,
+};
 use dyno_drivers::mysql::protocol::row::Encoding;
 use dyno_drivers::mysql::protocol::{Result, literal, template};
 use dyno_drivers::{Discard, RowSink, Table, Value};
@@ -18,7 +20,8 @@ type Capture = (bool, BTreeMap<String, Vec<u8>>);
 
 fn captures() -> Vec<(String, Capture)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mysql_captures");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let captures = files.into_iter().map(|path| {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -53,14 +56,15 @@ fn decode<S: RowSink>(
             Progress::NeedMore if rest.is_empty() => return Ok(results),
             Progress::NeedMore => {
                 let room = input.space();
-                let count = pieces.next().unwrap_or(usize::MAX).max(1).min(room.len()).min(rest.len());
+                let count =
+                    pieces.next().unwrap_or(usize::MAX).max(1).min(room.len()).min(rest.len());
                 room[..count].copy_from_slice(&rest[..count]);
                 rest = &rest[count..];
                 input.received(count);
             }
             progress => {
-                let ends =
-                    matches!(progress, Progress::Refused(_) | Progress::WantsFile(_)) || !reply.has_more();
+                let ends = matches!(progress, Progress::Refused(_) | Progress::WantsFile(_))
+                    || !reply.has_more();
                 results.push((progress, reply.has_rows(), reply.rows()));
                 if ends {
                     return Ok(results);
@@ -77,7 +81,9 @@ fn capabilities(is_ok_terminated: bool) -> Capabilities {
 fn text(rows: &Table) -> Vec<String> {
     rows.0
         .iter()
-        .map(|row| row.iter().map(|field| field.as_deref().unwrap_or("NULL")).collect::<Vec<_>>().join("|"))
+        .map(|row| {
+            row.iter().map(|field| field.as_deref().unwrap_or("NULL")).collect::<Vec<_>>().join("|")
+        })
         .collect()
 }
 
@@ -94,18 +100,28 @@ fn captured_rows_are_the_rows_that_were_stored() {
             [("text-rows", Encoding::Text, &ROWS), ("binary-rows", Encoding::Binary, &ROWS_LATER)]
         {
             let mut rows = Table::default();
-            let results =
-                decode(&entries[entry], &[usize::MAX], capabilities(*is_ok_terminated), encoding, &mut rows)
-                    .unwrap();
+            let results = decode(
+                &entries[entry],
+                &[usize::MAX],
+                capabilities(*is_ok_terminated),
+                encoding,
+                &mut rows,
+            )
+            .unwrap();
             assert_eq!(text(&rows), expected, "{name} {entry}");
             let [(Progress::Complete(_), true, 2)] = results.as_slice() else {
                 panic!("{name}: {results:?}")
             };
         }
         let mut rows = Table::default();
-        let results =
-            decode(&entries["text-empty"], &[1], capabilities(*is_ok_terminated), Encoding::Text, &mut rows)
-                .unwrap();
+        let results = decode(
+            &entries["text-empty"],
+            &[1],
+            capabilities(*is_ok_terminated),
+            Encoding::Text,
+            &mut rows,
+        )
+        .unwrap();
         assert!(matches!(results[..], [(Progress::Complete(_), true, 0)]), "{name}: {results:?}");
     }
 }
@@ -114,16 +130,25 @@ fn captured_rows_are_the_rows_that_were_stored() {
 fn captured_outcomes_are_what_the_statements_did() {
     for (name, (is_ok_terminated, entries)) in captures() {
         let outcome = |entry: &str| {
-            decode(&entries[entry], &[3], capabilities(is_ok_terminated), Encoding::Text, &mut Discard)
-                .unwrap()
+            decode(
+                &entries[entry],
+                &[3],
+                capabilities(is_ok_terminated),
+                Encoding::Text,
+                &mut Discard,
+            )
+            .unwrap()
         };
-        let [(Progress::Complete(done), false, 0)] = outcome("text-ok")[..] else { panic!("{name}") };
+        let [(Progress::Complete(done), false, 0)] = outcome("text-ok")[..] else {
+            panic!("{name}")
+        };
         assert_eq!(done.affected, 2, "{name}");
         let [(Progress::Refused(error), ..)] = &outcome("text-error")[..] else { panic!("{name}") };
         assert_eq!((error.code, error.sqlstate.as_str()), (1146, "42S02"), "{name}");
         assert!(error.message.contains("nowhere"), "{name}: {}", error.message);
         let several = outcome("text-several");
-        let shapes: Vec<(bool, u64)> = several.iter().map(|(_, has_rows, rows)| (*has_rows, *rows)).collect();
+        let shapes: Vec<(bool, u64)> =
+            several.iter().map(|(_, has_rows, rows)| (*has_rows, *rows)).collect();
         assert_eq!(shapes, [(true, 1), (false, 0), (true, 1)], "{name}");
     }
 }
@@ -159,7 +184,8 @@ fn captured_prepares_say_what_follows_them() {
     }
 }
 
-/// A reply made of arbitrary payloads in proper packets, which gets deeper into the decoders than bare noise.
+/// A reply made of arbitrary payloads in proper packets, which gets deeper into the decoders than
+/// bare noise.
 fn packets() -> impl Strategy<Value = Vec<u8>> {
     let payload = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..40),
@@ -167,7 +193,8 @@ fn packets() -> impl Strategy<Value = Vec<u8>> {
         (1_u8..4).prop_map(|columns| vec![columns]),
         // Definitions.
         (any::<u8>(), any::<u8>(), any::<u8>()).prop_map(|(kind, flags, decimals)| {
-            [&b"\x03def\0\0\0\0\0\x0c\x21\0\0\0\0\0"[..], &[kind, flags, 0, decimals, 0, 0]].concat()
+            [&b"\x03def\0\0\0\0\0\x0c\x21\0\0\0\0\0"[..], &[kind, flags, 0, decimals, 0, 0]]
+                .concat()
         }),
         // EOF, OK with 0xFE, with and without more results.
         Just(b"\xfe\0\0\x02\0".to_vec()),

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::transport::Reactor;
-use dyno_drivers::{Connection, Discard, Driver, Executor, FirstInteger, Io, Table, Value, block_on};
+use dyno_drivers::{
+    Connection, Discard, Driver, Executor, FirstInteger, Io, Table, Value, block_on,
+};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::cell::{Cell, RefCell};
@@ -39,7 +41,8 @@ fn the_text_of_the_statement_decides_the_shape_of_the_answer() {
     assert_eq!(table.0, vec![vec![Some("42".to_owned()); 3]; 2]);
     let update = block_on(connection.prepare("UPDATE t SET a=? WHERE b=?")).unwrap();
     let outcome =
-        block_on(connection.execute(update, &[Value::Integer(1), Value::Null], &mut Discard)).unwrap();
+        block_on(connection.execute(update, &[Value::Integer(1), Value::Null], &mut Discard))
+            .unwrap();
     assert_eq!((outcome.has_rows, outcome.rows, outcome.affected), (false, 0, 5));
     let outcome = block_on(connection.query("COMMIT", &mut Discard)).unwrap();
     assert_eq!((outcome.has_rows, outcome.rows, outcome.affected), (false, 0, 0));
@@ -125,7 +128,8 @@ fn a_stall_by_statements_delays_exactly_that_statement() {
 #[test]
 fn a_stall_by_time_holds_all_answers_back_until_its_end() {
     let begun = Instant::now();
-    let (mut a, mut b) = (connect("stall=at:0ms/for:40ms,seed=76"), connect("stall=at:0ms/for:40ms,seed=76"));
+    let (mut a, mut b) =
+        (connect("stall=at:0ms/for:40ms,seed=76"), connect("stall=at:0ms/for:40ms,seed=76"));
     for connection in [&mut a, &mut b] {
         block_on(connection.query("SELECT 1", &mut Discard)).unwrap();
         assert!(begun.elapsed() >= Duration::from_millis(40));
@@ -145,7 +149,9 @@ fn clients_of_one_thread_wait_at_the_same_time() {
         let (waiting, most) = (Rc::clone(&waiting), Rc::clone(&most));
         executor.spawn(async move {
             let mut connection =
-                Connection::connect(&target("latency_us=20000,value=7,seed=77"), &io).await.unwrap();
+                Connection::connect(&target("latency_us=20000,value=7,seed=77"), &io)
+                    .await
+                    .unwrap();
             let mut sink = FirstInteger::default();
             waiting.set(waiting.get() + 1);
             most.set(most.get().max(waiting.get()));
@@ -169,7 +175,8 @@ fn a_hang_pends_in_the_reactor_and_can_be_abandoned() {
     let answered = Rc::new(RefCell::new(0));
     let count = Rc::clone(&answered);
     executor.spawn(async move {
-        let mut connection = Connection::connect(&target("hang_after=2,seed=78"), &io).await.unwrap();
+        let mut connection =
+            Connection::connect(&target("hang_after=2,seed=78"), &io).await.unwrap();
         while connection.query("SELECT 1", &mut Discard).await.is_ok() {
             *count.borrow_mut() += 1;
         }
@@ -187,7 +194,8 @@ fn a_hang_that_blocks_ends_when_it_is_interrupted() {
     let interrupt = connection.interrupter().unwrap();
     let (done, is_done) = std::sync::mpsc::channel::<()>();
     let interrupting = std::thread::spawn(move || {
-        // An interrupt before the statement waits has no effect, so it is repeated until the statement ends.
+        // An interrupt before the statement waits has no effect, so it is repeated until the
+        // statement ends.
         while is_done.recv_timeout(Duration::from_millis(1))
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
@@ -203,17 +211,20 @@ fn a_hang_that_blocks_ends_when_it_is_interrupted() {
 #[test]
 fn a_statement_of_another_connection_is_refused() {
     let mut connection = connect("seed=80");
-    let failure = block_on(connection.execute(dyno_drivers::Statement(5), &[], &mut Discard)).unwrap_err();
+    let failure =
+        block_on(connection.execute(dyno_drivers::Statement(5), &[], &mut Discard)).unwrap_err();
     assert_eq!(failure.kind, FailureKind::BadStatement);
 }
 
-/// CPU time of this thread so far, nanoseconds: other programs on the machine do not change it as they change the clock's.
+/// CPU time of this thread so far, nanoseconds: other programs on the machine do not change it as
+/// they change the clock's.
 fn cpu_nanos() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Prints the cost of a statement: `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture null_driver::`.
+/// Prints the cost of a statement:
+/// `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture null_driver::`.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn cost_of_a_statement() {
@@ -224,9 +235,13 @@ fn cost_of_a_statement() {
         let begun = cpu_nanos();
         for i in 0..STATEMENTS {
             let mut sink = FirstInteger::default();
-            let _ = block_on(connection.execute(select, &[Value::Integer(i64::from(i))], &mut sink));
+            let _ =
+                block_on(connection.execute(select, &[Value::Integer(i64::from(i))], &mut sink));
             std::hint::black_box(sink);
         }
-        println!("{options}: {:.1} ns of CPU per statement", (cpu_nanos() - begun) / f64::from(STATEMENTS));
+        println!(
+            "{options}: {:.1} ns of CPU per statement",
+            (cpu_nanos() - begun) / f64::from(STATEMENTS)
+        );
     }
 }

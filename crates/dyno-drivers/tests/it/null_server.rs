@@ -1,4 +1,5 @@
-//! The null servers satisfy real clients, count what they were asked, and survive clients that talk nonsense.
+//! The null servers satisfy real clients, count what they were asked, and survive clients that talk
+//! nonsense.
 #![expect(clippy::print_stdout, reason = "a skipped test says why")]
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 mod programs;
 
 /// Longer than any answer of a healthy server takes, also on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn server(protocol: Protocol) -> RunningServer {
     server_with(protocol, Options::default())
@@ -25,7 +26,7 @@ fn server_with(protocol: Protocol, options: Options) -> RunningServer {
 
 fn dial(server: &RunningServer) -> TcpStream {
     let socket = TcpStream::connect(server.local_addr).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 
@@ -33,7 +34,7 @@ fn dial(server: &RunningServer) -> TcpStream {
 fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_true() {
-        assert!(begun.elapsed() < PATIENCE, "{what} did not happen");
+        assert!(begun.elapsed() < TIMEOUT, "{what} did not happen");
         std::thread::yield_now();
     }
 }
@@ -46,7 +47,8 @@ fn counted(counts: &Counts) -> Vec<(&'static str, u64)> {
         .collect()
 }
 
-/// Prints why a test with so many sockets in this process is skipped when the system does not allow them.
+/// Prints why a test with so many sockets in this process is skipped when the system does not allow
+/// them.
 fn descriptors_suffice(count: u64) -> bool {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
     let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
@@ -88,12 +90,17 @@ fn a_thousand_clients_are_served() {
     }
     if let Some(program) = program("pgbench") {
         let server = server(Protocol::Postgres);
-        pgbench(&server, &program, &["-n", "-S", "-M", "prepared", "-c", "1000", "-j", "2", "-t", "5"]);
+        pgbench(
+            &server,
+            &program,
+            &["-n", "-S", "-M", "prepared", "-c", "1000", "-j", "2", "-t", "5"],
+        );
         assert_eq!(server.counts().statements(StatementKind::Select), 5002);
     }
 }
 
-// Bytes -------------------------------------------------------------------------------------------------------------
+// Bytes
+// -------------------------------------------------------------------------------------------------------------
 
 /// Reads until the peer closes or stops sending for a moment after the end mark was seen.
 fn read_until(socket: &mut TcpStream, end: &[u8]) -> Vec<u8> {
@@ -108,10 +115,12 @@ fn read_until(socket: &mut TcpStream, end: &[u8]) -> Vec<u8> {
 }
 
 /// PostgreSQL's start-up message as psql 15 sends it.
-const POSTGRES_HELLO: &[u8] = b"\0\0\0\x54\0\x03\0\0user\0anybody\0database\0any\0application_name\0psql\0\
+const POSTGRES_HELLO: &[u8] =
+    b"\0\0\0\x54\0\x03\0\0user\0anybody\0database\0any\0application_name\0psql\0\
 client_encoding\0UTF8\0\0";
 
-/// A login to MySQL as a MariaDB 10.11 client sends it (capabilities without DEPRECATE_EOF), password scrambled.
+/// A login to MySQL as a MariaDB 10.11 client sends it (capabilities without DEPRECATE_EOF),
+/// password scrambled.
 fn mysql_login(capabilities: u32, plugin: &[u8]) -> Vec<u8> {
     let mut body = capabilities.to_le_bytes().to_vec();
     body.extend_from_slice(&[0, 0, 0, 0x40, 45]);
@@ -279,11 +288,19 @@ fn the_extended_protocol_answers_each_step() {
 fn after_an_error_everything_up_to_sync_is_passed_over() {
     let server = server(Protocol::Postgres);
     let mut socket = postgres_client(&server);
-    let steps = [message(b'B', b"\0missing\0\0\0\0\0\0\0"), message(b'E', b"\0\0\0\0\0"), message(b'S', b"")];
+    let steps = [
+        message(b'B', b"\0missing\0\0\0\0\0\0\0"),
+        message(b'E', b"\0\0\0\0\0"),
+        message(b'S', b""),
+    ];
     socket.write_all(&steps.concat()).unwrap();
     let answer = read_until(&mut socket, b"Z\0\0\0\x05I");
     assert!(answer.starts_with(b"E"), "{answer:02x?}");
-    assert_eq!(answer.iter().filter(|byte| **byte == b'E').count(), 3, "type, ERROR twice; one message");
+    assert_eq!(
+        answer.iter().filter(|byte| **byte == b'E').count(),
+        3,
+        "type, ERROR twice; one message"
+    );
     assert_eq!(server.counts().statements_total(), 0);
 }
 
@@ -341,7 +358,8 @@ fn a_client_that_does_not_read_is_waited_for_and_others_are_served() {
     draining.join().unwrap().unwrap();
 }
 
-// Misbehaviour ------------------------------------------------------------------------------------------------------
+// Misbehaviour
+// ------------------------------------------------------------------------------------------------------
 
 #[test]
 fn a_silent_server_accepts_and_says_nothing() {
@@ -359,7 +377,8 @@ fn a_silent_server_accepts_and_says_nothing() {
 fn a_server_can_hang_or_hang_up_after_some_statements() {
     let statement = packet(0, b"\x03UPDATE t SET a=1");
     let answer = [7, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0];
-    let server = server_with(Protocol::Mysql, Options { disconnect_after: Some(2), ..Options::default() });
+    let server =
+        server_with(Protocol::Mysql, Options { disconnect_after: Some(2), ..Options::default() });
     let mut socket = mysql_client(&server);
     for _ in 0..2 {
         socket.write_all(&statement).unwrap();
@@ -368,7 +387,8 @@ fn a_server_can_hang_or_hang_up_after_some_statements() {
     socket.write_all(&statement).unwrap();
     assert_eq!(socket.read(&mut [0; 16]).unwrap(), 0, "closed instead of answered");
 
-    let server = server_with(Protocol::Mysql, Options { hang_after: Some(0), ..Options::default() });
+    let server =
+        server_with(Protocol::Mysql, Options { hang_after: Some(0), ..Options::default() });
     let mut socket = mysql_client(&server);
     socket.write_all(&statement).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
@@ -389,7 +409,8 @@ fn stopping_frees_the_port() {
     again.stop().unwrap();
 }
 
-/// Sends bytes after a login (or instead of one) and then checks that the server still serves others.
+/// Sends bytes after a login (or instead of one) and then checks that the server still serves
+/// others.
 fn survives(server: &RunningServer, is_logged_in: bool, bytes: &[u8], protocol: Protocol) {
     let client = || match protocol {
         Protocol::Mysql => mysql_client(server),

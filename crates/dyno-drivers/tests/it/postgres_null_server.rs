@@ -1,4 +1,5 @@
-//! The PostgreSQL driver against the null server: whatever the generator sends is understood and counted.
+//! The PostgreSQL driver against the null server: whatever the generator sends is understood and
+//! counted.
 
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_drivers::postgres::Connection;
@@ -33,7 +34,9 @@ async fn converse(target: &Target) -> Result<u64, OperationFailure> {
         connection.query("COMMIT", &mut Discard).await?;
         statements += 4;
     }
-    connection.bulk_load(&BulkLoad { table: "sbtest1", columns: &["id"] }, &mut Rows(100_000)).await?;
+    connection
+        .bulk_load(&BulkLoad { table: "sbtest1", columns: &["id"] }, &mut Rows(100_000))
+        .await?;
     connection.close().await;
     Ok(statements)
 }
@@ -41,7 +44,8 @@ async fn converse(target: &Target) -> Result<u64, OperationFailure> {
 #[test]
 fn every_mode_is_understood_and_counted() {
     for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {
-        let server = serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default()).unwrap();
+        let server =
+            serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default()).unwrap();
         let address = server.local_addr;
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
         let mut target = Target::new(Engine::Postgres, endpoint);

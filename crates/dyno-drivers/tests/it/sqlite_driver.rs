@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::{
-    BulkLoad, Connection, Discard, Driver, FirstInteger, Io, Outcome, RowSource, RowWriter, Statement, Table,
-    Value, block_on,
+    BulkLoad, Connection, Discard, Driver, FirstInteger, Io, Outcome, RowSource, RowWriter,
+    Statement, Table, Value, block_on,
 };
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
@@ -52,8 +52,11 @@ fn two_on_one_row(folder: &TempDir, journal_mode: &str) -> (Connection, Connecti
     let mode = format!("PRAGMA journal_mode={journal_mode}");
     let pragmas = [mode.as_str(), "PRAGMA busy_timeout=0"];
     let mut first = connect_with(&file(folder), &pragmas);
-    say(&mut first, "CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER); INSERT INTO t VALUES (1, 0)")
-        .unwrap();
+    say(
+        &mut first,
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER); INSERT INTO t VALUES (1, 0)",
+    )
+    .unwrap();
     (first, connect_with(&file(folder), &pragmas))
 }
 
@@ -108,8 +111,13 @@ fn affected_counts_rows_of_this_statement_only() {
     let update = block_on(connection.prepare("UPDATE t SET v=? WHERE id<=?")).unwrap();
     let values = [Value::Integer(0), Value::Integer(2)];
     assert_eq!(block_on(connection.execute(update, &values, &mut Discard)).unwrap().affected, 2);
-    for sql in ["BEGIN IMMEDIATE", "SELECT 1", "COMMIT", "CREATE TABLE u (a)", "UPDATE t SET v=1 WHERE id=9"]
-    {
+    for sql in [
+        "BEGIN IMMEDIATE",
+        "SELECT 1",
+        "COMMIT",
+        "CREATE TABLE u (a)",
+        "UPDATE t SET v=1 WHERE id=9",
+    ] {
         assert_eq!(say(&mut connection, sql).unwrap().affected, 0, "{sql}");
     }
     let outcome = say(&mut connection, "DELETE FROM t WHERE id=1 RETURNING id").unwrap();
@@ -169,7 +177,8 @@ fn a_held_lock_is_waited_for_as_long_as_the_pragma_says() {
 
 #[test]
 fn failures_carry_the_extended_code_and_its_kind() {
-    let mut connection = connect_with(&in_memory(), &["PRAGMA page_size=512", "PRAGMA max_page_count=4"]);
+    let mut connection =
+        connect_with(&in_memory(), &["PRAGMA page_size=512", "PRAGMA max_page_count=4"]);
     say(&mut connection, "CREATE TABLE t (id INTEGER PRIMARY KEY, v UNIQUE NOT NULL)").unwrap();
     say(&mut connection, "INSERT INTO t VALUES (1, 1)").unwrap();
     let rows = [
@@ -246,12 +255,14 @@ fn another_thread_can_end_a_statement() {
     let interrupt = connection.interrupter().unwrap();
     let (done, is_done) = std::sync::mpsc::channel::<()>();
     let interrupting = std::thread::spawn(move || {
-        // An interrupt before the statement has begun has no effect, so it is repeated until the statement ends.
+        // An interrupt before the statement has begun has no effect, so it is repeated until the
+        // statement ends.
         while is_done.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Timeout) {
             interrupt();
         }
     });
-    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) FROM n";
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) FROM n";
     let failure = say(&mut connection, endless).unwrap_err();
     drop(done);
     interrupting.join().unwrap();
@@ -289,7 +300,8 @@ const LOAD: BulkLoad<'_> = BulkLoad { table: "odd \"name", columns: &["id", "sel
 
 fn loading(folder: &TempDir) -> Connection {
     let mut connection = connect(&file(folder));
-    say(&mut connection, "CREATE TABLE \"odd \"\"name\" (id INTEGER PRIMARY KEY, \"select\" TEXT)").unwrap();
+    say(&mut connection, "CREATE TABLE \"odd \"\"name\" (id INTEGER PRIMARY KEY, \"select\" TEXT)")
+        .unwrap();
     connection
 }
 
@@ -297,7 +309,9 @@ fn loading(folder: &TempDir) -> Connection {
 fn a_bulk_load_inserts_all_rows() {
     let folder = folder();
     let mut connection = loading(&folder);
-    let count = block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 1000, bad: None })).unwrap();
+    let count =
+        block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 1000, bad: None }))
+            .unwrap();
     assert_eq!(count, 1000);
     assert_eq!(integer(&mut connection, "SELECT count(*) FROM \"odd \"\"name\""), 1000);
     assert_eq!(integer(&mut connection, "SELECT count(\"select\") FROM \"odd \"\"name\""), 500);
@@ -308,16 +322,20 @@ fn a_bulk_load_that_fails_leaves_nothing() {
     let folder = folder();
     let mut connection = loading(&folder);
     let failure =
-        block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 10, bad: Some(7) })).unwrap_err();
+        block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 10, bad: Some(7) }))
+            .unwrap_err();
     assert_eq!(failure.kind, FailureKind::BadStatement);
     assert!(failure.message.contains("2 parameters, 3 values"), "{failure}");
     say(&mut connection, "INSERT INTO \"odd \"\"name\" VALUES (900, NULL)").unwrap();
     let failure =
-        block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 1000, bad: None })).unwrap_err();
+        block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 1000, bad: None }))
+            .unwrap_err();
     assert_eq!(failure.kind, FailureKind::DuplicateKey);
     assert_eq!(integer(&mut connection, "SELECT count(*) FROM \"odd \"\"name\""), 1);
     let load = BulkLoad { table: "missing", ..LOAD };
-    assert!(block_on(connection.bulk_load(&load, &mut Rows { next: 0, count: 1, bad: None })).is_err());
+    assert!(
+        block_on(connection.bulk_load(&load, &mut Rows { next: 0, count: 1, bad: None })).is_err()
+    );
     say(&mut connection, "BEGIN").expect("no transaction was left open");
 }
 
@@ -342,7 +360,9 @@ fn misuse_is_refused_in_words() {
         assert!(failure.message.contains("statement 9 was not prepared"), "{failure}");
     }
     let mut connection = connect(&in_memory());
-    for (sql, words) in [("SELECT 1; SELECT 2", "only one statement"), (" -- nothing", "no statement")] {
+    for (sql, words) in
+        [("SELECT 1; SELECT 2", "only one statement"), (" -- nothing", "no statement")]
+    {
         let failure = block_on(connection.prepare(sql)).unwrap_err();
         assert!(failure.message.contains(words), "{failure}");
     }
@@ -369,7 +389,8 @@ fn the_version_is_the_one_sqlite_reports() {
     assert_eq!(table.first(), Some(connection.identity().version.as_str()));
 }
 
-/// Prints costs: `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture sqlite_driver::`.
+/// Prints costs:
+/// `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture sqlite_driver::`.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn cost_of_a_point_select() {
@@ -403,7 +424,8 @@ fn cost_of_a_point_select() {
 const COST_ROWS: i64 = 50_000;
 const COST_SQL: &str = "SELECT c FROM t WHERE id=?";
 
-/// CPU time of this thread so far, nanoseconds: other programs on the machine do not change it as they change the clock's.
+/// CPU time of this thread so far, nanoseconds: other programs on the machine do not change it as
+/// they change the clock's.
 fn cpu_nanos() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()

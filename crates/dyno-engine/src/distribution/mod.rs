@@ -1,7 +1,7 @@
 //! Key distributions with sysbench's meaning: which of the keys low..=high is drawn how often.
 //!
-//! None of them scrambles: hot keys are neighbours (low keys for pareto and zipfian, the middle for special and gaussian),
-//! as users of sysbench expect.
+//! None of them scrambles: hot keys are neighbours (low keys for pareto and zipfian, the middle for
+//! special and gaussian), as users of sysbench expect.
 
 mod zipfian;
 
@@ -18,7 +18,8 @@ pub enum Distribution {
         /// Draws per key; 12 makes the standard deviation 1/12 of the range.
         iterations: u32,
     },
-    /// `share` of the draws hit the middle `width` of the range uniformly, the others the gaussian bell.
+    /// `share` of the draws hit the middle `width` of the range uniformly, the others the gaussian
+    /// bell.
     Special {
         /// Draws per key of the bell.
         iterations: u32,
@@ -27,7 +28,8 @@ pub enum Distribution {
         /// Share of the draws that hit it (0 to 1).
         share: f64,
     },
-    /// Self-similar: the lowest share h of the keys gets 1-h of the draws, and so on within them (Gray et al., SIGMOD 1994).
+    /// Self-similar: the lowest share h of the keys gets 1-h of the draws, and so on within them
+    /// (Gray et al., SIGMOD 1994).
     Pareto {
         /// `ln h / ln (1-h)`.
         power: f64,
@@ -63,7 +65,9 @@ impl Distribution {
                 }
             }
             Self::Pareto { power } => random.unit().powf(*power) * size,
-            Self::Zipfian(zipfian) => return low + zipfian.rank(random, (high - low) as u64 + 1) as i64 - 1,
+            Self::Zipfian(zipfian) => {
+                return low + zipfian.rank(random, (high - low) as u64 + 1) as i64 - 1;
+            }
         };
         (low + offset as i64).min(high)
     }
@@ -118,7 +122,8 @@ mod tests {
     fn gaussian_has_a_standard_deviation_of_a_twelfth_of_the_range() {
         let counts = counts(&Distribution::Gaussian { iterations: 12 });
         let mean =
-            counts.iter().enumerate().map(|(key, &n)| key as f64 * f64::from(n)).sum::<f64>() / DRAWS as f64;
+            counts.iter().enumerate().map(|(key, &n)| key as f64 * f64::from(n)).sum::<f64>()
+                / DRAWS as f64;
         let variance = counts
             .iter()
             .enumerate()
@@ -160,7 +165,10 @@ mod tests {
                 let mut random = Random::new(3, Stream::Transaction, 0, 0);
                 for _ in 0..10_000 {
                     let key = distribution.draw(&mut random, 5, high);
-                    assert!((5..=high).contains(&key), "{distribution:?} drew {key} from 5..={high}");
+                    assert!(
+                        (5..=high).contains(&key),
+                        "{distribution:?} drew {key} from 5..={high}"
+                    );
                 }
             }
         }

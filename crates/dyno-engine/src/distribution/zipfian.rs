@@ -2,11 +2,13 @@
 
 use crate::random::Random;
 
-/// Draws ranks 1..=n with probability proportional to `rank^-exponent`, for any n, in constant time.
+/// Draws ranks 1..=n with probability proportional to `rank^-exponent`, for any n, in constant
+/// time.
 ///
-/// W. Hörmann, G. Derflinger: "Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS 6
-/// (1996). With h(x) = x^-s and its integral H, a uniform number between H(1.5)-1 and H(n+0.5) is inverted to x, rounded to k,
-/// and accepted when it lies under the histogram bar of k. The acceptance rate is above 90 % for the usual exponents.
+/// W. Hörmann, G. Derflinger: "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6 (1996). With h(x) = x^-s and its integral H, a uniform number
+/// between H(1.5)-1 and H(n+0.5) is inverted to x, rounded to k, and accepted when it lies under
+/// the histogram bar of k. The acceptance rate is above 90 % for the usual exponents.
 #[derive(Debug, Clone)]
 pub struct Zipfian {
     exponent: f64,
@@ -24,7 +26,8 @@ impl Zipfian {
         zipfian
     }
 
-    /// H(x) = (x^(1-s) - 1) / (1-s), and ln x at s = 1; written with expm1 so that it is exact near s = 1.
+    /// H(x) = (x^(1-s) - 1) / (1-s), and ln x at s = 1; written with expm1 so that it is exact near
+    /// s = 1.
     fn integral(&self, x: f64) -> f64 {
         let log = x.ln();
         expm1_ratio((1.0 - self.exponent) * log) * log

@@ -12,8 +12,8 @@ use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    self, CommitGap, Facts, GeneratorRecord, NamedTransactions, OpenLoop, StatementLatency, TrialEnd,
-    TrialRecord,
+    self, CommitGap, Facts, GeneratorRecord, NamedTransactions, OpenLoop, StatementLatency,
+    TrialEnd, TrialRecord,
 };
 use dyno_model::stages::StageRecord;
 use dyno_model::units::Nanos;
@@ -46,11 +46,14 @@ pub struct LoadInput<'a> {
     pub growth: Option<Growth>,
     /// True when the server runs on this machine.
     pub shares_machine: bool,
-    /// What is to be expected of the server: where it is harmed on purpose, clients try to connect until the end.
+    /// What is to be expected of the server: where it is harmed on purpose, clients try to connect
+    /// until the end.
     pub expected: Expected,
-    /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
+    /// Where the clients' shares are counted; a listener that keeps the other end can read them at
+    /// any time.
     pub shares: Arc<ClientShares>,
-    /// Where the number of workers is found by measuring before the load: what the run has measured. `None`: a rule chooses.
+    /// Where the number of workers is found by measuring before the load: what the run has
+    /// measured. `None`: a rule chooses.
     pub measured_workers: Option<Arc<MeasuredWorkers>>,
     /// Number of interrupts by the user so far; one or more ends measuring cleanly.
     pub interrupts: &'a AtomicUsize,
@@ -129,7 +132,8 @@ pub enum TrialError {
     /// A fault of this machine, such as no more threads.
     #[error("{0}")]
     Machine(String),
-    /// Threads of a script go on in a loop of its own, which nothing can end but the end of the process.
+    /// Threads of a script go on in a loop of its own, which nothing can end but the end of the
+    /// process.
     #[error("{0}")]
     LeftBehind(String),
 }
@@ -149,7 +153,8 @@ impl TrialError {
 pub struct LoadRecord {
     /// Time until all clients were ready.
     pub connecting: Nanos,
-    /// Length of the measured window: a duration that was asked for, else until the last counted answer.
+    /// Length of the measured window: a duration that was asked for, else until the last counted
+    /// answer.
     pub measured: Nanos,
     /// From the window's opening until the last client had ended, stragglers included.
     pub elapsed: Nanos,
@@ -185,9 +190,11 @@ pub struct LoadRecord {
     pub facts: Facts,
     /// The first failure that no client could go on after.
     pub fatal: Option<Fatal>,
-    /// True when clients were cut off at the end of the grace period; their transactions are unfinished.
+    /// True when clients were cut off at the end of the grace period; their transactions are
+    /// unfinished.
     pub is_cut_off: bool,
-    /// Clients whose threads never came back and were left behind; the threads end with the process.
+    /// Clients whose threads never came back and were left behind; the threads end with the
+    /// process.
     pub left_behind: Vec<ClientId>,
 }
 
@@ -198,10 +205,15 @@ impl LoadRecord {
         record::throughput(self.work, self.ledger.committed, self.measured)
     }
 
-    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no counters were read. It is not judged yet
-    /// ([`dyno_model::judge`]).
+    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no
+    /// counters were read. It is not judged yet ([`dyno_model::judge`]).
     #[must_use]
-    pub fn trial_record(&self, trial: Trial, started_at: String, server_version: String) -> TrialRecord {
+    pub fn trial_record(
+        &self,
+        trial: Trial,
+        started_at: String,
+        server_version: String,
+    ) -> TrialRecord {
         TrialRecord {
             trial,
             started_at,
@@ -243,7 +255,8 @@ pub enum FatalCause {
         failure: OperationFailure,
         /// Kind of the statement.
         statement: String,
-        /// Its text, with `?` for parameters, where it is known: not that of an operation which the workload measured by itself.
+        /// Its text, with `?` for parameters, where it is known: not that of an operation which the
+        /// workload measured by itself.
         sql: Option<String>,
     },
     /// The words of a script.

@@ -1,7 +1,7 @@
 //! What a script reports with: a client whose loop is not ours.
 //!
-//! A script runs on a thread of its own and may block. Its thread connects and prepares whatever it needs, says [`Meter::ready`], and
-//! then runs its loop:
+//! A script runs on a thread of its own and may block. Its thread connects and prepares whatever it
+//! needs, says [`Meter::ready`], and then runs its loop:
 //!
 //! ```text
 //!   while meter.begin_event() {
@@ -10,9 +10,9 @@
 //!   }
 //! ```
 
-use super::crew::{Crew, Post, Report, WorkerReport};
 use super::interrupt::Interrupters;
 use super::load::{ClientId, Fatal, FatalCause, TrialError};
+use super::worker_pool::{Post, Report, WorkerPool, WorkerReport};
 use crate::arrivals::{Arrivals, Begun};
 use crate::client::think;
 use crate::generator::WorkerMeter;
@@ -33,7 +33,8 @@ use std::time::Duration;
 
 /// A client that waits for an arrival looks so often whether the run was stopped.
 const STOP_NOTICED: Duration = Duration::from_millis(100);
-/// How late the kernel may let a thread sleep, in nanoseconds, when arrivals are waited for; its default is 50,000.
+/// How late the kernel may let a thread sleep, in nanoseconds, when arrivals are waited for; its
+/// default is 50,000.
 const TIMER_SLACK: u64 = 1_000;
 
 /// A script, shared by all its threads.
@@ -43,10 +44,16 @@ pub trait Script: Send + Sync + 'static {
 
     /// Places among [`Self::kinds`] of those that are a COMMIT.
     fn commits(&self) -> Vec<usize> {
-        self.kinds().iter().enumerate().filter(|(_, kind)| **kind == COMMIT).map(|(place, _)| place).collect()
+        self.kinds()
+            .iter()
+            .enumerate()
+            .filter(|(_, kind)| **kind == COMMIT)
+            .map(|(place, _)| place)
+            .collect()
     }
 
-    /// The whole life of one client, on a thread of its own. Ending without having been ready fails the run.
+    /// The whole life of one client, on a thread of its own. Ending without having been ready fails
+    /// the run.
     ///
     /// # Errors
     /// When this client cannot go on. Everybody stops then.
@@ -84,15 +91,16 @@ enum Place {
     Between,
     /// It may start an event, whose time begins here.
     Admitted(u64),
-    /// In an event whose time began at `start`; in an open loop its client works on it only from `begun` on.
+    /// In an event whose time began at `start`; in an open loop its client works on it only from
+    /// `begun` on.
     Within {
         start: u64,
         begun: u64,
     },
 }
 
-/// One script client's connection with the measuring core. All calls are cheap: no allocation, and no lock that anybody else holds for
-/// longer than a moment.
+/// One script client's connection with the measuring core. All calls are cheap: no allocation, and
+/// no lock that anybody else holds for longer than a moment.
 pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,
@@ -121,7 +129,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Says that the client is ready, and waits until all are. False when the run was called off: then no event may begin.
+    /// Says that the client is ready, and waits until all are. False when the run was called off:
+    /// then no event may begin.
     pub fn ready(&mut self) -> bool {
         let _ = self.reports.send(Report::Ready);
         let Ok(window) = self.go.recv() else { return false };
@@ -134,8 +143,8 @@ impl Meter {
         true
     }
 
-    /// Begins the next event; false when there must be none. The time between the end of one event and the beginning of the next
-    /// counts to the next, so that the clock is read once per event.
+    /// Begins the next event; false when there must be none. The time between the end of one event
+    /// and the beginning of the next counts to the next, so that the clock is read once per event.
     #[inline]
     pub fn begin_event(&mut self) -> bool {
         if !self.more_events() {
@@ -147,8 +156,8 @@ impl Meter {
         true
     }
 
-    /// Asks whether another event may begin, for scripts with a loop of their own: takes it from the budget. Followed by
-    /// [`Self::start_event`].
+    /// Asks whether another event may begin, for scripts with a loop of their own: takes it from
+    /// the budget. Followed by [`Self::start_event`].
     #[inline]
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
@@ -171,8 +180,8 @@ impl Meter {
         true
     }
 
-    /// Begins an event now, admitted or not: a loop of the script's own is the script's own. In an open loop an admitted event's time
-    /// began when it was due.
+    /// Begins an event now, admitted or not: a loop of the script's own is the script's own. In an
+    /// open loop an admitted event's time began when it was due.
     pub fn start_event(&mut self) {
         self.withdraw();
         let now = self.window.now();
@@ -203,7 +212,8 @@ impl Meter {
     pub fn end_event(&mut self) {
         let Place::Within { start, begun } = self.place else { return };
         let (window, is_counted) = (&self.window, self.is_counted);
-        // The clock is read behind the lock: what ended before the coordinator looked is then there when it looks.
+        // The clock is read behind the lock: what ended before the coordinator looked is then there
+        // when it looks.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
             recorder.committed(UNNAMED, start, end, window.share(begun, end), is_counted);
@@ -216,7 +226,8 @@ impl Meter {
         self.last_end = end;
     }
 
-    /// The event does not count, although its statements do. It was taken from the budget all the same.
+    /// The event does not count, although its statements do. It was taken from the budget all the
+    /// same.
     pub fn abandon_event(&mut self) {
         self.withdraw();
         self.last_end = self.window.now();
@@ -329,7 +340,8 @@ impl Meter {
         self.window.is_stopped()
     }
 
-    /// True when clients must not wait or retry any longer: measuring and its grace period are over.
+    /// True when clients must not wait or retry any longer: measuring and its grace period are
+    /// over.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_ready && self.window.is_cut(self.window.now())
@@ -343,26 +355,37 @@ impl Meter {
 }
 
 impl Drop for Meter {
-    /// An event that was begun and has no end failed, unless its client was cut off: then it is unfinished.
+    /// An event that was begun and has no end failed, unless its client was cut off: then it is
+    /// unfinished.
     fn drop(&mut self) {
         if !self.is_cut() {
             self.give_up_event();
         } else if let Place::Within { start, .. } = self.place {
-            self.note(|recorder, now, is_counted| recorder.cut_off(UNNAMED, start, now, is_counted));
+            self.note(|recorder, now, is_counted| {
+                recorder.cut_off(UNNAMED, start, now, is_counted)
+            });
         }
     }
 }
 
-/// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when nothing starts any more.
+/// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when
+/// nothing starts any more.
 fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<Begun> {
-    let turn = arrivals.turn(window, admitted);
-    sleep_until(turn.until(window)?, window);
-    arrivals.after(turn, window)
+    let readiness = arrivals.readiness(window, admitted);
+    sleep_until(readiness.until(window)?, window);
+    arrivals.after(readiness, window)
 }
 
-/// In a closed loop: blocks until the client has thought and may work in this stage. `None` when nothing starts any more.
+/// In a closed loop: blocks until the client has thought and may work in this stage. `None` when
+/// nothing starts any more.
 #[inline]
-fn await_stage(client: ClientId, window: &Window, now: u64, think: u64, admitted: u64) -> Option<Begun> {
+fn await_stage(
+    client: ClientId,
+    window: &Window,
+    now: u64,
+    think: u64,
+    admitted: u64,
+) -> Option<Begun> {
     let from = window.works_from(client.0, now.saturating_add(think));
     if from == now {
         return Begun::at_once(window, now, admitted);
@@ -386,16 +409,16 @@ fn precise_timers() {
 }
 
 /// Starts one thread per client.
-pub(crate) fn hire_scripts<S: Script>(
-    crew: &mut Crew<'_>,
+pub(crate) fn spawn_scripts<S: Script>(
+    worker_pool: &mut WorkerPool<'_>,
     script: &Arc<S>,
     threads: &ScriptThreads,
 ) -> Result<(), TrialError> {
-    let input = crew.input;
+    let input = worker_pool.input;
     let (counts_early, seed) = (input.load.warmup.0 == 0, input.seed);
     for client in (0..input.clients).map(ClientId) {
-        let common = (Arc::clone(script), Arc::clone(&input.shares), crew.arrivals());
-        crew.hire(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
+        let common = (Arc::clone(script), Arc::clone(&input.shares), worker_pool.arrivals());
+        worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
             let (script, shares, arrivals) = common;
             run_client(&*script, client, post, shares, arrivals, counts_early, seed)
         })?;
@@ -438,8 +461,8 @@ fn run_client<S: Script>(
     };
     let outcome = script.run(client, meter);
     let Some((window, cpu)) = started.get() else {
-        let message =
-            outcome.map_or_else(|trouble| trouble.0, |()| "the script ended before it was ready".into());
+        let message = outcome
+            .map_or_else(|trouble| trouble.0, |()| "the script ended before it was ready".into());
         // When the run was called off meanwhile, nobody reads this.
         let _ = reports.send(Report::InitFailed(client, message));
         return WorkerReport::default();

@@ -9,8 +9,8 @@ use dyno_model::record::OpenLoop;
 use dyno_model::response::Responses;
 use hdrhistogram::Histogram;
 
-/// The account of the arrivals, and the ages of those that did not commit. All samples must have been collected; `ended` is when the
-/// last worker had ended.
+/// The account of the arrivals, and the ages of those that did not commit. All samples must have
+/// been collected; `ended` is when the last worker had ended.
 pub(super) fn account(
     arrivals: &Arrivals,
     window: &Window,

@@ -1,8 +1,10 @@
 //! Stalls as they happen: no commit of any client for half a second, where commits are usual.
 //!
-//! A stall can be over before its interval is, and what the server was doing must be asked while it lasts. So the coordinator
-//! asks the workers' recorders when the last commit was, but only when the last one that it knows of is old enough: three or four times a
-//! second, whatever the throughput. Workers store one number more per transaction, beside the books that they write anyway.
+//! A stall can be over before its interval is, and what the server was doing must be asked while it
+//! lasts. So the coordinator asks the workers' recorders when the last commit was, but only when
+//! the last one that it knows of is old enough: three or four times a second, whatever the
+//! throughput. Workers store one number more per transaction, beside the books that they write
+//! anyway.
 
 use dyno_model::judge::{STALL, STALL_TIMES_MEAN, is_stall};
 
@@ -27,9 +29,9 @@ pub(crate) struct Silence {
 }
 
 impl Silence {
-    /// Looks at a time, nanoseconds since the first client began. `Some(Some(since))`: nothing has committed since then, and it
-    /// is a stall; `Some(None)`: the stall is over; `None`: no news.
-    pub(crate) fn look(&mut self, now: u64, ask: impl FnOnce() -> Life) -> Option<Option<u64>> {
+    /// Looks at a time, nanoseconds since the first client began. `Some(Some(since))`: nothing has
+    /// committed since then, and it is a stall; `Some(None)`: the stall is over; `None`: no news.
+    pub(crate) fn check(&mut self, now: u64, ask: impl FnOnce() -> Life) -> Option<Option<u64>> {
         if now.saturating_sub(self.life.last) < OLD && !self.is_stalled {
             return None;
         }
@@ -59,23 +61,29 @@ mod tests {
     #[test]
     fn half_a_second_without_a_commit_is_told_once_and_so_is_its_end() {
         let mut silence = Silence::default();
-        assert_eq!(silence.look(1000 * MS, || life(900, 999)), None);
-        assert_eq!(silence.look(1100 * MS, || panic!("a commit is known that is young enough")), None);
-        assert_eq!(silence.look(1400 * MS, || life(900, 999)), None, "not long enough");
-        assert_eq!(silence.look(1500 * MS, || life(900, 999)), Some(Some(999 * MS)));
-        assert_eq!(silence.look(1600 * MS, || life(900, 999)), None, "told already");
-        assert_eq!(silence.look(1700 * MS, || life(901, 1690)), Some(None));
-        assert_eq!(silence.look(1800 * MS, || panic!("a commit is known that is young enough")), None);
-        assert_eq!(silence.look(2190 * MS, || life(901, 1690)), Some(Some(1690 * MS)));
+        assert_eq!(silence.check(1000 * MS, || life(900, 999)), None);
+        assert_eq!(
+            silence.check(1100 * MS, || panic!("a commit is known that is young enough")),
+            None
+        );
+        assert_eq!(silence.check(1400 * MS, || life(900, 999)), None, "not long enough");
+        assert_eq!(silence.check(1500 * MS, || life(900, 999)), Some(Some(999 * MS)));
+        assert_eq!(silence.check(1600 * MS, || life(900, 999)), None, "told already");
+        assert_eq!(silence.check(1700 * MS, || life(901, 1690)), Some(None));
+        assert_eq!(
+            silence.check(1800 * MS, || panic!("a commit is known that is young enough")),
+            None
+        );
+        assert_eq!(silence.check(2190 * MS, || life(901, 1690)), Some(Some(1690 * MS)));
     }
 
     #[test]
     fn rare_transactions_and_a_slow_beginning_are_no_stall() {
         let mut silence = Silence::default();
-        assert_eq!(silence.look(3000 * MS, Life::default), None, "nothing is usual yet");
-        assert_eq!(silence.look(9000 * MS, || life(40, 8000)), None, "five a second");
+        assert_eq!(silence.check(3000 * MS, Life::default), None, "nothing is usual yet");
+        assert_eq!(silence.check(9000 * MS, || life(40, 8000)), None, "five a second");
         assert_eq!(
-            silence.look(13_000 * MS, || life(40, 8000)),
+            silence.check(13_000 * MS, || life(40, 8000)),
             Some(Some(8000 * MS)),
             "but not five seconds"
         );

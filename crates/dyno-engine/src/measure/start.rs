@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 /// Time between the signal to start and the common epoch, in which all workers wake up.
 const RUN_UP: Duration = Duration::from_millis(10);
 
-/// The moment at which clients begin, those of several crews together, and why they stop before their end.
+/// The moment at which clients begin, those of several crews together, and why they stop before
+/// their end.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     pub(super) epoch: Instant,
@@ -51,7 +52,7 @@ mod tests {
     use dyno_model::units::Nanos;
 
     #[test]
-    fn a_crew_that_is_stopped_stops_the_others_and_says_who_it_was() {
+    fn a_worker_pool_that_is_stopped_stops_the_others_and_says_who_it_was() {
         let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
         let start = Start::soon();
         let (lead, report) = (start.clone(), start.of("report"));
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_stops_all_crews_and_none_of_them_is_said_to_have_stopped() {
+    fn the_user_stops_all_worker_pools_and_none_of_them_is_said_to_have_stopped() {
         let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
         let start = Start::soon();
         let window = || Window::new(start.epoch, &load, None);

@@ -1,8 +1,8 @@
 //! Crews of several workloads that stop each other.
 
-use super::crew::{Crew, Ending, WorkerReport};
 use super::load::{ClientId, LoadInput};
 use super::start::Start;
+use super::worker_pool::{Ending, WorkerPool, WorkerReport};
 use crate::recording::Kinds;
 use crate::window::{StopCause, Window};
 use dyno_model::event::Listener;
@@ -37,19 +37,19 @@ const HOUR: Nanos = Nanos(3_600_000_000_000);
 fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
     let nobody = AtomicUsize::new(0);
     let input = LoadInput::new("crew", 1, load, 1, &nobody);
-    let mut crew = Crew::new(Kinds::default(), Ending::Await, &input);
+    let mut worker_pool = WorkerPool::new(Kinds::default(), Ending::Await, &input);
     let (alive, has_ended) = channel();
-    let hired = crew.hire(vec![ClientId(0)], 1, None, move |post| {
+    let spawned = worker_pool.spawn(vec![ClientId(0)], 1, None, move |post| {
         ALIVE.set(Some(alive));
         work(&post.go.recv().expect("it begins"));
         WorkerReport::default()
     });
-    hired.expect("there can be a thread");
-    crew.measure(start, &mut LooksLate(has_ended)).window
+    spawned.expect("there can be a thread");
+    worker_pool.measure(start, &mut LooksLate(has_ended)).window
 }
 
 #[test]
-fn a_crew_that_has_ended_before_anybody_looked_stops_the_others_too() {
+fn a_worker_pool_that_has_ended_before_anybody_looked_stops_the_others_too() {
     let load = LoadPlan::new(StopRule::Duration(HOUR));
     let start = Start::soon();
     measured(&load, &start.of("report"), |window| window.stop(no_table()));
@@ -60,7 +60,7 @@ fn a_crew_that_has_ended_before_anybody_looked_stops_the_others_too() {
 }
 
 #[test]
-fn a_crew_that_has_done_all_its_work_is_not_cut_short_by_one_that_was_stopped() {
+fn a_worker_pool_that_has_done_all_its_work_is_not_cut_short_by_one_that_was_stopped() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(0)));
     let start = Start::soon();
     let beside = Window::new(start.epoch, &load, None);

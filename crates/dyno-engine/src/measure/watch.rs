@@ -32,7 +32,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn look(
+    pub(super) fn check(
         &mut self,
         window: &Window,
         collector: &Collector,

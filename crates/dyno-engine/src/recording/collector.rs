@@ -1,4 +1,5 @@
-//! From samples to histograms: of each interval, and of the whole measured window, which is the sum of its intervals.
+//! From samples to histograms: of each interval, and of the whole measured window, which is the sum
+//! of its intervals.
 
 use super::Kinds;
 use super::gaps::Gaps;
@@ -14,7 +15,8 @@ use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 
-/// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the length of the trial.
+/// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the
+/// length of the trial.
 pub(crate) struct Collector {
     trial: String,
     kinds: Kinds,
@@ -37,7 +39,8 @@ pub(crate) struct Collector {
     open_intervals: VecDeque<Interval>,
     /// Index of the first open interval.
     first_open: u64,
-    /// Where the last sample fell, since the next mostly falls there too: start, end, and position among the open intervals.
+    /// Where the last sample fell, since the next mostly falls there too: start, end, and position
+    /// among the open intervals.
     last_place: (u64, u64, usize),
     /// Counted commits so far.
     pub(crate) committed: u64,
@@ -90,8 +93,8 @@ impl Collector {
         }
     }
 
-    /// The short way for what nearly all samples of scripts without statements are: a counted commit in the interval of the sample
-    /// before. False when it is something else.
+    /// The short way for what nearly all samples of scripts without statements are: a counted
+    /// commit in the interval of the sample before. False when it is something else.
     #[inline]
     fn sort_commit(&mut self, sample: Sample) -> bool {
         let end = sample.end();
@@ -115,7 +118,10 @@ impl Collector {
             return;
         }
         // Events that a script counts itself are no measured commits, but somebody works.
-        if matches!(sample.occurrence(), Occurrence::Committed | Occurrence::Counted(ScriptCounter::Events)) {
+        if matches!(
+            sample.occurrence(),
+            Occurrence::Committed | Occurrence::Counted(ScriptCounter::Events)
+        ) {
             self.note_commit(end);
         }
         let place = if sample.is_counted() {
@@ -128,8 +134,9 @@ impl Collector {
             // Its interval is written down already, and it is in no book of the window.
             return;
         } else {
-            // A transaction that began in warm-up and ended in the window does not count: it belongs to the last warm-up
-            // interval, so that the measured intervals add up to the books.
+            // A transaction that began in warm-up and ended in the window does not count: it
+            // belongs to the last warm-up interval, so that the measured intervals add up to the
+            // books.
             self.place(end.min(self.opens - 1))
         };
         let interval = &mut self.open_intervals[place];
@@ -143,7 +150,9 @@ impl Collector {
                 interval.retries += 1;
                 *interval.errors_by_kind.entry(kind).or_default() += 1;
             }
-            Occurrence::NotConnected(kind) => *interval.errors_by_kind.entry(kind).or_default() += 1,
+            Occurrence::NotConnected(kind) => {
+                *interval.errors_by_kind.entry(kind).or_default() += 1
+            }
             Occurrence::StatementFailed => interval.errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
             Occurrence::CutOff | Occurrence::Skipped | Occurrence::Late => {}
@@ -165,7 +174,8 @@ impl Collector {
         };
         if sample.is_counted() {
             latency::record(of_window, sample.duration());
-            if let Some(named) = self.named.get_mut(sample.name()).filter(|_| occurrence != Occurrence::Late)
+            if let Some(named) =
+                self.named.get_mut(sample.name()).filter(|_| occurrence != Occurrence::Late)
             {
                 latency::record(&mut named.censored, sample.duration());
             }
@@ -174,7 +184,8 @@ impl Collector {
         !matches!(occurrence, Occurrence::Failed(_))
     }
 
-    /// A transaction that began in warm-up and committed in the window is in no book, but somebody works.
+    /// A transaction that began in warm-up and committed in the window is in no book, but somebody
+    /// works.
     #[inline]
     fn note_commit(&mut self, end: u64) {
         if let Some(end) = end.checked_sub(self.opens) {
@@ -182,8 +193,9 @@ impl Collector {
         }
     }
 
-    /// Position of a time's interval among the open ones; the first of them when its own is complete.
-    /// Warm-up and window do not share an interval: they begin anew when the window opens.
+    /// Position of a time's interval among the open ones; the first of them when its own is
+    /// complete. Warm-up and window do not share an interval: they begin anew when the window
+    /// opens.
     #[inline]
     fn place(&mut self, end: u64) -> usize {
         let (from, to, place) = self.last_place;
@@ -227,8 +239,13 @@ impl Collector {
     fn fresh(&self, index: u64) -> Interval {
         let (start, end) = self.bounds(index);
         let is_warmup = index < self.warmup_intervals();
-        let empty =
-            Interval::empty(&self.trial, is_warmup, Nanos(start), Nanos(end - start), &self.kinds.statements);
+        let empty = Interval::empty(
+            &self.trial,
+            is_warmup,
+            Nanos(start),
+            Nanos(end - start),
+            &self.kinds.statements,
+        );
         let named = |name: &&str| ((*name).to_owned(), latency::histogram());
         Interval { transactions: self.kinds.transactions.iter().map(named).collect(), ..empty }
     }
@@ -238,13 +255,14 @@ impl Collector {
         self.bounds(self.first_open).1
     }
 
-    /// The next interval that ended by a time, also when nothing happened in it. All samples until then must have been taken; one that
-    /// comes later belongs to the next interval.
+    /// The next interval that ended by a time, also when nothing happened in it. All samples until
+    /// then must have been taken; one that comes later belongs to the next interval.
     pub(crate) fn complete(&mut self, time: u64) -> Option<Interval> {
         if self.next_end() > time {
             return None;
         }
-        let mut interval = self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
+        let mut interval =
+            self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
         self.gaps.fold(self.next_end().saturating_sub(self.opens));
         self.first_open += 1;
         self.last_place = (0, 0, 0);
@@ -289,18 +307,20 @@ impl Collector {
         }
     }
 
-    /// The longest times without a commit in the window, which has this length, longest first; at least one.
+    /// The longest times without a commit in the window, which has this length, longest first; at
+    /// least one.
     pub(crate) fn longest_gaps(&self, measured: u64) -> Vec<CommitGap> {
         self.gaps.longest(measured)
     }
 
-    /// Ages of counted transactions that failed or were cut off, and how many of these were cut off.
+    /// Ages of counted transactions that failed or were cut off, and how many of these were cut
+    /// off.
     pub(crate) fn censored(&self) -> (&Histogram<u64>, u64) {
         (&self.censored, self.cut_off)
     }
 
-    /// How late the generator began the transactions of the window, of which so many were started: those that no client was free for
-    /// began without its delay. `None` when there were none.
+    /// How late the generator began the transactions of the window, of which so many were started:
+    /// those that no client was free for began without its delay. `None` when there were none.
     pub(crate) fn lag(&self, started: u64) -> Option<Lag> {
         let mut all = self.lag.clone();
         let _ = all.record_n(latency::LOWEST_NANOS, started.saturating_sub(all.len()));
@@ -309,9 +329,13 @@ impl Collector {
         (count > 0).then(|| Lag { count, awaited, p50: at(50.0), p99: at(99.0), max })
     }
 
-    /// What the transactions of each name brought, in complete intervals, with the work that was done. In a closed loop nobody waits for one that does not
-    /// commit.
-    pub(crate) fn transactions(&self, work: &[Option<f64>], is_open: bool) -> Vec<NamedTransactions> {
+    /// What the transactions of each name brought, in complete intervals, with the work that was
+    /// done. In a closed loop nobody waits for one that does not commit.
+    pub(crate) fn transactions(
+        &self,
+        work: &[Option<f64>],
+        is_open: bool,
+    ) -> Vec<NamedTransactions> {
         let named = self.kinds.transactions.iter().zip(&self.named).zip(work);
         let record = |((name, responses), work): ((&&str, &Responses), &Option<f64>)| {
             let committed = || ResponseSummary::from(&LatencySummary::from(&responses.committed));
@@ -331,12 +355,16 @@ impl Collector {
             .iter()
             .zip(&self.statements)
             .filter(|(_, histogram)| !histogram.is_empty())
-            .map(|(kind, histogram)| StatementLatency { name: (*kind).to_owned(), latency: histogram.into() })
+            .map(|(kind, histogram)| StatementLatency {
+                name: (*kind).to_owned(),
+                latency: histogram.into(),
+            })
             .collect()
     }
 }
 
-/// A commit in its interval. One with a name is only written down under it: all of them together are added up when the interval is complete.
+/// A commit in its interval. One with a name is only written down under it: all of them together
+/// are added up when the interval is complete.
 #[inline]
 fn record_commit(interval: &mut Interval, sample: Sample) {
     let histogram = match interval.transactions.get_mut(sample.name()) {
@@ -392,7 +420,8 @@ mod tests {
         let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
         // It began in the first interval.
         collector.take(&[Sample::new(Occurrence::Committed, 2 * SECOND + 5, 2 * SECOND, true)]);
-        let counts: Vec<u64> = collector.rest(3 * SECOND).iter().map(|it| it.latency.count).collect();
+        let counts: Vec<u64> =
+            collector.rest(3 * SECOND).iter().map(|it| it.latency.count).collect();
         assert_eq!(counts, [0, 0, 1]);
     }
 
@@ -414,8 +443,11 @@ mod tests {
         ]);
         let intervals = collector.rest(SECOND);
         let found = |interval: &Interval| {
-            let lengths =
-                interval.transactions.iter().map(|(_, histogram)| histogram.len()).collect::<Vec<_>>();
+            let lengths = interval
+                .transactions
+                .iter()
+                .map(|(_, histogram)| histogram.len())
+                .collect::<Vec<_>>();
             (interval.is_warmup, interval.transaction.len(), lengths)
         };
         assert_eq!(
@@ -429,10 +461,17 @@ mod tests {
                 let response = record.response.expect("there are some");
                 (record.name, record.work, response.count, response.censored, response.max.nanos)
             };
-            collector.transactions(&[Some(1.5), None], is_open).into_iter().map(of).collect::<Vec<_>>()
+            collector
+                .transactions(&[Some(1.5), None], is_open)
+                .into_iter()
+                .map(of)
+                .collect::<Vec<_>>()
         };
         let (read, pay) = ("read".to_owned(), "pay".to_owned());
-        assert_eq!(records(true), [(read.clone(), Some(1.5), 2, 1, 80.0), (pay.clone(), None, 3, 1, 70.0)]);
+        assert_eq!(
+            records(true),
+            [(read.clone(), Some(1.5), 2, 1, 80.0), (pay.clone(), None, 3, 1, 70.0)]
+        );
         assert_eq!(records(false), [(read, Some(1.5), 1, 0, 10.0), (pay, None, 2, 0, 50.0)]);
     }
 
@@ -441,7 +480,10 @@ mod tests {
         let mut collector = Collector::new("trial", &Kinds::default(), SECOND + 5, SECOND);
         collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
         let warmup: Vec<Interval> = std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
-        assert_eq!(warmup.iter().map(|interval| interval.length.0).collect::<Vec<_>>(), [SECOND, 5]);
+        assert_eq!(
+            warmup.iter().map(|interval| interval.length.0).collect::<Vec<_>>(),
+            [SECOND, 5]
+        );
         assert_eq!(warmup[1].latency.count, 1);
         collector.take(&[committed(SECOND + 9, false)]);
         let rest = collector.rest(2 * SECOND);
@@ -476,13 +518,15 @@ mod tests {
         for at in 0..400 {
             let sample = |kind: u64| {
                 let duration = 50_000 + (kind * 7_919 + at * 104_729) % 100_000;
-                let statement = Occurrence::Statement(kind as u16, dyno_model::ledger::OutcomeClass::Read);
+                let statement =
+                    Occurrence::Statement(kind as u16, dyno_model::ledger::OutcomeClass::Read);
                 Sample::new(statement, at * SECOND / 10, duration, true)
             };
             collector.take(&(0..number).map(sample).collect::<Vec<_>>());
             let open = collector.open_intervals.iter().flat_map(|interval| &interval.statements);
-            let open: usize =
-                open.map(|(name, times)| name.capacity() + times.memory() + size_of_val(times)).sum();
+            let open: usize = open
+                .map(|(name, times)| name.capacity() + times.memory() + size_of_val(times))
+                .sum();
             let sums: usize =
                 collector.statements.iter().map(|times| times.memory() + size_of_val(times)).sum();
             largest = largest.max((open + sums) as u64 / number);
@@ -493,7 +537,8 @@ mod tests {
 
     #[test]
     fn the_lag_of_a_few_is_not_the_lag_of_all() {
-        // In an overload only the first transactions found a free client; two of them began 14 ms late.
+        // In an overload only the first transactions found a free client; two of them began 14 ms
+        // late.
         let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
         collector.take(&[Sample::new(Occurrence::Late, 5, 14_000_000, true); 2]);
         collector.take(&[Sample::new(Occurrence::Late, 5, 1_000, false)]);

@@ -1,9 +1,10 @@
-//! How long nothing committed: the longest gaps between commits, exact from the commits' own times, in memory that does not
-//! grow with the trial.
+//! How long nothing committed: the longest gaps between commits, exact from the commits' own times,
+//! in memory that does not grow with the trial.
 //!
-//! A gap of a millisecond or more reaches over the end of a millisecond. So the first and the last commit of each millisecond
-//! are enough to know all such gaps exactly (the idea of Gonzalez' maximum gap by buckets, 1975); shorter ones are bounded by them. Milliseconds
-//! whose samples have all come are folded into the longest gaps so far and forgotten.
+//! A gap of a millisecond or more reaches over the end of a millisecond. So the first and the last
+//! commit of each millisecond are enough to know all such gaps exactly (the idea of Gonzalez'
+//! maximum gap by buckets, 1975); shorter ones are bounded by them. Milliseconds whose samples have
+//! all come are folded into the longest gaps so far and forgotten.
 
 use dyno_model::record::CommitGap;
 use dyno_model::units::Nanos;
@@ -63,13 +64,15 @@ impl Gaps {
         slot.last = slot.last.max(within);
     }
 
-    /// A sample that was on its way for longer than it is waited for: it ends the gap that it falls into.
+    /// A sample that was on its way for longer than it is waited for: it ends the gap that it falls
+    /// into.
     #[cold]
     fn note_late(&mut self, end: u64) {
         if end > self.edge {
             self.keep(Gap { from: self.edge, to: end });
             self.edge = end;
-        } else if let Some(at) = self.longest.iter().position(|gap| gap.from < end && end < gap.to) {
+        } else if let Some(at) = self.longest.iter().position(|gap| gap.from < end && end < gap.to)
+        {
             let gap = self.longest.remove(at);
             self.keep(Gap { from: gap.from, to: end });
             self.keep(Gap { from: end, to: gap.to });
@@ -106,8 +109,8 @@ impl Gaps {
         }
     }
 
-    /// The longest times without a commit in a window of this length, longest first. Its opening and its end bound gaps as
-    /// commits do.
+    /// The longest times without a commit in a window of this length, longest first. Its opening
+    /// and its end bound gaps as commits do.
     pub(crate) fn longest(&self, window: u64) -> Vec<CommitGap> {
         let mut all = self.clone();
         all.fold(u64::MAX);
@@ -117,7 +120,10 @@ impl Gaps {
         // Answers may come after the end of the window.
         let inside = all.longest.iter().filter(|gap| gap.from < window);
         let mut gaps: Vec<CommitGap> = inside
-            .map(|gap| CommitGap { at: Nanos(gap.from), length: Nanos(gap.to.min(window) - gap.from) })
+            .map(|gap| CommitGap {
+                at: Nanos(gap.from),
+                length: Nanos(gap.to.min(window) - gap.from),
+            })
             .collect();
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.length));
         gaps
@@ -142,8 +148,15 @@ mod tests {
         assert_eq!(longest(&[], 50 * ms), (0, 50 * ms), "nothing committed at all");
         assert_eq!(longest(&[7 * ms + 3, 8 * ms], 10 * ms), (0, 7 * ms + 3), "before the first");
         assert_eq!(longest(&[ms, 2 * ms + 9], 10 * ms), (2 * ms + 9, 8 * ms - 9), "after the last");
-        assert_eq!(longest(&[ms, 2 * ms, 703 * ms + 1, 704 * ms], 705 * ms), (2 * ms, 701 * ms + 1));
-        assert_eq!(longest(&[3 * ms, 900 * ms], 500 * ms), (3 * ms, 497 * ms), "answers of the grace period");
+        assert_eq!(
+            longest(&[ms, 2 * ms, 703 * ms + 1, 704 * ms], 705 * ms),
+            (2 * ms, 701 * ms + 1)
+        );
+        assert_eq!(
+            longest(&[3 * ms, 900 * ms], 500 * ms),
+            (3 * ms, 497 * ms),
+            "answers of the grace period"
+        );
     }
 
     #[test]
@@ -154,7 +167,8 @@ mod tests {
         gaps.fold(500 * SLOT);
         gaps.note(30 * SLOT);
         gaps.note(450 * SLOT);
-        let lengths: Vec<u64> = gaps.longest(500 * SLOT).iter().map(|gap| gap.length.0 / SLOT).collect();
+        let lengths: Vec<u64> =
+            gaps.longest(500 * SLOT).iter().map(|gap| gap.length.0 / SLOT).collect();
         assert_eq!(lengths[..4], [350, 70, 50, 30]);
     }
 

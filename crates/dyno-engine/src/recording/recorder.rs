@@ -1,12 +1,14 @@
 //! The samples and books of one worker.
 //!
-//! Histograms are big (tens of kilobytes each) and there is one per statement kind; one set per worker would cost more
-//! memory than all connections together. So workers only append samples, and the coordinator sorts them into the one set of
-//! histograms that the process has. Appending costs a few nanoseconds; sorting runs in batches that stay in cache.
+//! Histograms are big (tens of kilobytes each) and there is one per statement kind; one set per
+//! worker would cost more memory than all connections together. So workers only append samples, and
+//! the coordinator sorts them into the one set of histograms that the process has. Appending costs
+//! a few nanoseconds; sorting runs in batches that stay in cache.
 //!
-//! A recorder stands behind a lock that its worker alone takes, but for one moment per interval, in which the coordinator takes
-//! the samples that are there. So an interval is complete when it ends, even if a worker is stuck in a statement, and the books of a
-//! worker that never comes back can be closed without it.
+//! A recorder stands behind a lock that its worker alone takes, but for one moment per interval, in
+//! which the coordinator takes the samples that are there. So an interval is complete when it ends,
+//! even if a worker is stuck in a statement, and the books of a worker that never comes back can be
+//! closed without it.
 
 use super::Kinds;
 use super::sample::{Occurrence, Sample};
@@ -22,10 +24,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Samples of a worker that drives many clients, handed over at once: 32 KiB.
 pub(crate) const BATCH: usize = 2048;
-/// Samples of a worker that drives one client: 4 KiB, because there are as many of these workers as clients. It grows with a
-/// client that fills it in no time.
+/// Samples of a worker that drives one client: 4 KiB, because there are as many of these workers as
+/// clients. It grows with a client that fills it in no time.
 pub(crate) const SMALL_BATCH: usize = 256;
-/// A batch that was filled sooner than this is too small, nanoseconds: handing over costs a system call.
+/// A batch that was filled sooner than this is too small, nanoseconds: handing over costs a system
+/// call.
 const FILLED_SOON: u64 = 2_000_000;
 /// Most samples that one call of [`SharedRecorder::note`] adds.
 const SAMPLES_PER_NOTE: usize = 8;
@@ -40,7 +43,8 @@ pub(crate) struct Batch {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// Everything that counts whether in warm-up or not; audits and server counters are compared with it.
+/// Everything that counts whether in warm-up or not; audits and server counters are compared with
+/// it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Transactions started.
@@ -56,7 +60,8 @@ pub struct Totals {
     /// Statements sent, by kind, and those of them that were answered by an error.
     pub sent: Vec<u64>,
     pub refused: Vec<u64>,
-    /// Committed transactions, each by the share of its time that lies in the measured window ([`crate::window::Window::share`]).
+    /// Committed transactions, each by the share of its time that lies in the measured window
+    /// ([`crate::window::Window::share`]).
     pub work: f64,
     /// Transactions by their name, where they have names.
     pub by_name: Vec<NameTotals>,
@@ -152,8 +157,10 @@ pub(crate) struct WorkerPulse {
 
 impl Recorder {
     pub(crate) fn new(kinds: &Kinds, batch: usize) -> Self {
-        let statement = |name: &&str| StatementCount { name: (*name).to_owned(), ..Default::default() };
-        let transaction = |name: &&str| TransactionCount { name: (*name).to_owned(), ..Default::default() };
+        let statement =
+            |name: &&str| StatementCount { name: (*name).to_owned(), ..Default::default() };
+        let transaction =
+            |name: &&str| TransactionCount { name: (*name).to_owned(), ..Default::default() };
         let statements: Vec<StatementCount> = kinds.statements.iter().map(statement).collect();
         Self {
             samples: Vec::with_capacity(batch),
@@ -207,7 +214,8 @@ impl Recorder {
         self.push(Occurrence::StatementFailed, now, 0, is_counted);
     }
 
-    /// A transaction is begun; `name` is the place of its name among those of the workload, here and below, and [`UNNAMED`] where they have none.
+    /// A transaction is begun; `name` is the place of its name among those of the workload, here
+    /// and below, and [`UNNAMED`] where they have none.
     pub(crate) fn started(&mut self, name: u16, is_counted: bool) {
         self.totals.started += 1;
         self.in_all(name, |totals| totals.started += 1);
@@ -241,8 +249,16 @@ impl Recorder {
         }
     }
 
-    /// A transaction committed whose time is `start` to `end`, and which did so much of its work in the window.
-    pub(crate) fn committed(&mut self, name: u16, start: u64, end: u64, work: f64, is_counted: bool) {
+    /// A transaction committed whose time is `start` to `end`, and which did so much of its work in
+    /// the window.
+    pub(crate) fn committed(
+        &mut self,
+        name: u16,
+        start: u64,
+        end: u64,
+        work: f64,
+        is_counted: bool,
+    ) {
         self.totals.committed += 1;
         self.totals.work += work;
         self.in_all(name, |totals| {
@@ -255,7 +271,8 @@ impl Recorder {
         }
         self.beat(end);
         let duration = end.saturating_sub(start);
-        self.samples.push(Sample::new(Occurrence::Committed, end, duration, is_counted).named(name));
+        self.samples
+            .push(Sample::new(Occurrence::Committed, end, duration, is_counted).named(name));
     }
 
     pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, is_counted: bool) {
@@ -294,7 +311,8 @@ impl Recorder {
         self.samples.push(Sample::new(Occurrence::Failed(kind), now, age, is_counted).named(name));
     }
 
-    /// A transaction whose time began at `start` is cut off. The books know it by what is missing in them.
+    /// A transaction whose time began at `start` is cut off. The books know it by what is missing
+    /// in them.
     pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, is_counted: bool) {
         let age = now.saturating_sub(start);
         self.samples.push(Sample::new(Occurrence::CutOff, now, age, is_counted).named(name));
@@ -305,7 +323,8 @@ impl Recorder {
         self.push(Occurrence::Late, now, lag, is_counted);
     }
 
-    /// A transaction that was started, and whose time began at `start`, turned out too late to be begun.
+    /// A transaction that was started, and whose time began at `start`, turned out too late to be
+    /// begun.
     pub(crate) fn skipped(&mut self, start: u64, now: u64, is_counted: bool) {
         self.totals.skipped += 1;
         if is_counted {
@@ -315,7 +334,8 @@ impl Recorder {
         self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
     }
 
-    /// A client that has lost its connection did not get another. It is in no book: it will try again.
+    /// A client that has lost its connection did not get another. It is in no book: it will try
+    /// again.
     pub(crate) fn not_connected(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
         self.push(Occurrence::NotConnected(kind), now, 0, is_counted);
     }
@@ -384,7 +404,8 @@ impl Recorder {
     }
 }
 
-/// A recorder that its worker writes and the coordinator looks into. A panic of a worker leaves its books as far as they were written.
+/// A recorder that its worker writes and the coordinator looks into. A panic of a worker leaves its
+/// books as far as they were written.
 #[derive(Clone)]
 pub(crate) struct SharedRecorder {
     worker: u32,
@@ -393,16 +414,23 @@ pub(crate) struct SharedRecorder {
 }
 
 impl SharedRecorder {
-    pub(crate) fn new(worker: u32, kinds: &Kinds, batch: usize, batches: SyncSender<Batch>) -> Self {
+    pub(crate) fn new(
+        worker: u32,
+        kinds: &Kinds,
+        batch: usize,
+        batches: SyncSender<Batch>,
+    ) -> Self {
         Self { worker, recorder: Arc::new(Mutex::new(Recorder::new(kinds, batch))), batches }
     }
 
-    /// The recorder alone, for the coordinator: it must not hold a sender, or it would never see the last worker go.
+    /// The recorder alone, for the coordinator: it must not hold a sender, or it would never see
+    /// the last worker go.
     pub(crate) fn inner(&self) -> Arc<Mutex<Recorder>> {
         Arc::clone(&self.recorder)
     }
 
-    /// Writes something down. A full batch leaves; when the coordinator is behind, the worker waits for it, without holding the lock.
+    /// Writes something down. A full batch leaves; when the coordinator is behind, the worker waits
+    /// for it, without holding the lock.
     #[inline]
     pub(crate) fn note<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
         self.note_and_tell(write).0
@@ -443,7 +471,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..7, any::<bool>()), 0..300)) {
+        fn the_counters_balance_whatever_happens(events in prop::collection::vec((0_u8..7, any::<bool>()), 0..300)) {
             let kinds = Kinds { statements: vec!["select", "update"], transactions: vec!["read", "pay"], ..Kinds::default() };
             let mut recorder = Recorder::new(&kinds, 16);
             let mut names = events.len() as u16;
@@ -480,7 +508,7 @@ mod tests {
         }
 
         #[test]
-        fn the_books_of_transactions_without_names_balance(events in prop::collection::vec((0_u8..4, any::<bool>()), 0..300)) {
+        fn the_counters_of_transactions_without_names_balance(events in prop::collection::vec((0_u8..4, any::<bool>()), 0..300)) {
             let mut recorder = Recorder::new(&Kinds::default(), 16);
             let mut open = [0_u32; 2];
             for (event, is_counted) in events {
@@ -509,7 +537,8 @@ mod tests {
         recorder.cut_off(1, 1, 2, true);
         let handed: Vec<_> =
             recorder.samples.iter().map(|sample| (sample.occurrence(), sample.name())).collect();
-        let ends = [Occurrence::Committed, Occurrence::Failed(FailureKind::Deadlock), Occurrence::CutOff];
+        let ends =
+            [Occurrence::Committed, Occurrence::Failed(FailureKind::Deadlock), Occurrence::CutOff];
         assert_eq!(handed, ends.map(|end| (end, 1)));
     }
 

@@ -35,8 +35,8 @@ pub(crate) enum Occurrence {
 pub(crate) struct Sample {
     /// End, nanoseconds since the epoch, and above bit 48 the occurrence.
     end_and_occurrence: u64,
-    /// Duration in nanoseconds; from bit 48 on which name the transaction has; in bits 60 and 61 what the statement left; in bit 63 whether it counts (else
-    /// it is warm-up).
+    /// Duration in nanoseconds; from bit 48 on which name the transaction has; in bits 60 and 61
+    /// what the statement left; in bit 63 whether it counts (else it is warm-up).
     duration_and_marks: u64,
 }
 
@@ -85,7 +85,8 @@ impl Sample {
         }
     }
 
-    /// The sample of a transaction of a name, by its place among them, which must be below [`NAMES_MAX`].
+    /// The sample of a transaction of a name, by its place among them, which must be below
+    /// [`NAMES_MAX`].
     #[inline]
     pub(crate) fn named(self, name: u16) -> Self {
         Self { duration_and_marks: self.duration_and_marks | u64::from(name) << NAME_SHIFT, ..self }
@@ -106,10 +107,16 @@ impl Sample {
             3 => Occurrence::CutOff,
             4 => Occurrence::Late,
             5 => Occurrence::Skipped,
-            code if code < FIRST_FAILED => Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
+            code if code < FIRST_FAILED => {
+                Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize])
+            }
             code if code < FIRST_RETRIED => Occurrence::Failed(failure(code - FIRST_FAILED)),
-            code if code < FIRST_NOT_CONNECTED => Occurrence::Retried(failure(code - FIRST_RETRIED)),
-            code if code < FIRST_KIND => Occurrence::NotConnected(failure(code - FIRST_NOT_CONNECTED)),
+            code if code < FIRST_NOT_CONNECTED => {
+                Occurrence::Retried(failure(code - FIRST_RETRIED))
+            }
+            code if code < FIRST_KIND => {
+                Occurrence::NotConnected(failure(code - FIRST_NOT_CONNECTED))
+            }
             code => Occurrence::Statement((code - FIRST_KIND) as u16, self.class()),
         }
     }

@@ -16,7 +16,8 @@ pub struct ClientShare {
     pub max: Nanos,
 }
 
-/// A line of cache of its own for every client, so that clients on different threads do not slow each other down.
+/// A line of cache of its own for every client, so that clients on different threads do not slow
+/// each other down.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -40,7 +41,8 @@ impl Default for Slot {
 /// The shortest response time of a client that has none.
 const UNKNOWN: u64 = u64::MAX;
 
-/// The shares of all clients. Each is written by its client only; reading it takes no lock and disturbs nobody.
+/// The shares of all clients. Each is written by its client only; reading it takes no lock and
+/// disturbs nobody.
 #[derive(Debug, Default)]
 pub struct ClientShares(Box<[Slot]>);
 
@@ -51,17 +53,21 @@ impl ClientShares {
         Self((0..clients).map(|_| Slot::default()).collect())
     }
 
-    /// All shares as they are now. Each is exact; together they are of one moment only when the clients have ended.
+    /// All shares as they are now. Each is exact; together they are of one moment only when the
+    /// clients have ended.
     pub fn iter(&self) -> impl Iterator<Item = ClientShare> + '_ {
         self.0.iter().map(|slot| ClientShare {
             events: slot.events.load(Ordering::Relaxed),
             busy: Nanos(slot.busy.load(Ordering::Relaxed)),
-            min: Nanos(Some(slot.min.load(Ordering::Relaxed)).filter(|min| *min != UNKNOWN).unwrap_or(0)),
+            min: Nanos(
+                Some(slot.min.load(Ordering::Relaxed)).filter(|min| *min != UNKNOWN).unwrap_or(0),
+            ),
             max: Nanos(slot.max.load(Ordering::Relaxed)),
         })
     }
 
-    /// From here on extremes are those of a new period. A transaction that ends meanwhile may count to either.
+    /// From here on extremes are those of a new period. A transaction that ends meanwhile may count
+    /// to either.
     pub fn forget_extremes(&self) {
         for slot in &self.0 {
             slot.min.store(UNKNOWN, Ordering::Relaxed);
@@ -69,7 +75,8 @@ impl ClientShares {
         }
     }
 
-    /// One more transaction of a client. Only the client's own thread calls this, so a plain load and store lose nothing.
+    /// One more transaction of a client. Only the client's own thread calls this, so a plain load
+    /// and store lose nothing.
     #[inline]
     pub(crate) fn record(&self, client: u32, latency: u64) {
         let slot = &self.0[client as usize];

@@ -37,7 +37,9 @@ impl StageTally {
         let (end, duration) = (sample.end(), sample.duration());
         match sample.occurrence() {
             Occurrence::Committed => self.committed(end, duration, sample.is_counted()),
-            Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped if sample.is_counted() => {
+            Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped
+                if sample.is_counted() =>
+            {
                 self.lost(end, duration);
             }
             _ => {}
@@ -93,9 +95,11 @@ mod tests {
         StageTally::of(&load).expect("it has stages")
     }
 
-    /// Commits while each lasted, and of what began in it: how much there was, and how much of it was lost.
+    /// Commits while each lasted, and of what began in it: how much there was, and how much of it
+    /// was lost.
     fn found(tally: &StageTally) -> Vec<(u64, u64, u64)> {
-        let begun = |record: &StageRecord| record.response.map_or((0, 0), |all| (all.count, all.censored));
+        let begun =
+            |record: &StageRecord| record.response.map_or((0, 0), |all| (all.count, all.censored));
         tally.records().iter().map(|it| (it.committed, begun(it).0, begun(it).1)).collect()
     }
 

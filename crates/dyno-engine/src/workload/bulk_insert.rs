@@ -1,7 +1,8 @@
 //! `bulk_insert`: each client fills a table of its own with multi-row INSERTs.
 //!
-//! A transaction is either one INSERT of a given number of rows, or, as sysbench counts, one row: rows are kept until their INSERT
-//! would be longer than 512 KiB, so most transactions send nothing.
+//! A transaction is either one INSERT of a given number of rows, or, as sysbench counts, one row:
+//! rows are kept until their INSERT would be longer than 512 KiB, so most transactions send
+//! nothing.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
 use super::data_set::{DataSet, TableDefinition};
@@ -99,7 +100,8 @@ impl BulkInsert {
             }
             Err(failure) => {
                 if failure.leaves_doubt() {
-                    // They may stand in the table. Sent once more they would be found there and refused for ever.
+                    // They may stand in the table. Sent once more they would be found there and
+                    // refused for ever.
                     client.rows = 0;
                 } else {
                     self.sent.fetch_sub(client.rows, Ordering::Relaxed);

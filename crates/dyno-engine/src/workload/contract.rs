@@ -37,7 +37,8 @@ pub struct AuditFacts<'a, B> {
 }
 
 impl<B> AuditFacts<'_, B> {
-    /// Transactions that may stand in the data or not: those whose commit is in doubt and, as much in doubt, those that were cut off.
+    /// Transactions that may stand in the data or not: those whose commit is in doubt and, as much
+    /// in doubt, those that were cut off.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.totals.in_doubt + self.totals.unfinished()
@@ -54,10 +55,12 @@ pub trait Workload: Send + Sync + 'static {
     /// What the audit needs to know of the data before the trial.
     type Baseline: Default;
 
-    /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and `rollback` are added behind.
+    /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and
+    /// `rollback` are added behind.
     fn kinds(&self) -> Vec<&'static str>;
 
-    /// Places among [`Self::kinds`] of those that are a COMMIT. The server counts them beside those that the session sends.
+    /// Places among [`Self::kinds`] of those that are a COMMIT. The server counts them beside those
+    /// that the session sends.
     fn commits(&self) -> Vec<usize> {
         Vec::new()
     }
@@ -67,33 +70,39 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// True when each transaction leaves a row in the [commit ledger](crate::commit_ledger). The session writes it, before COMMIT; where
-    /// the workload begins no transactions, each of its transactions is put into one.
+    /// True when each transaction leaves a row in the [commit ledger](crate::commit_ledger). The
+    /// session writes it, before COMMIT; where the workload begins no transactions, each of its
+    /// transactions is put into one.
     fn keeps_ledger(&self) -> bool {
         false
     }
 
-    /// After so many of its transactions a client connects and prepares anew; 0: never. The time it takes belongs to the transaction.
+    /// After so many of its transactions a client connects and prepares anew; 0: never. The time it
+    /// takes belongs to the transaction.
     fn reconnect_every(&self) -> u64 {
         0
     }
 
-    /// True when it is known to change nothing in the database, so that running it in advance leaves the data as they are.
+    /// True when it is known to change nothing in the database, so that running it in advance
+    /// leaves the data as they are.
     fn only_reads(&self) -> bool {
         false
     }
 
-    /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
+    /// How a transaction begins; `None` when every statement commits by itself, so that nothing
+    /// needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
         Some("BEGIN")
     }
 
-    /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None where all are sent as text.
+    /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None
+    /// where all are sent as text.
     fn statements(&self) -> Vec<StatementText> {
         Vec::new()
     }
 
-    /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of it.
+    /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of
+    /// it.
     fn examples(&self) -> Vec<StatementText> {
         self.statements()
     }
@@ -104,23 +113,26 @@ pub trait Workload: Send + Sync + 'static {
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
 
-    /// Names of its transactions, where they have any; those of each name have figures of its own, beside those of its statements.
+    /// Names of its transactions, where they have any; those of each name have figures of its own,
+    /// beside those of its statements.
     fn transactions(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The name of a transaction, by its place among [`Self::transactions`], from the numbers that its attempts will draw. Not asked for where there is one
-    /// name or none.
+    /// The name of a transaction, by its place among [`Self::transactions`], from the numbers that
+    /// its attempts will draw. Not asked for where there is one name or none.
     fn name(&self, _random: &mut Random) -> u16 {
         0
     }
 
-    /// Closed loop: how long a client waits on average before a transaction of this name, where that is not the load's think time.
+    /// Closed loop: how long a client waits on average before a transaction of this name, where
+    /// that is not the load's think time.
     fn think(&self, _name: u16) -> Option<Nanos> {
         None
     }
 
-    /// One attempt of a transaction. The same sequence number brings the same random numbers in every attempt.
+    /// One attempt of a transaction. The same sequence number brings the same random numbers in
+    /// every attempt.
     async fn transaction(
         &self,
         client: &mut Self::Client,
@@ -129,12 +141,14 @@ pub trait Workload: Send + Sync + 'static {
         random: &mut Random,
     ) -> Result<()>;
 
-    /// What becomes of the client after a transaction that failed. `client` is its state after the failure.
+    /// What becomes of the client after a transaction that failed. `client` is its state after the
+    /// failure.
     fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> Verdict {
         Verdict::Policy
     }
 
-    /// Sends what a client has kept back, after its last transaction. Not called for a client that was cut off or gave up.
+    /// Sends what a client has kept back, after its last transaction. Not called for a client that
+    /// was cut off or gave up.
     async fn finish(&self, _client: &mut Self::Client, _session: &mut Session) -> Result<()> {
         Ok(())
     }
@@ -144,8 +158,8 @@ pub trait Workload: Send + Sync + 'static {
         Ok(Self::Baseline::default())
     }
 
-    /// Kinds of statements that are sent as text although the query mode says otherwise, because the server cannot prepare them; known once
-    /// [`Self::baseline`] was asked for.
+    /// Kinds of statements that are sent as text although the query mode says otherwise, because
+    /// the server cannot prepare them; known once [`Self::baseline`] was asked for.
     fn sent_as_text(&self) -> Vec<&'static str> {
         Vec::new()
     }
@@ -155,7 +169,8 @@ pub trait Workload: Send + Sync + 'static {
         None
     }
 
-    /// What clients read and wrote, where they write it down. Clients have ended and dropped their state.
+    /// What clients read and wrote, where they write it down. Clients have ended and dropped their
+    /// state.
     fn history(&self) -> Option<Arc<History>> {
         None
     }
@@ -175,7 +190,8 @@ pub enum Verdict {
     Policy,
     /// The transaction counts as failed, the client goes on with its next one.
     GoesOn,
-    /// The transaction was not begun, because it was too late, and counts as skipped; the client goes on with its next one.
+    /// The transaction was not begun, because it was too late, and counts as skipped; the client
+    /// goes on with its next one.
     Skipped,
     /// The transaction counts as failed and the client ends; the others go on.
     EndsClient,
@@ -196,7 +212,11 @@ pub(super) async fn count_rows(connection: &mut Connection, table: &str) -> Resu
 }
 
 /// The check of how many rows there are.
-pub(super) fn row_count(table: impl Into<String>, expected: RangeInclusive<u64>, found: u64) -> AuditCheck {
+pub(super) fn row_count(
+    table: impl Into<String>,
+    expected: RangeInclusive<u64>,
+    found: u64,
+) -> AuditCheck {
     let (expected_min, expected_max) = expected.into_inner();
     AuditCheck::RowCount { table: table.into(), expected_min, expected_max, found }
 }

@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicUsize;
 pub struct TableDefinition {
     /// Name, unquoted.
     pub name: String,
-    /// Makes the empty table; empty where the clients make it, so that the loader only drops what an earlier trial has left.
+    /// Makes the empty table; empty where the clients make it, so that the loader only drops what
+    /// an earlier trial has left.
     pub create: String,
     /// Columns that the loader fills.
     pub columns: Vec<&'static str>,
@@ -38,7 +39,8 @@ pub trait DataSet: Send + Sync {
     /// Equal fingerprints mean equal data: a loaded data set can be used again.
     fn fingerprint(&self) -> String;
 
-    /// True when a trial leaves the data as good as new (read-only, or as many rows as before), so that the next trial may use it.
+    /// True when a trial leaves the data as good as new (read-only, or as many rows as before), so
+    /// that the next trial may use it.
     fn is_reusable(&self) -> bool {
         false
     }
@@ -48,18 +50,21 @@ pub trait DataSet: Send + Sync {
         Vec::new()
     }
 
-    /// The data sets that this one consists of, each of which is made when those before it are. None: it is one itself. Its tables are those of all.
+    /// The data sets that this one consists of, each of which is made when those before it are.
+    /// None: it is one itself. Its tables are those of all.
     fn parts(&self) -> Vec<&dyn DataSet> {
         Vec::new()
     }
 
-    /// True when nobody but [`Self::make`] knows what is made. It cannot be made twice in one place, so such data are restored by copy;
-    /// where that cannot be, [`Self::unmake`] comes before.
+    /// True when nobody but [`Self::make`] knows what is made. It cannot be made twice in one
+    /// place, so such data are restored by copy; where that cannot be, [`Self::unmake`] comes
+    /// before.
     fn is_made_once(&self) -> bool {
         false
     }
 
-    /// Makes what the tables above do not have, by statements or a program of the workload's own. An interrupt by the user ends it.
+    /// Makes what the tables above do not have, by statements or a program of the workload's own.
+    /// An interrupt by the user ends it.
     ///
     /// # Errors
     /// Why it could not be made.
@@ -70,7 +75,8 @@ pub trait DataSet: Send + Sync {
     /// Removes what [`Self::make`] has made. What it leaves dyno drops.
     fn unmake(&self, _target: &Target, _interrupts: &AtomicUsize) {}
 
-    /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only where a table has rows to load.
+    /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only
+    /// where a table has rows to load.
     fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }
 

@@ -1,12 +1,14 @@
-//! Sets of rows with a temporary table and without: `temp-table-select` against `in-list-select`, and `temp-table-update`
-//! against `row-by-row-update`, on table `dbatest`.
+//! Sets of rows with a temporary table and without: `temp-table-select` against `in-list-select`,
+//! and `temp-table-update` against `row-by-row-update`, on table `dbatest`.
 //!
-//! Each transaction draws distinct random rows. One way puts their ids into a temporary table and joins it, the other names each
-//! id: in one IN list for reading, in one prepared UPDATE per row for writing. An update adds 10 to c1 and 10,000 to c2 of
-//! every row that it touches, so that the sums of both columns tell how many rows were really changed.
+//! Each transaction draws distinct random rows. One way puts their ids into a temporary table and
+//! joins it, the other names each id: in one IN list for reading, in one prepared UPDATE per row
+//! for writing. An update adds 10 to c1 and 10,000 to c2 of every row that it touches, so that the
+//! sums of both columns tell how many rows were really changed.
 //!
-//! Ids come in random order, as in the study that this is after, so updates of different clients may deadlock. The victim is
-//! rolled back and repeated with the same ids; nothing of its first attempt may be in the sums.
+//! Ids come in random order, as in the study that this is after, so updates of different clients
+//! may deadlock. The victim is rolled back and repeated with the same ids; nothing of its first
+//! attempt may be in the sums.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
 use super::data_set::{DataSet, TableDefinition};
@@ -28,8 +30,8 @@ const STEP_C1: u64 = 10;
 const STEP_C2: u64 = 10_000;
 /// Values of c1 and c2 before any update are below this.
 const VALUES: u64 = 1_000_000;
-/// Characters of c3. A row then takes 128 bytes of InnoDB's pages (with 80 characters a million rows took 130.1 MB of MySQL 9.7's),
-/// as in the study, whose ten million rows took 1,283 MB.
+/// Characters of c3. A row then takes 128 bytes of InnoDB's pages (with 80 characters a million
+/// rows took 130.1 MB of MySQL 9.7's), as in the study, whose ten million rows took 1,283 MB.
 const C3_LENGTH: usize = 78;
 /// Statement of `row-by-row-update` that is prepared.
 const UPDATE: usize = 0;
@@ -41,7 +43,7 @@ const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,0
 dyno_model::named! {
     /// Either way of either job.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Way {
+    pub(super) enum Variant {
         TempTableSelect = "temp-table-select",
         InListSelect = "in-list-select",
         TempTableUpdate = "temp-table-update",
@@ -49,12 +51,13 @@ dyno_model::named! {
     }
 }
 
-/// Kinds of statements of the ways with a temporary table; the last kind of every way is the work itself.
+/// Kinds of statements of the ways with a temporary table; the last kind of every way is the work
+/// itself.
 const DROP: u16 = 0;
 const CREATE: u16 = 1;
 const FILL: u16 = 2;
 
-impl Way {
+impl Variant {
     fn summary(self) -> &'static str {
         match self {
             Self::TempTableSelect => {
@@ -64,7 +67,9 @@ impl Way {
             Self::TempTableUpdate => {
                 "Random ids go into the client's temporary table, which is made anew, and one UPDATE joins it."
             }
-            Self::RowByRowUpdate => "One prepared UPDATE for each random id, all in one transaction.",
+            Self::RowByRowUpdate => {
+                "One prepared UPDATE for each random id, all in one transaction."
+            }
         }
     }
 
@@ -74,9 +79,13 @@ impl Way {
 
     fn kinds(self) -> &'static [&'static str] {
         match self {
-            Self::TempTableSelect => &["drop-temporary-table", "create-temporary-table", "fill", "select"],
+            Self::TempTableSelect => {
+                &["drop-temporary-table", "create-temporary-table", "fill", "select"]
+            }
             Self::InListSelect => &["select"],
-            Self::TempTableUpdate => &["drop-temporary-table", "create-temporary-table", "fill", "update"],
+            Self::TempTableUpdate => {
+                &["drop-temporary-table", "create-temporary-table", "fill", "update"]
+            }
             Self::RowByRowUpdate => &["update"],
         }
     }
@@ -88,21 +97,33 @@ impl Way {
 }
 
 pub(super) fn descriptions() -> Vec<WorkloadDescription> {
-    let description = |way: Way| WorkloadDescription {
-        name: way.name(),
-        summary: way.summary(),
-        audit: if way.is_update() { UPDATE_AUDIT } else { SELECT_AUDIT },
+    let description = |variant: Variant| WorkloadDescription {
+        name: variant.name(),
+        summary: variant.summary(),
+        audit: if variant.is_update() { UPDATE_AUDIT } else { SELECT_AUDIT },
         options: vec![
-            integer("rows", 1, 2_000_000_000, 100_000, "rows of table dbatest; the study had 10,000,105"),
-            integer("ids", 1, 10_000, 20, "distinct random rows per transaction; the study had 20 and 1,000"),
+            integer(
+                "rows",
+                1,
+                2_000_000_000,
+                100_000,
+                "rows of table dbatest; the study had 10,000,105",
+            ),
+            integer(
+                "ids",
+                1,
+                10_000,
+                20,
+                "distinct random rows per transaction; the study had 20 and 1,000",
+            ),
         ],
     };
-    Way::ALL.into_iter().map(description).collect()
+    Variant::ALL.into_iter().map(description).collect()
 }
 
 /// Any of the four workloads.
 pub struct Dbatest {
-    way: Way,
+    variant: Variant,
     /// Rows per transaction.
     ids: usize,
     table: Rows,
@@ -116,7 +137,11 @@ struct Rows {
 }
 
 impl Dbatest {
-    pub(super) fn build(way: Way, options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+    pub(super) fn build(
+        variant: Variant,
+        options: &WorkloadOptions,
+        setting: Setting,
+    ) -> Result<Self, String> {
         let (count, ids) = (options.count("rows"), options.count("ids"));
         if ids > count {
             return Err(format!(
@@ -124,7 +149,7 @@ impl Dbatest {
             ));
         }
         let table = Rows { count, dialect: setting.engine.dialect(), seed: setting.seed };
-        Ok(Self { way, ids: ids as usize, table })
+        Ok(Self { variant, ids: ids as usize, table })
     }
 
     /// Draws distinct ids in random order.
@@ -140,7 +165,11 @@ impl Dbatest {
     }
 
     /// Makes the client's temporary table anew and fills it with the ids.
-    async fn fill(&self, client: &mut DbatestClient, session: &mut Session) -> Result<(), OperationFailure> {
+    async fn fill(
+        &self,
+        client: &mut DbatestClient,
+        session: &mut Session,
+    ) -> Result<(), OperationFailure> {
         session.text(DROP, &client.sql.drop).await?;
         session.text(CREATE, &client.sql.create).await?;
         client.text.clear();
@@ -152,18 +181,22 @@ impl Dbatest {
     fn sql(&self, client: &dyn Display) -> Sql {
         let name = format!("ids_{client}");
         let TemporaryTables { drop, options, .. } = &self.table.dialect.temporary_tables;
-        let joined = match (self.way.is_update(), self.table.dialect.joined_update) {
+        let joined = match (self.variant.is_update(), self.table.dialect.joined_update) {
             (true, JoinedUpdate::Join) => format!(
                 "UPDATE dbatest d JOIN {name} t ON d.i = t.id SET d.c1 = d.c1 + {STEP_C1}, d.c2 = d.c2 + {STEP_C2}"
             ),
             (true, JoinedUpdate::From) => format!(
                 "UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} FROM {name} t WHERE dbatest.i = t.id"
             ),
-            (false, _) => format!("SELECT d.i, d.c1, d.c2 FROM dbatest d JOIN {name} t ON d.i = t.id"),
+            (false, _) => {
+                format!("SELECT d.i, d.c1, d.c2 FROM dbatest d JOIN {name} t ON d.i = t.id")
+            }
         };
         Sql {
             drop: format!("{drop}{name}"),
-            create: format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY){options}"),
+            create: format!(
+                "CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY){options}"
+            ),
             joined,
             name,
         }
@@ -209,29 +242,31 @@ impl Workload for Dbatest {
     type Baseline = Contents;
 
     fn kinds(&self) -> Vec<&'static str> {
-        self.way.kinds().to_vec()
+        self.variant.kinds().to_vec()
     }
 
-    /// Several UPDATEs are one transaction. With a temporary table only one statement changes rows, and is a transaction by itself;
-    /// but on PostgreSQL and SQLite making the temporary table is work of a transaction too, which would be committed, and on
-    /// PostgreSQL written to disk, for each of its statements.
+    /// Several UPDATEs are one transaction. With a temporary table only one statement changes rows,
+    /// and is a transaction by itself; but on PostgreSQL and SQLite making the temporary table is
+    /// work of a transaction too, which would be committed, and on PostgreSQL written to disk, for
+    /// each of its statements.
     fn begin(&self) -> Option<&'static str> {
         let dialect = self.table.dialect;
-        match self.way {
-            Way::InListSelect => None,
-            Way::RowByRowUpdate => Some(dialect.begin_to_write),
+        match self.variant {
+            Variant::InListSelect => None,
+            Variant::RowByRowUpdate => Some(dialect.begin_to_write),
             _ if !dialect.temporary_tables.are_transactional => None,
-            Way::TempTableUpdate => Some(dialect.begin_to_write),
-            Way::TempTableSelect => Some("BEGIN"),
+            Variant::TempTableUpdate => Some(dialect.begin_to_write),
+            Variant::TempTableSelect => Some("BEGIN"),
         }
     }
 
     fn statements(&self) -> Vec<StatementText> {
-        if self.way != Way::RowByRowUpdate {
+        if self.variant != Variant::RowByRowUpdate {
             return Vec::new();
         }
-        let sql = format!("UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} WHERE i = ?");
-        vec![StatementText { sql, kind: self.way.work() }]
+        let sql =
+            format!("UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} WHERE i = ?");
+        vec![StatementText { sql, kind: self.variant.work() }]
     }
 
     fn examples(&self) -> Vec<StatementText> {
@@ -239,20 +274,20 @@ impl Workload for Dbatest {
         let sql = self.sql(&"CLIENT");
         let ids = ["?", "?", "..."];
         let mut list = String::new();
-        match self.way {
-            Way::RowByRowUpdate => self.statements(),
-            Way::InListSelect => {
+        match self.variant {
+            Variant::RowByRowUpdate => self.statements(),
+            Variant::InListSelect => {
                 write_select(&mut list, &ids);
-                vec![text(self.way.work(), list)]
+                vec![text(self.variant.work(), list)]
             }
-            Way::TempTableSelect | Way::TempTableUpdate => {
+            Variant::TempTableSelect | Variant::TempTableUpdate => {
                 write_fill(&mut list, &sql.name, &ids[..2]);
                 list.push_str(",...");
                 vec![
                     text(DROP, sql.drop),
                     text(CREATE, sql.create),
                     text(FILL, list),
-                    text(self.way.work(), sql.joined),
+                    text(self.variant.work(), sql.joined),
                 ]
             }
         }
@@ -283,20 +318,20 @@ impl Workload for Dbatest {
         if begins {
             session.begin().await?;
         }
-        match self.way {
-            Way::InListSelect => {
+        match self.variant {
+            Variant::InListSelect => {
                 client.text.clear();
                 write_select(&mut client.text, &client.ids);
-                session.text(self.way.work(), &client.text).await?;
+                session.text(self.variant.work(), &client.text).await?;
             }
-            Way::RowByRowUpdate => {
+            Variant::RowByRowUpdate => {
                 for id in &client.ids {
                     session.run(UPDATE, &[Value::Integer(*id)]).await?;
                 }
             }
-            Way::TempTableSelect | Way::TempTableUpdate => {
+            Variant::TempTableSelect | Variant::TempTableUpdate => {
                 self.fill(client, session).await?;
-                session.text(self.way.work(), &client.sql.joined).await?;
+                session.text(self.variant.work(), &client.sql.joined).await?;
             }
         }
         if begins {
@@ -315,7 +350,7 @@ impl Workload for Dbatest {
         facts: &AuditFacts<'_, Contents>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let found = Contents::read(connection).await?;
-        let changed = |transactions: u64| match self.way.is_update() {
+        let changed = |transactions: u64| match self.variant.is_update() {
             true => transactions * self.ids as u64,
             false => 0,
         };
@@ -367,8 +402,10 @@ impl DataSet for Rows {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        // c1 and c2 take 64 bits: with ten thousand more at every update a long run would leave the 32 of the study.
-        let number = if self.dialect.numbering == Numbering::AutoIncrement { " AUTO_INCREMENT" } else { "" };
+        // c1 and c2 take 64 bits: with ten thousand more at every update a long run would leave the
+        // 32 of the study.
+        let number =
+            if self.dialect.numbering == Numbering::AutoIncrement { " AUTO_INCREMENT" } else { "" };
         let create = format!(
             "CREATE TABLE dbatest (i INTEGER NOT NULL{number}, c1 BIGINT NOT NULL, c2 BIGINT NOT NULL, c3 VARCHAR(255) NOT NULL, \
              PRIMARY KEY (i))"
@@ -392,18 +429,19 @@ mod tests {
     use super::*;
     use dyno_model::engine::Engine;
 
-    fn workload(way: Way, rows: i64, ids: i64) -> Result<Dbatest, String> {
-        let description = descriptions().into_iter().find(|known| known.name == way.name()).unwrap();
+    fn workload(variant: Variant, rows: i64, ids: i64) -> Result<Dbatest, String> {
+        let description =
+            descriptions().into_iter().find(|known| known.name == variant.name()).unwrap();
         let mut options = description.defaults();
         for (name, value) in [("rows", rows), ("ids", ids)] {
             options.0.insert(name.to_owned(), dyno_model::catalog::OptionValue::Integer(value));
         }
-        Dbatest::build(way, &options, Setting { engine: Engine::Sqlite, clients: 1, seed: 1 })
+        Dbatest::build(variant, &options, Setting { engine: Engine::Sqlite, clients: 1, seed: 1 })
     }
 
     #[test]
     fn ids_are_distinct_and_every_attempt_draws_the_same() {
-        let workload = workload(Way::InListSelect, 30, 30).unwrap();
+        let workload = workload(Variant::InListSelect, 30, 30).unwrap();
         let drawn = || {
             let mut client = workload.client(ClientId(0));
             workload.draw(&mut Random::new(1, Stream::Transaction, 0, 5), &mut client);
@@ -418,13 +456,20 @@ mod tests {
 
     #[test]
     fn more_ids_than_rows_are_refused() {
-        let refused = workload(Way::TempTableUpdate, 10, 11).err().unwrap();
-        assert!(refused.contains("workload.ids = 11") && refused.contains("workload.rows = 10"), "{refused}");
+        let refused = workload(Variant::TempTableUpdate, 10, 11).err().unwrap();
+        assert!(
+            refused.contains("workload.ids = 11") && refused.contains("workload.rows = 10"),
+            "{refused}"
+        );
     }
 
     #[test]
     fn all_ways_share_one_data_set() {
-        let fingerprints = Way::ALL.map(|way| workload(way, 50, 20).unwrap().data().fingerprint());
-        assert!(fingerprints.iter().all(|fingerprint| *fingerprint == fingerprints[0]), "{fingerprints:?}");
+        let fingerprints =
+            Variant::ALL.map(|variant| workload(variant, 50, 20).unwrap().data().fingerprint());
+        assert!(
+            fingerprints.iter().all(|fingerprint| *fingerprint == fingerprints[0]),
+            "{fingerprints:?}"
+        );
     }
 }

@@ -1,8 +1,11 @@
-//! `history`: transactions on a few registers or lists, every operation of which is written into a history with times.
+//! `history`: transactions on a few registers or lists, every operation of which is written into a
+//! history with times.
 //!
-//! Every value is written once, so that a read says whose write it saw. Afterwards dyno looks for anomalies in the history, and Elle can look
-//! further. Registers stay the same all the time. A list that has [`LIST_MAX`] values is left alone, and the next row takes its place, so that reads
-//! stay short. When the history is full, clients go on with rows that are not in it: the load stays the same, and the history stays whole.
+//! Every value is written once, so that a read says whose write it saw. Afterwards dyno looks for
+//! anomalies in the history, and Elle can look further. Registers stay the same all the time. A
+//! list that has [`LIST_MAX`] values is left alone, and the next row takes its place, so that reads
+//! stay short. When the history is full, clients go on with rows that are not in it: the load stays
+//! the same, and the history stays whole.
 
 use super::contract::{AuditFacts, Setting, Workload};
 use super::data_set::{DataSet, TableDefinition};
@@ -31,9 +34,11 @@ const LIST_MAX: usize = 32;
 const VALUE_TEXT: u64 = 12;
 /// Longest column of the MySQL family in characters of four bytes, of which a row has 65,535.
 const COLUMN_MAX: u64 = 16_000;
-/// So many transactions in a hundred write their first object twice, so that somebody might read what is in between.
+/// So many transactions in a hundred write their first object twice, so that somebody might read
+/// what is in between.
 const TWICE: u64 = 10;
-/// Values that a transaction appends to a list at most: that many may come from each client which saw it one short of full.
+/// Values that a transaction appends to a list at most: that many may come from each client which
+/// saw it one short of full.
 const APPENDED_MAX: u64 = 2;
 
 const SELECT: usize = 0;
@@ -104,8 +109,9 @@ pub struct Histories {
     history: OnceLock<Arc<History>>,
 }
 
-/// A row per object: so many that are in use at a time, one set of them after the other, and one set that is not in the history. No trial uses
-/// another's table: what an earlier trial wrote is in no history of the next.
+/// A row per object: so many that are in use at a time, one set of them after the other, and one
+/// set that is not in the history. No trial uses another's table: what an earlier trial wrote is in
+/// no history of the next.
 struct Table {
     objects: Objects,
     keys: u64,
@@ -171,7 +177,9 @@ impl HistoryClient {
     /// The read that was noted last has been answered.
     fn saw(&mut self, values: &[u64]) {
         let operations = self.current().map(|attempt| &mut attempt.operations);
-        if let Some(Operation::Read { seen, .. }) = operations.and_then(|operations| operations.last_mut()) {
+        if let Some(Operation::Read { seen, .. }) =
+            operations.and_then(|operations| operations.last_mut())
+        {
             *seen = Some(values.to_vec());
         }
     }
@@ -220,7 +228,8 @@ impl Histories {
             Objects::Lists => 2 + 2 * history_max * writes / (keys * LIST_MAX as u64),
         };
         let clients = setting.clients;
-        let table = Table { objects, keys, sets, clients, has_ledger: options.is_on("ledger"), dialect };
+        let table =
+            Table { objects, keys, sets, clients, has_ledger: options.is_on("ledger"), dialect };
         if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
             let most = (COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(
@@ -286,7 +295,9 @@ impl Histories {
             read.push(self.read_key(client, *key, session).await?);
         }
         let (written, others) = read.split_at(self.writes);
-        for (row, is_full) in written.iter().chain(written.iter().take(usize::from(draw.writes_twice))) {
+        for (row, is_full) in
+            written.iter().chain(written.iter().take(usize::from(draw.writes_twice)))
+        {
             self.write(client, *row, *is_full, session).await?;
         }
         for (row, _) in others {
@@ -295,7 +306,8 @@ impl Histories {
         Ok(())
     }
 
-    /// Reads an object; of a list that is full the next that is not. Its row, and whether it is full.
+    /// Reads an object; of a list that is full the next that is not. Its row, and whether it is
+    /// full.
     async fn read_key(
         &self,
         client: &mut HistoryClient,
@@ -382,14 +394,19 @@ impl Workload for Histories {
 
     fn statements(&self) -> Vec<StatementText> {
         let set = format!("UPDATE {TABLE} SET value = ? WHERE id = ?");
-        let append =
-            format!("UPDATE {TABLE} SET value = {} WHERE id = ?", self.table.dialect.appended("value"));
-        let select = StatementText { sql: format!("SELECT value FROM {TABLE} WHERE id = ?"), kind: 0 };
+        let append = format!(
+            "UPDATE {TABLE} SET value = {} WHERE id = ?",
+            self.table.dialect.appended("value")
+        );
+        let select =
+            StatementText { sql: format!("SELECT value FROM {TABLE} WHERE id = ?"), kind: 0 };
         let writes = match self.table.objects {
             Objects::Registers => vec![set],
             Objects::Lists => vec![append, set],
         };
-        std::iter::once(select).chain(writes.into_iter().map(|sql| StatementText { sql, kind: 1 })).collect()
+        std::iter::once(select)
+            .chain(writes.into_iter().map(|sql| StatementText { sql, kind: 1 }))
+            .collect()
     }
 
     fn data(&self) -> &dyn DataSet {
@@ -469,8 +486,10 @@ impl DataSet for Table {
             Objects::Registers => "BIGINT NOT NULL".to_owned(),
             Objects::Lists => format!("VARCHAR({}) NOT NULL", self.width()),
         };
-        let create = format!("CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, value {column})");
-        let objects = TableDefinition::new(TABLE, create, ["id", "value"], (self.sets + 1) * self.keys);
+        let create =
+            format!("CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, value {column})");
+        let objects =
+            TableDefinition::new(TABLE, create, ["id", "value"], (self.sets + 1) * self.keys);
         std::iter::once(objects).chain(self.has_ledger.then(commit_ledger::table)).collect()
     }
 
@@ -491,10 +510,17 @@ mod tests {
     use dyno_model::engine::Engine;
     use dyno_model::plan::WorkloadPlan;
 
-    fn build(options: &[(&str, i64)], objects: &str, engine: Engine, clients: u32) -> Result<Native, String> {
+    fn build(
+        options: &[(&str, i64)],
+        objects: &str,
+        engine: Engine,
+        clients: u32,
+    ) -> Result<Native, String> {
         let mut all = description().defaults();
         all.0.insert("objects".to_owned(), OptionValue::Text(objects.to_owned()));
-        all.0.extend(options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Integer(*value))));
+        all.0.extend(
+            options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Integer(*value))),
+        );
         Native::build(&WorkloadPlan::new("history", all), Setting { engine, clients, seed: 1 })
     }
 
@@ -503,7 +529,10 @@ mod tests {
         let told = |options: &[(&str, i64)]| build(options, "registers", Engine::Sqlite, 2).err();
         let refused = |text: &str| Some(text.to_owned());
         assert_eq!(told(&[("keys", 3), ("reads", 3), ("writes", 3)]), None);
-        assert_eq!(told(&[("keys", 2), ("reads", 3)]), refused("reads = 3 are more objects than keys = 2"));
+        assert_eq!(
+            told(&[("keys", 2), ("reads", 3)]),
+            refused("reads = 3 are more objects than keys = 2")
+        );
         assert_eq!(
             told(&[("keys", 9), ("reads", 3), ("writes", 4)]),
             refused("writes = 4 are more objects than reads = 3")

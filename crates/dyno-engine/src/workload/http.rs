@@ -1,7 +1,8 @@
-//! `http`: requests to a service, as the spec describes them (`[[workload.request]]`), each with response times of its own.
+//! `http`: requests to a service, as the spec describes them (`[[workload.request]]`), each with
+//! response times of its own.
 //!
-//! What an answer has to be is part of the measured operation: another status, a redirect, a body without what it must hold are failures
-//! with a kind, counted as a database's errors are.
+//! What an answer has to be is part of the measured operation: another status, a redirect, a body
+//! without what it must hold are failures with a kind, counted as a database's errors are.
 
 use super::contract::{AuditFacts, Workload};
 use super::data_set::{DataSet, NoData};
@@ -32,7 +33,13 @@ pub(super) fn description() -> WorkloadDescription {
             &["weighted", "sequence"],
             "weighted: a transaction is one request, drawn by weight; sequence: it is all of them, in the order of the spec",
         ),
-        integer("timeout_ms", 1, 3_600_000, 30_000, "longest time until an answer is there, milliseconds"),
+        integer(
+            "timeout_ms",
+            1,
+            3_600_000,
+            30_000,
+            "longest time until an answer is there, milliseconds",
+        ),
         integer(
             "body_max_bytes",
             1,
@@ -40,7 +47,11 @@ pub(super) fn description() -> WorkloadDescription {
             16 << 20,
             "longest body of an answer; a longer one is a failure",
         ),
-        flag("keep_alive", true, "a connection serves many requests; false: each has one of its own"),
+        flag(
+            "keep_alive",
+            true,
+            "a connection serves many requests; false: each has one of its own",
+        ),
         flag("cookies", true, "a client shows the cookies that it was given"),
         integer("keys", 1, i64::MAX, 10_000, "${key} is drawn from 1 to this"),
     ];
@@ -100,7 +111,8 @@ impl Http {
         let requests = plan.requests.iter().map(|request| Request::new(request, keeps_alive));
         let requests = requests.collect::<Result<Vec<_>, _>>()?;
         if requests.is_empty() {
-            return Err("workload `http` has no requests\nhint: add a [[workload.request]] table".to_owned());
+            return Err("workload `http` has no requests\nhint: add a [[workload.request]] table"
+                .to_owned());
         }
         let weights = (options.text("order") == "weighted").then(|| {
             let mut sum = 0;
@@ -157,7 +169,8 @@ impl Http {
 impl Request {
     fn new(plan: &RequestPlan, keeps_alive: bool) -> Result<Self, String> {
         let name = &plan.name;
-        let given = |header: &str| plan.headers.keys().any(|other| other.eq_ignore_ascii_case(header));
+        let given =
+            |header: &str| plan.headers.keys().any(|other| other.eq_ignore_ascii_case(header));
         let mut lines = String::new();
         if !given("user-agent") {
             lines.push_str("User-Agent: dyno\r\n");
@@ -172,12 +185,16 @@ impl Request {
             lines.push_str("Content-Length: 0\r\n");
         }
         let template = |text: &str| {
-            Template::parse(text)
-                .map_err(|error| format!("request `{name}`: {}\nhint: {}", error.message, error.help))
+            Template::parse(text).map_err(|error| {
+                format!("request `{name}`: {}\nhint: {}", error.message, error.help)
+            })
         };
         let line = |text: &str| template(text)?.resolved(|variable| line_variable(name, variable));
-        let body =
-            plan.body.as_deref().map(|text| template(text)?.resolved(|it| variable(name, it))).transpose()?;
+        let body = plan
+            .body
+            .as_deref()
+            .map(|text| template(text)?.resolved(|it| variable(name, it)))
+            .transpose()?;
         Ok(Self {
             name: lasting(name.clone()),
             start: format!("{} ", plan.method),
@@ -193,7 +210,13 @@ impl Request {
     }
 
     /// Writes the request as it goes out.
-    fn write(&self, connection: &http::Connection, client: &mut HttpClient, sequence: u64, key: u64) {
+    fn write(
+        &self,
+        connection: &http::Connection,
+        client: &mut HttpClient,
+        sequence: u64,
+        key: u64,
+    ) {
         let HttpClient { number, cookies, request: out, body } = client;
         let value = |parameter| match parameter {
             Parameter::Client => *number,
@@ -222,7 +245,8 @@ impl Request {
         }
     }
 
-    /// Whether the answer is what is wanted. No word of it is repeated: it may hold what the request did.
+    /// Whether the answer is what is wanted. No word of it is repeated: it may hold what the
+    /// request did.
     fn check(&self, answer: Answer, body: &[u8]) -> Result<Outcome, OperationFailure> {
         let (name, status) = (self.name, answer.status);
         let refuse = |kind: FailureKind, what: String| {
@@ -236,7 +260,9 @@ impl Request {
         if !is_wanted && REDIRECTS.contains(&status) {
             return refuse(
                 FailureKind::Redirect,
-                format!("the service sent the client elsewhere (status {status}), where it does not go"),
+                format!(
+                    "the service sent the client elsewhere (status {status}), where it does not go"
+                ),
             );
         }
         if !is_wanted {
@@ -248,7 +274,10 @@ impl Request {
         if let Some(wanted) = &self.body_holds
             && !std::str::from_utf8(body).is_ok_and(|body| body.contains(wanted))
         {
-            return refuse(FailureKind::UnexpectedBody, format!("the answer does not hold `{wanted}`"));
+            return refuse(
+                FailureKind::UnexpectedBody,
+                format!("the answer does not hold `{wanted}`"),
+            );
         }
         Ok(Outcome { has_rows: self.is_read, rows: 0, affected: u64::from(!self.is_read) })
     }
@@ -258,10 +287,8 @@ impl Request {
 fn service(connection: &mut Connection) -> Result<&mut http::Connection, OperationFailure> {
     match connection {
         Connection::Http(service) => Ok(service),
-        _ => {
-            Err(FailureKind::Unsupported
-                .failure("workload `http` needs a system whose url begins with http://"))
-        }
+        _ => Err(FailureKind::Unsupported
+            .failure("workload `http` needs a system whose url begins with http://")),
     }
 }
 
@@ -355,7 +382,8 @@ impl Workload for Http {
     }
 }
 
-/// Whether a workload and the systems of an engine go together: SQL is for databases, requests are for services.
+/// Whether a workload and the systems of an engine go together: SQL is for databases, requests are
+/// for services.
 ///
 /// # Errors
 /// When they do not, in words.

@@ -1,4 +1,5 @@
-//! The isolation level of a workload's transactions: its option, how sessions get it, and which one is in force.
+//! The isolation level of a workload's transactions: its option, how sessions get it, and which one
+//! is in force.
 
 use super::sbtest::choice;
 use dyno_drivers::{Connection, Driver, Table};
@@ -8,7 +9,8 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::isolation::IsolationLevel;
 
 const NAME: &str = "isolation";
-const LEVELS: &[&str] = &["default", "read-uncommitted", "read-committed", "repeatable-read", "serializable"];
+const LEVELS: &[&str] =
+    &["default", "read-uncommitted", "read-committed", "repeatable-read", "serializable"];
 
 /// The option of workloads that let it be chosen.
 #[must_use]
@@ -16,7 +18,8 @@ pub fn isolation_option() -> OptionDescription {
     choice(NAME, LEVELS, "transaction isolation level; default: what the server comes with")
 }
 
-/// The level that is asked for; `None` for the server's own. Runs of older versions, which are gone on with, may have no such option.
+/// The level that is asked for; `None` for the server's own. Runs of older versions, which are gone
+/// on with, may have no such option.
 fn asked(options: &WorkloadOptions) -> Option<IsolationLevel> {
     if options.0.contains_key(NAME) { IsolationLevel::named(options.text(NAME)) } else { None }
 }
@@ -25,18 +28,24 @@ fn asked(options: &WorkloadOptions) -> Option<IsolationLevel> {
 ///
 /// # Errors
 /// When the engine has no such level, in words.
-pub fn isolation_setup(options: &WorkloadOptions, engine: Engine) -> Result<Option<String>, String> {
+pub fn isolation_setup(
+    options: &WorkloadOptions,
+    engine: Engine,
+) -> Result<Option<String>, String> {
     match (asked(options), engine.dialect().isolation) {
         (None, _) | (Some(IsolationLevel::Serializable), Isolation::AlwaysSerializable) => Ok(None),
         (Some(level), Isolation::AlwaysSerializable) => {
             let products = engine.traits().products;
             Err(format!("{products} knows no isolation level {level}; it is always serializable"))
         }
-        (Some(level), Isolation::Set { statement, .. }) => Ok(Some(format!("{statement} {}", level.sql()))),
+        (Some(level), Isolation::Set { statement, .. }) => {
+            Ok(Some(format!("{statement} {}", level.sql())))
+        }
     }
 }
 
-/// The level that is in force for transactions on a table; `None` when the server names none that is known.
+/// The level that is in force for transactions on a table; `None` when the server names none that
+/// is known.
 ///
 /// # Errors
 /// As the server answers.

@@ -1,8 +1,11 @@
-//! `mass-insert`: clients insert rows of people into one growing table, until it has as many as the stop rule lets them insert.
+//! `mass-insert`: clients insert rows of people into one growing table, until it has as many as the
+//! stop rule lets them insert.
 //!
-//! The table is that of a published study of the disk as bottleneck, in which a row took about 70 bytes; addresses and names are random
-//! letters of that length. What is asked is how the rate falls with the size: as long as data and indexes fit the cache the processor is
-//! the limit, beyond it the disk. So the figure to look at is throughput against rows, not one mean of the trial.
+//! The table is that of a published study of the disk as bottleneck, in which a row took about 70
+//! bytes; addresses and names are random letters of that length. What is asked is how the rate
+//! falls with the size: as long as data and indexes fit the cache the processor is the limit,
+//! beyond it the disk. So the figure to look at is throughput against rows, not one mean of the
+//! trial.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::data_set::{DataSet, TableDefinition};
@@ -18,7 +21,8 @@ use dyno_model::failure::OperationFailure;
 
 const INDEXES: &[&str] = &["none", "email"];
 const ROW_FORMATS: &[&str] = &["default", "dynamic", "compact", "compressed"];
-/// Letters of a name; with the domain an address has 30 characters, so that a row of the published study takes its 70 bytes.
+/// Letters of a name; with the domain an address has 30 characters, so that a row of the published
+/// study takes its 70 bytes.
 const NAME_LENGTH: usize = 16;
 const DOMAIN: &[u8] = b"@mail.example";
 
@@ -60,7 +64,8 @@ pub struct MassInsert {
     table: People,
 }
 
-/// A trial leaves its rows behind, and the size is what is studied, so no trial uses another's table.
+/// A trial leaves its rows behind, and the size is what is studied, so no trial uses another's
+/// table.
 struct People {
     dialect: &'static Dialect,
     rows: u64,
@@ -97,7 +102,8 @@ impl MassInsert {
             storage.push_str(&format!(" KEY_BLOCK_SIZE = {key_block_size}"));
         }
         let is_indexed = options.text("index") == "email";
-        let table = People { dialect, rows: options.count("rows"), partitions, is_indexed, storage };
+        let table =
+            People { dialect, rows: options.count("rows"), partitions, is_indexed, storage };
         Ok(Self { rows_per_insert: options.count("rows_per_insert") as usize, table })
     }
 }
@@ -130,7 +136,10 @@ impl Workload for MassInsert {
 
     fn statements(&self) -> Vec<StatementText> {
         let rows = vec!["(?, ?)"; self.rows_per_insert].join(", ");
-        vec![StatementText { sql: format!("INSERT INTO people (email, name) VALUES {rows}"), kind: 0 }]
+        vec![StatementText {
+            sql: format!("INSERT INTO people (email, name) VALUES {rows}"),
+            kind: 0,
+        }]
     }
 
     fn begin(&self) -> Option<&'static str> {
@@ -201,7 +210,8 @@ impl DataSet for People {
             Numbering::Sequence => ("SERIAL", ", PRIMARY KEY (no)"),
             Numbering::RowNumber => ("INTEGER PRIMARY KEY", ""),
         };
-        let mut create = format!("CREATE TABLE people (no {number}, {columns}{key}){}", self.storage);
+        let mut create =
+            format!("CREATE TABLE people (no {number}, {columns}{key}){}", self.storage);
         match self.dialect.partitioning {
             Partitioning::Clause if partitions > 0 => {
                 create.push_str(&format!(" PARTITION BY KEY (no) PARTITIONS {partitions}"));

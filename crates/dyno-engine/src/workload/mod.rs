@@ -1,8 +1,10 @@
 //! Workloads: what a transaction does, on which data, and how the data is checked afterwards.
 //!
 //! * [`Workload`] in `contract` and [`DataSet`] in `data_set`: what the engine asks of one;
-//! * one small file each, with tables, transaction, audit and options; `sbtest` are tables that several share;
-//! * [`Native`] lists them: [`catalog`] with their options, [`Native::build`] makes one from its resolved options.
+//! * one small file each, with tables, transaction, audit and options; `sbtest` are tables that
+//!   several share;
+//! * [`Native`] lists them: [`catalog`] with their options, [`Native::build`] makes one from its
+//!   resolved options.
 
 mod bulk_insert;
 mod contract;

@@ -96,8 +96,8 @@ impl Native {
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
             }
-            kind if let Some(way) = dbatest::Way::named(kind) => {
-                Dbatest::build(way, options, setting).map(Self::Dbatest)
+            kind if let Some(variant) = dbatest::Variant::named(kind) => {
+                Dbatest::build(variant, options, setting).map(Self::Dbatest)
             }
             kind => oltp::Preset::named(kind)
                 .map(|preset| Self::Oltp(Oltp::build(preset, options, setting)))

@@ -1,6 +1,7 @@
 //! The OLTP family: sysbench's statements, options and data.
 //!
-//! A table is drawn once per group of statements (all point selects of a transaction hit the same one), a key per statement.
+//! A table is drawn once per group of statements (all point selects of a transaction hit the same
+//! one), a key per statement.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
 use super::data_set::DataSet;
@@ -41,14 +42,18 @@ impl Kind {
             Self::PointSelect => format!("SELECT c FROM sbtest{table} WHERE id=?"),
             Self::SimpleRange => format!("SELECT c FROM sbtest{table} WHERE id BETWEEN ? AND ?"),
             Self::SumRange => format!("SELECT SUM(k) FROM sbtest{table} WHERE id BETWEEN ? AND ?"),
-            Self::OrderRange => format!("SELECT c FROM sbtest{table} WHERE id BETWEEN ? AND ? ORDER BY c"),
+            Self::OrderRange => {
+                format!("SELECT c FROM sbtest{table} WHERE id BETWEEN ? AND ? ORDER BY c")
+            }
             Self::DistinctRange => {
                 format!("SELECT DISTINCT c FROM sbtest{table} WHERE id BETWEEN ? AND ? ORDER BY c")
             }
             Self::IndexUpdate => format!("UPDATE sbtest{table} SET k=k+1 WHERE id=?"),
             Self::NonIndexUpdate => format!("UPDATE sbtest{table} SET c=? WHERE id=?"),
             Self::Delete => format!("DELETE FROM sbtest{table} WHERE id=?"),
-            Self::Insert => format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
+            Self::Insert => {
+                format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (?, ?, ?, ?)")
+            }
         }
     }
 }
@@ -75,9 +80,13 @@ impl Preset {
                 "Ten point selects, four range selects, two updates, a delete and an insert of the same row, in a transaction."
             }
             Self::ReadOnly => "Ten point selects and four range selects in a transaction.",
-            Self::WriteOnly => "Two updates, a delete and an insert of the same row, in a transaction.",
+            Self::WriteOnly => {
+                "Two updates, a delete and an insert of the same row, in a transaction."
+            }
             Self::PointSelect => "One row by primary key, without a transaction.",
-            Self::UpdateIndex => "One update of the indexed column k by primary key, without a transaction.",
+            Self::UpdateIndex => {
+                "One update of the indexed column k by primary key, without a transaction."
+            }
             Self::UpdateNonIndex => "One update of column c by primary key, without a transaction.",
             Self::Insert => "One insert of a new row, sent as text, without a transaction.",
             Self::Delete => {
@@ -88,8 +97,12 @@ impl Preset {
 
     fn audit(self) -> &'static str {
         match self {
-            Self::Insert => "All tables together must have grown by one row per committed transaction.",
-            Self::Delete => "All tables together must have lost as many rows as the server said it deleted.",
+            Self::Insert => {
+                "All tables together must have grown by one row per committed transaction."
+            }
+            Self::Delete => {
+                "All tables together must have lost as many rows as the server said it deleted."
+            }
             _ => "Every table must still have table_size rows.",
         }
     }
@@ -138,7 +151,11 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
             options.push(integer("non_index_updates", 1, 1_000_000, 1, non_index_updates));
         }
         if preset.is_transactional() {
-            options.push(flag("skip_trx", false, "no BEGIN and COMMIT: every statement commits by itself"));
+            options.push(flag(
+                "skip_trx",
+                false,
+                "no BEGIN and COMMIT: every statement commits by itself",
+            ));
         }
         options.extend(distribution_options());
         options.push(ledger());
@@ -176,7 +193,9 @@ fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
     match preset {
         Preset::PointSelect => mix[Kind::PointSelect as usize] = 1,
         Preset::UpdateIndex => mix[Kind::IndexUpdate as usize] = options.count("index_updates"),
-        Preset::UpdateNonIndex => mix[Kind::NonIndexUpdate as usize] = options.count("non_index_updates"),
+        Preset::UpdateNonIndex => {
+            mix[Kind::NonIndexUpdate as usize] = options.count("non_index_updates")
+        }
         Preset::Insert => mix[Kind::Insert as usize] = 1,
         Preset::Delete => mix[Kind::Delete as usize] = 1,
         Preset::ReadWrite | Preset::ReadOnly | Preset::WriteOnly => {}
@@ -184,10 +203,12 @@ fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
     mix
 }
 
-/// Groups of statements on one table, and how many statements each has. A delete before an insert is of the same row, and in its group.
+/// Groups of statements on one table, and how many statements each has. A delete before an insert
+/// is of the same row, and in its group.
 fn groups(mix: &Mix) -> Vec<(Kind, u64)> {
     let has_inserts = mix[Kind::Insert as usize] > 0;
-    let count = |kind: Kind| if has_inserts && kind == Kind::Delete { 0 } else { mix[kind as usize] };
+    let count =
+        |kind: Kind| if has_inserts && kind == Kind::Delete { 0 } else { mix[kind as usize] };
     Kind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
 }
 
@@ -211,8 +232,10 @@ impl Oltp {
     pub(super) fn build(preset: Preset, options: &WorkloadOptions, setting: Setting) -> Self {
         let mix = mix(preset, options);
         let has_transaction = preset.is_transactional() && !options.boolean("skip_trx");
-        // Reads and updates leave every row in place; deletes and inserts do only inside a transaction.
-        let keeps_rows = mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
+        // Reads and updates leave every row in place; deletes and inserts do only inside a
+        // transaction.
+        let keeps_rows =
+            mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
         let mut data = Sbtest::build(options, setting.engine, setting.seed, keeps_rows);
         if preset == Preset::Insert && !data.numbers_itself() {
             // The workload draws its numbers from all there are.
@@ -251,8 +274,8 @@ impl Oltp {
         self.data.distribution.draw(random, 1, self.data.table_size as i64)
     }
 
-    /// A number that no other transaction of the trial has, from all that fit the column. The next trial draws others, so that it may
-    /// work on the same tables.
+    /// A number that no other transaction of the trial has, from all that fit the column. The next
+    /// trial draws others, so that it may work on the same tables.
     fn unique_id(&self, seed: u64, client: ClientId, sequence: u64) -> i32 {
         let index = sequence.wrapping_mul(self.clients).wrapping_add(client.0.into()) as u32;
         let start = Random::new(seed, Stream::Data, u64::MAX, 0).next_u64() as u32;
@@ -279,10 +302,14 @@ impl Oltp {
             (Numbering::AutoIncrement, true) => {
                 format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')")
             }
-            (_, true) => format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')"),
+            (_, true) => {
+                format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')")
+            }
             (_, false) => {
                 let id = self.unique_id(session.seed(), client, sequence);
-                format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
+                format!(
+                    "INSERT INTO sbtest{table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')"
+                )
             }
         };
         session.text(Kind::Insert as u16, &sql).await?;
@@ -303,7 +330,9 @@ impl Workload for Oltp {
         let prepared = Kind::ALL.into_iter().filter(|kind| self.mix[*kind as usize] > 0);
         prepared
             .flat_map(|kind| {
-                tables.clone().map(move |table| StatementText { sql: kind.sql(table), kind: kind as u16 })
+                tables
+                    .clone()
+                    .map(move |table| StatementText { sql: kind.sql(table), kind: kind as u16 })
             })
             .collect()
     }
@@ -345,7 +374,8 @@ impl Workload for Oltp {
         if self.has_transaction {
             session.begin().await?;
         }
-        // One function for all kinds: functions that wait cost more calls the deeper they are nested (a point select 4 % of its instructions).
+        // One function for all kinds: functions that wait cost more calls the deeper they are
+        // nested (a point select 4 % of its instructions).
         for &(kind, count) in &self.groups {
             let statement = self.draw(kind, random);
             for _ in 0..count {
@@ -360,7 +390,9 @@ impl Workload for Oltp {
                     }
                     Kind::NonIndexUpdate => {
                         let c = digit_groups::<C_LENGTH>(random);
-                        session.run(statement, &[Value::Text(ascii(&c)), Value::Integer(id)]).await?;
+                        session
+                            .run(statement, &[Value::Text(ascii(&c)), Value::Integer(id)])
+                            .await?;
                     }
                     Kind::Delete => {
                         let outcome = session.run(statement, &[Value::Integer(id)]).await?;
@@ -368,12 +400,15 @@ impl Workload for Oltp {
                     }
                     Kind::Insert => {
                         let k = self.key(random);
-                        let (c, pad) = (digit_groups::<C_LENGTH>(random), digit_groups::<PAD_LENGTH>(random));
-                        let delete =
-                            statement - self.first[Kind::Insert as usize] + self.first[Kind::Delete as usize];
+                        let (c, pad) =
+                            (digit_groups::<C_LENGTH>(random), digit_groups::<PAD_LENGTH>(random));
+                        let delete = statement - self.first[Kind::Insert as usize]
+                            + self.first[Kind::Delete as usize];
                         session.run(delete, &[Value::Integer(id)]).await?;
                         let (c, pad) = (Value::Text(ascii(&c)), Value::Text(ascii(&pad)));
-                        session.run(statement, &[Value::Integer(id), Value::Integer(k), c, pad]).await?;
+                        session
+                            .run(statement, &[Value::Integer(id), Value::Integer(k), c, pad])
+                            .await?;
                     }
                 }
             }
@@ -405,21 +440,24 @@ impl Workload for Oltp {
             format!("sbtest1..{}", self.data.tables)
         };
         let expected = match self.preset {
-            Preset::Insert => before + facts.totals.committed..=before + facts.totals.committed + open,
+            Preset::Insert => {
+                before + facts.totals.committed..=before + facts.totals.committed + open
+            }
             Preset::Delete => {
                 let left = before.saturating_sub(self.deleted.load(Ordering::Relaxed));
                 left.saturating_sub(open)..=left
             }
             _ => {
-                // Without a transaction, one that ended between DELETE and INSERT leaves a row missing. An attempt may have failed at
-                // another row than the one before it.
+                // Without a transaction, one that ended between DELETE and INSERT leaves a row
+                // missing. An attempt may have failed at another row than the one before it.
                 let rows = self.mix[Kind::Delete as usize].min(self.mix[Kind::Insert as usize]);
                 let missing = match self.has_transaction {
                     true => 0,
                     false => rows * (facts.totals.failed + facts.totals.unfinished()),
                 };
                 let expected = self.data.table_size.saturating_sub(missing)..=self.data.table_size;
-                let check = |(number, found)| row_count(format!("sbtest{number}"), expected.clone(), found);
+                let check =
+                    |(number, found)| row_count(format!("sbtest{number}"), expected.clone(), found);
                 return Ok((1..).zip(found).map(check).collect());
             }
         };
@@ -463,7 +501,12 @@ mod tests {
 
     #[test]
     fn updates_without_transaction_may_be_several() {
-        let oltp = oltp("oltp_update_index", Engine::Mysql, 1, &[("index_updates", OptionValue::Integer(3))]);
+        let oltp = oltp(
+            "oltp_update_index",
+            Engine::Mysql,
+            1,
+            &[("index_updates", OptionValue::Integer(3))],
+        );
         assert_eq!(oltp.mix[Kind::IndexUpdate as usize], 3);
         assert_eq!(oltp.mix.iter().sum::<u64>(), 3);
     }

@@ -1,6 +1,8 @@
-//! `select_random_points` and `select_random_ranges`: one query with many keys of the indexed column, on table sbtest1.
+//! `select_random_points` and `select_random_ranges`: one query with many keys of the indexed
+//! column, on table sbtest1.
 //!
-//! As in sysbench the keys are divided into equal segments, one per client, and each client draws in its own.
+//! As in sysbench the keys are divided into equal segments, one per client, and each client draws
+//! in its own.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::data_set::DataSet;
@@ -28,7 +30,13 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
             name: "select_random_points",
             summary: "One SELECT with an IN list of values of the indexed column k, without a transaction.",
             audit: AUDIT,
-            options: options(vec![integer("random_points", 1, 10_000, 10, "values in the IN list")]),
+            options: options(vec![integer(
+                "random_points",
+                1,
+                10_000,
+                10,
+                "values in the IN list",
+            )]),
         },
         WorkloadDescription {
             name: "select_random_ranges",
@@ -133,7 +141,8 @@ impl Workload for RandomSelects {
                 client.keys.push(key + delta);
             }
         }
-        let parameters: Vec<Value<'_>> = client.keys.iter().map(|key| Value::Integer(*key)).collect();
+        let parameters: Vec<Value<'_>> =
+            client.keys.iter().map(|key| Value::Integer(*key)).collect();
         session.run(0, &parameters).await?;
         Ok(())
     }

@@ -1,9 +1,11 @@
-//! `rush`: a rush of clients on a few counters. Each transaction reads a random counter and writes it back one higher.
+//! `rush`: a rush of clients on a few counters. Each transaction reads a random counter and writes
+//! it back one higher.
 //!
-//! Afterwards the sum of all counters must have grown by the number of committed transactions. With SELECT and UPDATE as
-//! two statements and no lock between them, most databases' default isolation levels let one client overwrite another's
-//! update without any error; the audit counts these lost updates and, from the client log, names pairs of transactions that
-//! wrote on top of the same value.
+//! Afterwards the sum of all counters must have grown by the number of committed transactions. With
+//! SELECT and UPDATE as two statements and no lock between them, most databases' default isolation
+//! levels let one client overwrite another's update without any error; the audit counts these lost
+//! updates and, from the client log, names pairs of transactions that wrote on top of the same
+//! value.
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::{DataSet, TableDefinition};
@@ -22,7 +24,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 const VARIANTS: &[&str] = &["read-modify-write", "in-place", "for-update", "optimistic"];
-/// Client log entries kept in all, so that a long run's memory stays constant. Later commits are counted but cannot be witnessed.
+/// Client log entries kept in all, so that a long run's memory stays constant. Later commits are
+/// counted but cannot be witnessed.
 const LOG_MAX: usize = 2_000_000;
 /// Witnessed pairs quoted in the audit.
 const EXAMPLES: usize = 5;
@@ -176,7 +179,8 @@ impl Workload for Rush {
     }
 
     fn statements(&self) -> Vec<StatementText> {
-        let lock = if self.variant == Variant::ForUpdate { self.table.dialect.row_lock } else { "" };
+        let lock =
+            if self.variant == Variant::ForUpdate { self.table.dialect.row_lock } else { "" };
         let update = match self.variant {
             Variant::InPlace => "UPDATE rush SET c2 = c2 + 1 WHERE c1 = ?",
             Variant::Optimistic => "UPDATE rush SET c2 = ? WHERE c1 = ? AND c2 = ?",
@@ -216,7 +220,8 @@ impl Workload for Rush {
         })?;
         let next = Value::Integer(value + 1);
         if self.variant == Variant::Optimistic {
-            let outcome = session.run(UPDATE, &[next, Value::Integer(row), Value::Integer(value)]).await?;
+            let outcome =
+                session.run(UPDATE, &[next, Value::Integer(row), Value::Integer(value)]).await?;
             if outcome.affected == 0 {
                 return Err(FailureKind::Conflict.failure("the counter changed since it was read"));
             }
@@ -224,10 +229,17 @@ impl Workload for Rush {
             session.run(UPDATE, &[next, Value::Integer(row)]).await?;
         }
         session.commit().await?;
-        // Every client may fill the log; what does not fit is dropped when the parts are put together.
+        // Every client may fill the log; what does not fit is dropped when the parts are put
+        // together.
         if client.entries.len() < LOG_MAX / 8 {
             let (client_id, committed_at) = (client.id.0, session.last_end());
-            client.entries.push(Entry { row, value_read: value, client: client_id, sequence, committed_at });
+            client.entries.push(Entry {
+                row,
+                value_read: value,
+                client: client_id,
+                sequence,
+                committed_at,
+            });
         }
         Ok(())
     }

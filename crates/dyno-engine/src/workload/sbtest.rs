@@ -1,4 +1,5 @@
-//! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the other's tables.
+//! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the
+//! other's tables.
 
 use super::contract::count_rows;
 use super::data_set::{DataSet, TableDefinition};
@@ -30,7 +31,8 @@ pub(super) struct Sbtest {
     create_secondary: bool,
     /// The column `id` has an index that is not unique, and there is no primary key.
     secondary: bool,
-    /// Rows that are loaded; fewer than `table_size` only where the workload fills the tables itself.
+    /// Rows that are loaded; fewer than `table_size` only where the workload fills the tables
+    /// itself.
     rows: u64,
     /// After so many of its transactions a client connects anew; 0: never.
     pub(super) reconnect: u64,
@@ -74,7 +76,11 @@ pub(super) fn table_options() -> Vec<OptionDescription> {
         integer("table_size", 1, 2_000_000_000, 10_000, "rows per table"),
         flag("auto_inc", true, "id is AUTO_INCREMENT (SERIAL on PostgreSQL)"),
         flag("create_secondary", true, "an index on column k"),
-        flag("secondary", false, "an index that is not unique on column id, instead of the primary key"),
+        flag(
+            "secondary",
+            false,
+            "an index that is not unique on column id, instead of the primary key",
+        ),
         integer(
             "reconnect",
             0,
@@ -107,8 +113,20 @@ pub(super) fn distribution_options() -> Vec<OptionDescription> {
             default: OptionValue::Text("uniform".to_owned()),
             help: "which keys are drawn how often (sysbench 1.0 defaults to special, 1.1 to uniform)",
         },
-        integer("rand_spec_iter", 1, 1000, 12, "gaussian, special: uniform draws that make up the bell"),
-        integer("rand_spec_pct", 0, 100, 1, "special: width of the hot middle in per cent of the keys"),
+        integer(
+            "rand_spec_iter",
+            1,
+            1000,
+            12,
+            "gaussian, special: uniform draws that make up the bell",
+        ),
+        integer(
+            "rand_spec_pct",
+            0,
+            100,
+            1,
+            "special: width of the hot middle in per cent of the keys",
+        ),
         integer("rand_spec_res", 0, 100, 75, "special: per cent of the draws that hit it"),
         number(
             "rand_pareto_h",
@@ -143,7 +161,12 @@ pub(super) fn choice(
 }
 
 pub(super) fn flag(name: &'static str, default: bool, help: &'static str) -> OptionDescription {
-    OptionDescription { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(default), help }
+    OptionDescription {
+        name,
+        kind: OptionKind::Boolean,
+        default: OptionValue::Boolean(default),
+        help,
+    }
 }
 
 /// The distribution that the options describe.
@@ -190,7 +213,12 @@ pub(super) async fn row_counts(
 }
 
 impl Sbtest {
-    pub(super) fn build(options: &WorkloadOptions, engine: Engine, seed: u64, is_reusable: bool) -> Self {
+    pub(super) fn build(
+        options: &WorkloadOptions,
+        engine: Engine,
+        seed: u64,
+        is_reusable: bool,
+    ) -> Self {
         let has_ledger = options.is_on("ledger");
         Self {
             dialect: engine.dialect(),
@@ -219,12 +247,15 @@ impl Sbtest {
         self.rows = 0;
     }
 
-    /// Makes the empty table. PostgreSQL's next number comes after the rows that are loaded with theirs.
+    /// Makes the empty table. PostgreSQL's next number comes after the rows that are loaded with
+    /// theirs.
     fn create(&self, name: &str) -> String {
         let id = match self.dialect.numbering {
             Numbering::AutoIncrement if self.auto_inc => "INTEGER NOT NULL AUTO_INCREMENT",
             Numbering::Sequence if self.auto_inc => "SERIAL",
-            Numbering::AutoIncrement | Numbering::Sequence | Numbering::RowNumber => "INTEGER NOT NULL",
+            Numbering::AutoIncrement | Numbering::Sequence | Numbering::RowNumber => {
+                "INTEGER NOT NULL"
+            }
         };
         let key = match (self.secondary, self.dialect.has_inline_indexes) {
             (false, _) => ", PRIMARY KEY (id)",
@@ -318,7 +349,11 @@ mod tests {
         let c = digit_groups::<C_LENGTH>(&mut random);
         let groups: Vec<&str> = ascii(&c).split('-').collect();
         assert_eq!(groups.len(), 10);
-        assert!(groups.iter().all(|group| group.len() == 11 && group.bytes().all(|b| b.is_ascii_digit())));
+        assert!(
+            groups
+                .iter()
+                .all(|group| group.len() == 11 && group.bytes().all(|b| b.is_ascii_digit()))
+        );
         let pad = digit_groups::<PAD_LENGTH>(&mut random);
         assert_eq!(ascii(&pad).split('-').count(), 5);
     }

@@ -1,4 +1,5 @@
-//! What these tests measure with: workloads of the catalogue and workloads made of a closure, on the null driver.
+//! What these tests measure with: workloads of the catalogue and workloads made of a closure, on
+//! the null driver.
 
 use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
@@ -63,14 +64,16 @@ pub(crate) fn null(script: &str) -> Target {
     Target { database: script.to_owned(), ..Target::new(Engine::Null, Endpoint::InProcess) }
 }
 
-/// A workload of the catalogue with some options of its own; refused where these do not go together.
+/// A workload of the catalogue with some options of its own; refused where these do not go
+/// together.
 pub(crate) fn build(
     kind: &str,
     options: &[(&str, OptionValue)],
     engine: Engine,
     clients: u32,
 ) -> Result<Native, String> {
-    let description = catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
+    let description =
+        catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
     let mut all = description.defaults();
     for (name, value) in options {
         assert!(all.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
@@ -86,7 +89,7 @@ pub(crate) fn native(kind: &str, options: &[(&str, OptionValue)], clients: u32) 
 
 /// A trial of the null driver, as most tests want it.
 pub(crate) fn trial_input(target: Target, clients: u32, load: &LoadPlan) -> TrialInput<'_> {
-    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     TrialInput::new(trial, Node::alone(target), clients, load, SEED, &NOBODY)
 }
 

@@ -10,20 +10,25 @@ use dyno_model::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// The texts of the statements by client and number of the transaction, each with the seed that the session names.
+/// The texts of the statements by client and number of the transaction, each with the seed that the
+/// session names.
 type Sent = BTreeMap<(u32, u64), (String, u64)>;
 
 /// A trial of an experiment with a seed, whose statements have keys.
 fn trial(seed: u64, id: &str, load: &LoadPlan) -> (Sent, TrialRecord) {
     let sent = Arc::new(Mutex::new(Sent::new()));
     let kept = Arc::clone(&sent);
-    let keys = doing(async move |client: ClientId, sequence, session: &mut Session, random: &mut Random| {
-        let sql = format!("SELECT {}", random.below(1_000_000_000_000));
-        send(session, &sql).await?;
-        kept.lock().expect("no client panics").insert((client.0, sequence), (sql, session.seed()));
-        Ok(())
-    });
-    let trial = Trial { id: id.to_owned(), block: 1, treatment: 0 };
+    let keys = doing(
+        async move |client: ClientId, sequence, session: &mut Session, random: &mut Random| {
+            let sql = format!("SELECT {}", random.below(1_000_000_000_000));
+            send(session, &sql).await?;
+            kept.lock()
+                .expect("no client panics")
+                .insert((client.0, sequence), (sql, session.seed()));
+            Ok(())
+        },
+    );
+    let trial = Trial { id: id.to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, Node::alone(null("")), 3, load, seed, &NOBODY);
     let record = run_trial(keys, &input, &mut Silent).expect("it can be measured");
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
@@ -42,16 +47,25 @@ fn two_trials_of_a_plan_send_different_keys_and_the_same_trial_the_same_again() 
     let seeds = |sent: &Sent| sent.values().map(|(_, seed)| *seed).collect::<BTreeSet<_>>();
     for other in [second, of_another_seed] {
         assert!(keys(&first).is_disjoint(&keys(&other)), "150 keys each, below 1,000,000,000,000");
-        assert!(seeds(&first).is_disjoint(&seeds(&other)), "numbers of inserted rows follow from it");
+        assert!(
+            seeds(&first).is_disjoint(&seeds(&other)),
+            "numbers of inserted rows follow from it"
+        );
     }
 }
 
 #[test]
 fn blocks_of_an_open_loop_have_arrivals_of_their_own_and_the_same_trial_the_same_again() {
     let stop = StopRule::Duration(Nanos(300_000_000));
-    let load = LoadPlan { rate: Some(3_000.0), grace: Nanos(60_000_000_000), ..LoadPlan::new(stop) };
-    let arrived =
-        |id| trial(7, id, &load).1.open_loop.map(|OpenLoop { arrived, .. }| arrived).expect("an open loop");
+    let load =
+        LoadPlan { rate: Some(3_000.0), grace: Nanos(60_000_000_000), ..LoadPlan::new(stop) };
+    let arrived = |id| {
+        trial(7, id, &load)
+            .1
+            .open_loop
+            .map(|OpenLoop { arrived, .. }| arrived)
+            .expect("an open loop")
+    };
     let blocks = ["b01-001", "b02-001", "b03-001"].map(arrived);
     assert_eq!(blocks, ["b01-001", "b02-001", "b03-001"].map(arrived));
     // 900 are expected; five standard deviations.

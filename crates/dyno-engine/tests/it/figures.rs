@@ -3,10 +3,10 @@
 use crate::bench::{MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes, trial_input};
 use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_script, run_trial};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ fn plan(warmup: u64, window: u64) -> LoadPlan {
     }
 }
 
-/// A trial against a server whose answers take a time. After each the generator itself sleeps, on the thread that all clients share.
+/// A trial against a server whose answers take a time. After each the generator itself sleeps, on
+/// the thread that all clients share.
 fn trial(latency: Duration, sleep: Duration, clients: u32, load: &LoadPlan) -> TrialRecord {
     let sleepy = doing(async move |_, _, session: &mut Session, _: &mut Random| {
         send(session, "SELECT 1").await?;
@@ -33,12 +34,14 @@ fn trial(latency: Duration, sleep: Duration, clients: u32, load: &LoadPlan) -> T
 
 fn script(time: Duration, clients: u32, load: &LoadPlan) -> LoadRecord {
     let input = LoadInput::new("waves", clients, load, SEED, &NOBODY);
-    run_script(takes(time), &ScriptThreads::default(), &input, &mut Silent).expect("it can be measured")
+    run_script(takes(time), &ScriptThreads::default(), &input, &mut Silent)
+        .expect("it can be measured")
 }
 
 #[test]
 fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
-    // 40 clients that think 20 ms each ask 1,000 times in half a second, less what the answers take; five standard deviations.
+    // 40 clients that think 20 ms each ask 1,000 times in half a second, less what the answers
+    // take; five standard deviations.
     let load = LoadPlan { think: Some(Nanos(20 * MILLISECOND)), ..plan(100, 500) };
     let record = trial(Duration::ZERO, Duration::ZERO, 40, &load);
     assert!((100..1_160).contains(&record.ledger.committed), "{:?}", record.ledger);
@@ -51,8 +54,9 @@ fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
 
 #[test]
 fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transaction() {
-    // 100 clients that think 2 s on average, a window of 1 s: most are thinking at both of its ends. Answers take no time, so that what is done in the window
-    // is what begins in it, but for a transaction or two of the one worker that the ends may cut.
+    // 100 clients that think 2 s on average, a window of 1 s: most are thinking at both of its
+    // ends. Answers take no time, so that what is done in the window is what begins in it, but for
+    // a transaction or two of the one worker that the ends may cut.
     let load = LoadPlan { think: Some(Nanos(2_000 * MILLISECOND)), ..plan(500, 1_000) };
     let record = trial(Duration::ZERO, Duration::ZERO, 100, &load);
     let (work, committed) = (record.work.expect("of a duration"), record.ledger.committed as f64);
@@ -61,16 +65,22 @@ fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transacti
 }
 
 #[test]
-fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves() {
-    // Transactions of 4 s from the common start on, a window from 2 s to 5 s: half of the first wave and a quarter of the second
-    // are in it. Counted by their starts it would be one wave in 3 s, a third too many.
+fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves()
+ {
+    // Transactions of 4 s from the common start on, a window from 2 s to 5 s: half of the first
+    // wave and a quarter of the second are in it. Counted by their starts it would be one wave in 3
+    // s, a third too many.
     let (time, load) = (Duration::from_secs(4), plan(2_000, 3_000));
     let (native, script) = std::thread::scope(|scope| {
         let native = scope.spawn(|| trial(time, Duration::ZERO, 300, &load));
         let script = script(time, 20, &load);
         (native.join().expect("no panic"), script)
     });
-    assert_eq!((native.ledger.committed, script.ledger.committed), (300, 20), "one wave began in the window");
+    assert_eq!(
+        (native.ledger.committed, script.ledger.committed),
+        (300, 20),
+        "one wave began in the window"
+    );
     for (rate, clients, mean) in [
         (native.throughput(), 300.0, native.transaction.mean),
         (script.throughput(), 20.0, script.transaction.mean),
@@ -78,11 +88,11 @@ fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_wi
         let expected = clients / (mean / 1e9);
         assert!((rate / expected - 1.0).abs() < 0.2, "{rate} of {expected}");
     }
-    let waves = native.findings.iter().find_map(|finding| match finding {
-        Finding::FewWaves { waves } => Some(*waves),
+    let waves = native.warnings.iter().find_map(|warning| match warning {
+        Warning::FewWaves { waves } => Some(*waves),
         _ => None,
     });
-    assert!(waves.is_some_and(|waves| waves < 1.0), "{:?}", native.findings);
+    assert!(waves.is_some_and(|waves| waves < 1.0), "{:?}", native.warnings);
 }
 
 #[test]
@@ -94,14 +104,15 @@ fn stop_rules_by_count_have_the_rate_of_what_they_counted() {
 }
 
 fn held_up(record: &TrialRecord) -> Option<(f64, Severity)> {
-    record.findings.iter().find_map(|finding| match finding {
-        Finding::HeldUp { share } => Some((*share, finding.severity())),
+    record.warnings.iter().find_map(|warning| match warning {
+        Warning::HeldUp { share } => Some((*share, warning.severity())),
         _ => None,
     })
 }
 
 #[test]
-fn a_generator_that_sleeps_between_transactions_is_a_finding_and_one_that_waits_for_a_processor_is_not() {
+fn a_generator_that_sleeps_between_transactions_is_a_warning_and_one_that_waits_for_a_processor_is_not()
+ {
     let load = plan(300, 1_500);
     let answers = Duration::from_millis(2);
     let asleep = trial(answers, Duration::from_millis(5), 4, &load);
@@ -122,5 +133,9 @@ fn a_generator_that_sleeps_between_transactions_is_a_finding_and_one_that_waits_
         is_over.store(true, Ordering::Relaxed);
         busy
     });
-    assert!(held_up(&busy).is_none_or(|(_, severity)| severity < Severity::Invalid), "{:?}", busy.generator);
+    assert!(
+        held_up(&busy).is_none_or(|(_, severity)| severity < Severity::Invalid),
+        "{:?}",
+        busy.generator
+    );
 }

@@ -1,4 +1,5 @@
-//! `mass-insert` and its stop rule: a table grows to a number of rows, and every row is accounted for.
+//! `mass-insert` and its stop rule: a table grows to a number of rows, and every row is accounted
+//! for.
 
 use crate::bench::{NOBODY, Scratch, build, native, null, trial_input};
 use dyno_engine::loading::{Loading, load};
@@ -7,11 +8,11 @@ use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::Growth;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
-use dyno_model::finding::Finding;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 
 /// Counts the commits of all intervals, those of the warm-up apart.
 #[derive(Debug, Default)]
@@ -46,7 +47,8 @@ fn grow_null(script: &str, rows_per_insert: i64, rows: u64) -> TrialRecord {
 
 #[test]
 fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
-    for (batch, target, commits) in [(1, 1_000, 960), (25, 1_000, 39), (25, 65, 1), (7, 1_000, 138)] {
+    for (batch, target, commits) in [(1, 1_000, 960), (25, 1_000, 39), (25, 65, 1), (7, 1_000, 138)]
+    {
         let record = grow_null("", batch, target);
         assert_eq!(record.ledger.committed, commits, "40 rows, {batch} at a time, to {target}");
         let growth = record.growth.expect("its table grows");
@@ -66,19 +68,22 @@ fn what_fails_for_good_is_made_up_for_by_other_transactions() {
 #[test]
 fn rows_that_are_not_there_are_found_missing() {
     let record = grow_null("", 10, 500);
-    let [AuditCheck::RowCount { table, expected_min, expected_max, found }] = &record.audit.checks[..] else {
+    let [AuditCheck::RowCount { table, expected_min, expected_max, found }] =
+        &record.audit.checks[..]
+    else {
         panic!("{:?}", record.audit);
     };
     assert_eq!((table.as_str(), *expected_min, *expected_max, *found), ("people", 500, 500, 40));
     assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
-    assert!(record.findings.contains(&Finding::AuditViolated), "{:?}", record.findings);
+    assert!(record.warnings.contains(&Warning::AuditViolated), "{:?}", record.warnings);
 }
 
 #[test]
 fn a_server_without_room_ends_the_trial_in_its_own_words() {
     let record = grow_null("insert.fail=out-of-resources:0.01", 10, 100_000);
-    let cut_short = record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }));
-    assert!(cut_short && !record.is_valid(), "{:?}", record.findings);
+    let cut_short =
+        record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { .. }));
+    assert!(cut_short && !record.is_valid(), "{:?}", record.warnings);
     assert!(record.ledger.committed < 9_996);
 }
 
@@ -90,7 +95,11 @@ fn partitions_and_row_formats_are_refused_where_there_are_none() {
     let text = |word: &str| OptionValue::Text(word.to_owned());
     let rows: [Refusal<'_>; 3] = [
         (Engine::Sqlite, &[("partitions", OptionValue::Integer(3))], "SQLite has no partitions"),
-        (Engine::Postgres, &[("row_format", text("compressed"))], "row_format = \"compressed\" is InnoDB's"),
+        (
+            Engine::Postgres,
+            &[("row_format", text("compressed"))],
+            "row_format = \"compressed\" is InnoDB's",
+        ),
         (Engine::Null, &[("key_block_size", OptionValue::Integer(4))], "key_block_size needs"),
     ];
     for (engine, options, reason) in rows {
@@ -112,11 +121,17 @@ fn each_dialect_has_its_partitions_and_its_row_format() {
     };
     let mysql = create(Engine::Mysql, &options);
     assert!(
-        mysql.contains("ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 4 PARTITION BY KEY (no) PARTITIONS 3"),
+        mysql.contains(
+            "ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 4 PARTITION BY KEY (no) PARTITIONS 3"
+        ),
         "{mysql}"
     );
     let postgres = create(Engine::Postgres, &options[..1]);
-    assert_eq!(postgres.matches("PARTITION OF people FOR VALUES WITH (MODULUS 3").count(), 3, "{postgres}");
+    assert_eq!(
+        postgres.matches("PARTITION OF people FOR VALUES WITH (MODULUS 3").count(),
+        3,
+        "{postgres}"
+    );
 }
 
 #[test]
@@ -129,7 +144,8 @@ fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_includ
         ("index", OptionValue::Text("email".to_owned())),
     ];
     let native = build("mass-insert", &options, Engine::Sqlite, 2).expect("the options fit");
-    let loading = Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
+    let loading =
+        Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
     assert_eq!(load(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
     let plan = LoadPlan { warmup: Nanos(2_000_000), ..LoadPlan::new(StopRule::Rows(2_000)) };
     let (record, commits) = grow(target, native, 2, &plan);
@@ -137,7 +153,8 @@ fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_includ
         panic!("{:?}", record.audit);
     };
     assert_eq!((*expected_min, *found), (2_005, 2_005), "the first number of tens above 2,000");
-    // A transaction that begins in the warm-up and ends in the window is counted in neither; each client may have one.
+    // A transaction that begins in the warm-up and ends in the window is counted in neither; each
+    // client may have one.
     assert!((196..=198).contains(&(commits.warm_up + commits.measured)), "{commits:?}");
     assert_eq!(commits.measured, record.ledger.committed);
     assert_eq!(record.growth, Some(Growth { rows_before: 25, rows_per_transaction: 10 }));

@@ -1,4 +1,5 @@
-//! The measuring core without a trial around it: scripts that report with a meter, and native workloads on foreign tables.
+//! The measuring core without a trial around it: scripts that report with a meter, and native
+//! workloads on foreign tables.
 
 use crate::bench::{self, Closure, NOBODY, SEED, native, null};
 use dyno_drivers::Outcome;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// How long anything may take that never takes long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Keeps the intervals, and reads the clients' shares while they work.
 struct Heard {
@@ -99,18 +100,19 @@ fn three_statements(meter: &mut Meter) {
 fn a_budget_is_a_number_of_attempts_to_start() {
     let attempts = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&attempts);
-    let (record, intervals) = record(8, &plan(StopRule::Transactions(1_000)), move |_, mut meter| {
-        meter.ready();
-        while meter.begin_event() {
-            // Every tenth event is given up.
-            if seen.fetch_add(1, Ordering::Relaxed) % 10 == 9 {
-                meter.abandon_event();
-            } else {
-                meter.end_event();
+    let (record, intervals) =
+        record(8, &plan(StopRule::Transactions(1_000)), move |_, mut meter| {
+            meter.ready();
+            while meter.begin_event() {
+                // Every tenth event is given up.
+                if seen.fetch_add(1, Ordering::Relaxed) % 10 == 9 {
+                    meter.abandon_event();
+                } else {
+                    meter.end_event();
+                }
             }
-        }
-        Ok(())
-    });
+            Ok(())
+        });
     assert_eq!(attempts.load(Ordering::Relaxed), 1_000);
     assert_eq!((record.ledger.started, record.ledger.committed), (900, 900));
     assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), 900);
@@ -137,7 +139,7 @@ fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
 }
 
 #[test]
-fn intervals_add_up_to_the_books_exactly() {
+fn intervals_add_up_to_the_counters_exactly() {
     let mut load = plan(StopRule::Transactions(400));
     load.warmup = seconds(0.1);
     let mut input = input(4, &load);
@@ -157,12 +159,19 @@ fn intervals_add_up_to_the_books_exactly() {
         }
         Ok(())
     });
-    let record = run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
+    let record =
+        run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new());
     let ledger = &record.ledger;
-    let measured: Vec<&Interval> = heard.intervals.iter().filter(|interval| !interval.is_warmup).collect();
-    let sum = |pick: fn(&Interval) -> u64| measured.iter().map(|interval| pick(interval)).sum::<u64>();
-    assert!(ledger.committed == 400 && measured.len() >= 3, "{ledger:?}, {} intervals", measured.len());
+    let measured: Vec<&Interval> =
+        heard.intervals.iter().filter(|interval| !interval.is_warmup).collect();
+    let sum =
+        |pick: fn(&Interval) -> u64| measured.iter().map(|interval| pick(interval)).sum::<u64>();
+    assert!(
+        ledger.committed == 400 && measured.len() >= 3,
+        "{ledger:?}, {} intervals",
+        measured.len()
+    );
     assert_eq!(sum(|interval| interval.latency.count), ledger.committed);
     assert_eq!(sum(|interval| interval.latency.sum), record.latency.sum);
     assert_eq!(sum(|interval| interval.outcomes.reads), ledger.outcomes.reads);
@@ -177,7 +186,10 @@ fn intervals_add_up_to_the_books_exactly() {
     assert_eq!(ledger.outcomes, Outcomes { reads: events, writes: events, others: events });
     assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
     assert_eq!(record.latency.count, events);
-    assert!(measured.iter().any(|interval| interval.concurrency > 0), "clients are in transactions");
+    assert!(
+        measured.iter().any(|interval| interval.concurrency > 0),
+        "clients are in transactions"
+    );
 }
 
 /// Lets a stuck client go when an interval has come.
@@ -207,7 +219,7 @@ fn an_interval_is_complete_when_it_ends_even_if_a_client_is_stuck_in_a_statement
         while meter.begin_event() {
             if client.0 == 0 {
                 // Were the interval to wait for this client, both would wait.
-                let waited = has_come.lock().unwrap().recv_timeout(PATIENCE);
+                let waited = has_come.lock().unwrap().recv_timeout(TIMEOUT);
                 assert_eq!(waited, Err(RecvTimeoutError::Disconnected), "the interval came");
             }
             meter.end_event();
@@ -289,25 +301,29 @@ fn a_script_that_is_never_ready_ends_the_run_and_says_how_many_were() {
     });
     let threads = ScriptThreads { ready_limit: Duration::from_secs(2), ..ScriptThreads::default() };
     let outcome = run_script(script, &threads, &input, &mut heard);
-    assert_eq!(outcome.expect_err("one is not ready"), TrialError::NotReady { ready: 2, clients: 3 });
+    assert_eq!(
+        outcome.expect_err("one is not ready"),
+        TrialError::NotReady { ready: 2, clients: 3 }
+    );
 }
 
 #[test]
 fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
     // A day: nobody waits for its end.
-    let (record, _) = record(4, &plan(StopRule::Duration(seconds(86_400.0))), |client, mut meter| {
-        meter.ready();
-        let mut events = 0;
-        while meter.begin_event() {
-            events += 1;
-            if client.0 == 3 && events == 10 {
-                meter.statement_failed(1);
-                return Err(ScriptTrouble("SQL error, errno = 1146".to_owned()));
+    let (record, _) =
+        record(4, &plan(StopRule::Duration(seconds(86_400.0))), |client, mut meter| {
+            meter.ready();
+            let mut events = 0;
+            while meter.begin_event() {
+                events += 1;
+                if client.0 == 3 && events == 10 {
+                    meter.statement_failed(1);
+                    return Err(ScriptTrouble("SQL error, errno = 1146".to_owned()));
+                }
+                meter.end_event();
             }
-            meter.end_event();
-        }
-        Ok(())
-    });
+            Ok(())
+        });
     let fatal = record.fatal.expect("it is kept");
     assert_eq!(fatal.client, ClientId(3));
     assert_eq!(fatal.cause, FatalCause::Script("SQL error, errno = 1146".to_owned()));
@@ -317,8 +333,10 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
 
 #[test]
 fn a_script_whose_event_never_ends_is_left_behind_and_named() {
-    let (record, intervals) =
-        record(3, &plan_with_little_grace(StopRule::Duration(seconds(1.0))), |client, mut meter| {
+    let (record, intervals) = record(
+        3,
+        &plan_with_little_grace(StopRule::Duration(seconds(1.0))),
+        |client, mut meter| {
             meter.ready();
             while meter.begin_event() {
                 if client.0 == 1 && meter.counter(ScriptCounter::Events) == 7 {
@@ -329,12 +347,16 @@ fn a_script_whose_event_never_ends_is_left_behind_and_named() {
                 meter.end_event();
             }
             Ok(())
-        });
+        },
+    );
     assert_eq!(record.left_behind, [ClientId(1)]);
     assert!(record.is_cut_off);
     assert_eq!(record.ledger.unfinished, 1);
     assert_eq!(record.clients[1].events, 7, "its books are closed without it");
-    assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), record.ledger.committed);
+    assert_eq!(
+        intervals.iter().map(|interval| interval.latency.count).sum::<u64>(),
+        record.ledger.committed
+    );
 }
 
 /// Something a thread waits for until it is interrupted.
@@ -353,16 +375,17 @@ impl Wait {
 
 #[test]
 fn a_script_blocked_in_a_statement_is_interrupted_after_the_grace_period() {
-    let (record, _) = record(2, &plan_with_little_grace(StopRule::Duration(seconds(0.2))), |_, mut meter| {
-        let wait = Arc::new(Wait::default());
-        let _guard = wait.guard(&meter);
-        meter.ready();
-        assert!(meter.begin_event());
-        let waiting = wait.0.lock().expect("nobody panics");
-        let woken = wait.1.wait_while(waiting, |is_interrupted| !*is_interrupted);
-        drop(woken.expect("nobody panics"));
-        Err(ScriptTrouble("interrupted".to_owned()))
-    });
+    let (record, _) =
+        record(2, &plan_with_little_grace(StopRule::Duration(seconds(0.2))), |_, mut meter| {
+            let wait = Arc::new(Wait::default());
+            let _guard = wait.guard(&meter);
+            meter.ready();
+            assert!(meter.begin_event());
+            let waiting = wait.0.lock().expect("nobody panics");
+            let woken = wait.1.wait_while(waiting, |is_interrupted| !*is_interrupted);
+            drop(woken.expect("nobody panics"));
+            Err(ScriptTrouble("interrupted".to_owned()))
+        });
     assert!(record.is_cut_off && record.left_behind.is_empty());
     assert_eq!(record.fatal, None, "being cut off is no failure of the script");
     assert_eq!((record.ledger.unfinished, record.ledger.failed), (2, 0));
@@ -376,13 +399,19 @@ fn a_native_workload_runs_without_observer_and_audit() {
     let record = bench::load(native("oltp_read_write", &[], 6), null(""), &input, &mut heard);
     assert_eq!(record.ledger.committed, 300);
     // sysbench's own accounting of oltp_read_write: 14 reads, 4 writes, BEGIN and COMMIT.
-    assert_eq!(record.ledger.outcomes, Outcomes { reads: 300 * 14, writes: 300 * 4, others: 300 * 2 });
+    assert_eq!(
+        record.ledger.outcomes,
+        Outcomes { reads: 300 * 14, writes: 300 * 4, others: 300 * 2 }
+    );
     assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 300);
 
     let targets = [null(""), null("connect.fail=out-of-connections:1")];
     let native = native("oltp_read_write", &[], 6);
     let failed = native.run_load(&targets, &input, &mut heard);
-    assert!(matches!(failed, Err(TrialError::Ramp(_))), "every other client goes to the second target");
+    assert!(
+        matches!(failed, Err(TrialError::Ramp(_))),
+        "every other client goes to the second target"
+    );
 }
 
 #[test]
@@ -390,10 +419,14 @@ fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
     let load = plan(StopRule::Transactions(300));
     let input = input(2, &load);
     let native = native("oltp_point_select", &[], 2);
-    let record = bench::load(native, null("select.fail=bad-statement:1"), &input, &mut Heard::new(&input));
+    let record =
+        bench::load(native, null("select.fail=bad-statement:1"), &input, &mut Heard::new(&input));
     match record.fatal.expect("it is kept").cause {
         FatalCause::Failure { failure, statement, sql } => {
-            assert_eq!((failure.kind, statement.as_str()), (FailureKind::BadStatement, "point-select"));
+            assert_eq!(
+                (failure.kind, statement.as_str()),
+                (FailureKind::BadStatement, "point-select")
+            );
             assert_eq!(sql.as_deref(), Some("SELECT c FROM sbtest1 WHERE id=?"));
         }
         other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
@@ -453,7 +486,8 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
         Ok(())
     });
     let mut heard = HeardStall { stalling, told: Vec::new(), intervals: 0 };
-    let record = run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
+    let record =
+        run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
     assert!(matches!(heard.told[..], [Some(_), None] | [Some(_)]), "{:?}", heard.told);
     let (gap, times) = (record.longest_gap, last_and_next.lock().unwrap().clone());
     let [from, to] = times[..] else { panic!("{times:?}") };

@@ -4,10 +4,10 @@ use crate::bench::{self, Intervals, MILLISECOND, NOBODY, SEED, Silent, doing, nu
 use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_load, run_script};
 use dyno_model::event::Listener;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ fn script_heard_by(
     time: Duration,
 ) -> LoadRecord {
     let input = input(clients, load, interrupts);
-    let record =
-        run_script(takes(time), &ScriptThreads::default(), &input, listener).expect("it can be measured");
+    let record = run_script(takes(time), &ScriptThreads::default(), &input, listener)
+        .expect("it can be measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
     record
 }
@@ -83,7 +83,8 @@ fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
     for (record, _) in [script(8, &load, Duration::ZERO), native("", 8, &load)] {
         assert_arrivals_add_up(&record);
         assert_eq!(record.ledger.committed, 1_000);
-        // 500 ms are expected; five standard deviations. However busy the machine, nothing is started before it is due.
+        // 500 ms are expected; five standard deviations. However busy the machine, nothing is
+        // started before it is due.
         assert!(record.elapsed.0 > 420 * MILLISECOND, "{}", record.elapsed);
     }
     let window = plan(2_000.0, 500);
@@ -108,7 +109,8 @@ fn both_kinds_of_clients_have_the_same_arrivals() {
 fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
     // 1,000 arrive per second; one client can do 100 at most.
     let overload = plan(1_000.0, 600);
-    let runs = [script(1, &overload, Duration::from_millis(10)), native("latency_us=10000", 1, &overload)];
+    let runs =
+        [script(1, &overload, Duration::from_millis(10)), native("latency_us=10000", 1, &overload)];
     for (record, intervals) in runs {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
@@ -146,7 +148,8 @@ fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
 
 #[test]
 fn a_budget_ends_the_run_with_its_last_transaction() {
-    // Clients that took an arrival behind the budget would wait for it, each for another 125 ms, the last for 12.5 s.
+    // Clients that took an arrival behind the budget would wait for it, each for another 125 ms,
+    // the last for 12.5 s.
     let load = LoadPlan { rate: Some(8.0), ..LoadPlan::new(StopRule::Transactions(5)) };
     for (record, _) in [script(100, &load, Duration::ZERO), native("", 100, &load)] {
         assert_eq!(record.ledger.committed, 5);
@@ -169,21 +172,25 @@ fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
 
 #[test]
 fn an_offer_slightly_above_the_capacity_is_told() {
-    // Two clients that take 10 ms each start 802 transactions in 4 s at most. The seed brings more arrivals than that.
+    // Two clients that take 10 ms each start 802 transactions in 4 s at most. The seed brings more
+    // arrivals than that.
     let load = plan(210.0, 4_000);
-    for (record, _) in [script(2, &load, Duration::from_millis(10)), native("latency_us=10000", 2, &load)] {
+    for (record, _) in
+        [script(2, &load, Duration::from_millis(10)), native("latency_us=10000", 2, &load)]
+    {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         assert_eq!(open_loop.arrived, 835);
-        let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
-        let behind = findings.iter().find(|finding| matches!(finding, Finding::KeptBehind { .. }));
+        let warnings = record.open_loop.expect("there is a rate").warnings(record.ledger.committed);
+        let behind = warnings.iter().find(|warning| matches!(warning, Warning::KeptBehind { .. }));
         assert!(behind.expect("at least 33 were never started").severity() >= Severity::Warning);
     }
 }
 
 #[test]
 fn a_stall_at_the_end_of_a_window_makes_high_percentiles_lower_bounds() {
-    // From 1.5 s on nothing is answered until long after the window has closed: two are in flight, and all others are never started.
+    // From 1.5 s on nothing is answered until long after the window has closed: two are in flight,
+    // and all others are never started.
     let load = plan(200.0, 3_000);
     let (record, intervals) = native("latency_us=1000,stall=at:1500ms/for:4s", 2, &load);
     assert_arrivals_add_up(&record);
@@ -191,7 +198,10 @@ fn a_stall_at_the_end_of_a_window_makes_high_percentiles_lower_bounds() {
     let response = open_loop.response.expect("there are arrivals");
     assert!(open_loop.unstarted > 200, "{open_loop:?}");
     assert!(response.p99.is_bound && response.p99.nanos > 1e9, "{response:?}");
-    let ages = intervals.last().and_then(|interval| interval.censored.as_ref()).expect("ages are handed out");
+    let ages = intervals
+        .last()
+        .and_then(|interval| interval.censored.as_ref())
+        .expect("ages are handed out");
     assert_eq!(ages.len(), response.censored);
 }
 
@@ -207,7 +217,10 @@ fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
     let (record, intervals) = native("hang_after=5", 2, &cut);
     assert_arrivals_add_up(&record);
     assert_eq!(record.ledger.unfinished, 2, "both connections hang");
-    let ages = intervals.last().and_then(|interval| interval.censored.as_ref()).expect("ages are handed out");
+    let ages = intervals
+        .last()
+        .and_then(|interval| interval.censored.as_ref())
+        .expect("ages are handed out");
     assert!(ages.max() > 200 * MILLISECOND, "until the end of the grace period");
 }
 
@@ -224,11 +237,11 @@ fn a_generator_that_is_held_up_is_told() {
         session.touch();
         Ok(())
     });
-    let record =
-        run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent).expect("it can be measured");
+    let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent)
+        .expect("it can be measured");
     assert_arrivals_add_up(&record);
-    let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
-    let late = findings.iter().find(|finding| matches!(finding, Finding::GeneratorLate { .. }));
+    let warnings = record.open_loop.expect("there is a rate").warnings(record.ledger.committed);
+    let late = warnings.iter().find(|warning| matches!(warning, Warning::GeneratorLate { .. }));
     let late = late.unwrap_or_else(|| panic!("{:?}", record.open_loop));
     assert_eq!(late.severity(), Severity::Invalid, "{late:?}");
 }
@@ -241,22 +254,29 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
         record.ledger.started > open_loop.arrived / 2,
         "what was due in the stall begins after it: {record:?}"
     );
-    let (lag, response) =
-        (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
-    assert!(lag.awaited < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
-    assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
-    let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
+    let (lag, response) = (
+        open_loop.lag.expect("some were awaited"),
+        open_loop.response.expect("there are arrivals"),
+    );
     assert!(
-        !findings.iter().any(|finding| matches!(finding, Finding::GeneratorLate { .. })),
+        lag.awaited < open_loop.arrived / 2,
+        "those of the stall found no free client: {open_loop:?}"
+    );
+    assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
+    let warnings = record.open_loop.expect("there is a rate").warnings(record.ledger.committed);
+    assert!(
+        !warnings.iter().any(|warning| matches!(warning, Warning::GeneratorLate { .. })),
         "{open_loop:?}"
     );
 }
 
-/// Coordinated omission: who counts from when a request was sent counts one slow request per client for each freeze, and not all that would have been
-/// sent meanwhile. Of what arrives in ten seconds a tenth comes in the second in which the system is frozen and waits for the rest of it, so that one
-/// arrival in a hundred waits for 0.9 s and more.
+/// Coordinated omission: who counts from when a request was sent counts one slow request per client
+/// for each freeze, and not all that would have been sent meanwhile. Of what arrives in ten seconds
+/// a tenth comes in the second in which the system is frozen and waits for the rest of it, so that
+/// one arrival in a hundred waits for 0.9 s and more.
 #[test]
-fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all_clients_are_busy() {
+fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all_clients_are_busy()
+{
     const FROZEN: &str = "latency_us=1000,stall=at:5s/for:1s/every:10s";
     let p99 = |clients, load: &LoadPlan| {
         let (record, intervals) = native(FROZEN, clients, load);
@@ -271,13 +291,15 @@ fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all
     let open = plan(200.0, 10_000);
     let closed = LoadPlan { rate: None, ..open.clone() };
     let [free, busy, closed] = std::thread::scope(|scope| {
-        // More clients than arrive in the freeze; two, which hang while all others wait for them; two that wait for nothing but their answers.
+        // More clients than arrive in the freeze; two, which hang while all others wait for them;
+        // two that wait for nothing but their answers.
         let runs = [(400, &open), (2, &open), (2, &closed)]
             .map(|(clients, load)| scope.spawn(move || p99(clients, load)));
         runs.map(|run| run.join().expect("it can be measured") / 1e9)
     });
     for p99 in [free, busy] {
-        // Nobody is answered before the freeze is over, however fast the machine; a slow one adds to it.
+        // Nobody is answered before the freeze is over, however fast the machine; a slow one adds
+        // to it.
         assert!((0.85..4.0).contains(&p99), "{p99} s");
     }
     assert!(closed < 0.5, "a closed loop has few slow ones, whatever happens: {closed} s");

@@ -1,8 +1,10 @@
-//! A power cut: commits that were acknowledged and not synced are gone, and the commit ledger names exactly them.
+//! A power cut: commits that were acknowledged and not synced are gone, and the commit ledger names
+//! exactly them.
 //!
-//! SQLite with a write-ahead log acknowledges a commit when its frames are written; with `synchronous = NORMAL` it does not sync them. What a power
-//! cut leaves is the log without its end. That is made here: the files are copied as they are after the last client has ended, the copy's log is cut
-//! off behind an earlier commit, and the copy takes the place of the original.
+//! SQLite with a write-ahead log acknowledges a commit when its frames are written; with
+//! `synchronous = NORMAL` it does not sync them. What a power cut leaves is the log without its
+//! end. That is made here: the files are copied as they are after the last client has ended, the
+//! copy's log is cut off behind an earlier commit, and the copy takes the place of the original.
 
 use crate::bench::{NOBODY, Scratch, Silent, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
@@ -19,7 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Bytes of the log before its first frame, and of each frame before its page (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+/// Bytes of the log before its first frame, and of each frame before its page
+/// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 const CLIENTS: u32 = 4;
@@ -42,7 +45,11 @@ fn file(folder: &Path, end: &str) -> PathBuf {
 }
 
 fn target(folder: &Path) -> Target {
-    let setup = ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 0"];
+    let setup = [
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = NORMAL",
+        "PRAGMA wal_autocheckpoint = 0",
+    ];
     Target {
         session_setup: setup.map(str::to_owned).to_vec(),
         ..Target::new(Engine::Sqlite, Endpoint::File(file(folder, "")))
@@ -81,19 +88,22 @@ fn cut(folder: &Path, lost: usize) -> BTreeSet<(u32, u64)> {
     before.difference(&rows(folder)).copied().collect()
 }
 
-/// A trial on a fresh database, behind whose clients the last commits are lost; with the entries that were in them.
+/// A trial on a fresh database, behind whose clients the last commits are lost; with the entries
+/// that were in them.
 fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
     let ledger = [("ledger", OptionValue::Boolean(true)), ("rows", OptionValue::Integer(5))];
     let native = build("rush", &ledger, Engine::Sqlite, CLIENTS).expect("the options fit");
     let target = target(folder);
     let gone = std::cell::RefCell::default();
-    let plan = LoadPlan { attempts_max: 100_000, ..LoadPlan::new(StopRule::Transactions(TRANSACTIONS)) };
+    let plan =
+        LoadPlan { attempts_max: 100_000, ..LoadPlan::new(StopRule::Transactions(TRANSACTIONS)) };
     let mend = || {
         *gone.borrow_mut() = cut(folder, lost);
         Mended { faults: Vec::new(), nodes: Ok(vec![NodeState::Restarted(Instant::now())]) }
     };
     let input = TrialInput { mend: Some(&mend), ..trial_input(target.clone(), CLIENTS, &plan) };
-    let loading = Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
+    let loading =
+        Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
     load(&loading, &mut Silent).expect("it can be loaded");
     let record = native.run_trial(&input, &mut Silent).expect("it can be measured");
     (record, gone.into_inner())
@@ -104,13 +114,23 @@ fn commits_that_a_power_cut_takes_are_named_exactly_every_time() {
     for round in 0..60 {
         let folder = Scratch::new(&format!("power-cut-{round}"));
         // None, a few that the audit names all, or many.
-        let lost = [0, 1, 2, 5, 1 + Random::new(round, Stream::Data, 0, 0).below(TRANSACTIONS) as usize];
+        let lost =
+            [0, 1, 2, 5, 1 + Random::new(round, Stream::Data, 0, 0).below(TRANSACTIONS) as usize];
         let lost = lost[round as usize % lost.len()];
         let (record, gone) = trial(&folder.0, lost);
         assert_eq!(gone.len(), lost, "each commit left a row");
-        let ledger = record.audit.checks.iter().find(|check| matches!(check, AuditCheck::Ledger { .. }));
-        let Some(check @ AuditCheck::Ledger { acknowledged, lost: found, phantoms, in_doubt, examples, .. }) =
-            ledger
+        let ledger =
+            record.audit.checks.iter().find(|check| matches!(check, AuditCheck::Ledger { .. }));
+        let Some(
+            check @ AuditCheck::Ledger {
+                acknowledged,
+                lost: found,
+                phantoms,
+                in_doubt,
+                examples,
+                ..
+            },
+        ) = ledger
         else {
             panic!("no ledger: {:?}", record.audit);
         };
@@ -123,6 +143,9 @@ fn commits_that_a_power_cut_takes_are_named_exactly_every_time() {
         assert_eq!(check.verdict(), verdict, "round {round}");
         let named: BTreeSet<_> =
             examples.iter().map(|LedgerEntry { client, number, .. }| (*client, *number)).collect();
-        assert!(named.is_subset(&gone) && named.len() == lost.min(5), "round {round}: {named:?} of {gone:?}");
+        assert!(
+            named.is_subset(&gone) && named.len() == lost.min(5),
+            "round {round}: {named:?} of {gone:?}"
+        );
     }
 }

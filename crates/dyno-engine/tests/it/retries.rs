@@ -1,4 +1,5 @@
-//! What happens to a transaction that failed, when errors to retry are listed as sysbench's users list them.
+//! What happens to a transaction that failed, when errors to retry are listed as sysbench's users
+//! list them.
 
 use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send};
 use dyno_drivers::{Discard, Driver};
@@ -43,7 +44,10 @@ fn a_listed_failure_is_rolled_back_and_retried_whatever_its_kind() {
     assert_eq!(sent(&record, "rollback"), record.ledger.retries);
     assert_eq!(record.ledger.errors(), record.ledger.retries);
     let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
-    assert_eq!((detail.failure.kind, detail.count), (FailureKind::DuplicateKey, record.ledger.retries));
+    assert_eq!(
+        (detail.failure.kind, detail.count),
+        (FailureKind::DuplicateKey, record.ledger.retries)
+    );
     assert!(
         detail.statement.contains("insert") && detail.sql.starts_with("INSERT INTO sbtest"),
         "{detail:?}"
@@ -66,10 +70,19 @@ fn failures_of_the_warm_up_are_not_among_those_of_the_window() {
         ..LoadPlan::new(StopRule::Duration(Nanos(SECOND / 5)))
     };
     let input = LoadInput::new("warm", 4, &plan, SEED, &NOBODY);
-    let record =
-        load(native("oltp_write_only", &[], 4), null("update.fail=deadlock:0.3"), &input, &mut Silent);
+    let record = load(
+        native("oltp_write_only", &[], 4),
+        null("update.fail=deadlock:0.3"),
+        &input,
+        &mut Silent,
+    );
     let noted: u64 = record.failures.0.iter().map(|it| it.count).sum();
-    assert!(noted > 0 && noted == record.ledger.errors(), "{:?} {:?}", record.failures, record.ledger);
+    assert!(
+        noted > 0 && noted == record.ledger.errors(),
+        "{:?} {:?}",
+        record.failures,
+        record.ledger
+    );
 }
 
 #[test]
@@ -110,7 +123,9 @@ fn a_break_of_the_connection_that_is_not_listed_is_fatal() {
 
 /// How often an answer was not waited for.
 fn timeouts(record: &LoadRecord) -> u64 {
-    let of = |counts: &BTreeMap<FailureKind, u64>| counts.get(&FailureKind::Timeout).copied().unwrap_or(0);
+    let of = |counts: &BTreeMap<FailureKind, u64>| {
+        counts.get(&FailureKind::Timeout).copied().unwrap_or(0)
+    };
     of(&record.ledger.retries_by_kind) + of(&record.ledger.failed_by_kind)
 }
 
@@ -143,8 +158,10 @@ fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
     let error = native("rush", &isolation, 2).run_load(&[target], &input, &mut Silent);
     let Err(TrialError::Ramp(failure)) = error else { panic!("{error:?}") };
     assert_eq!(failure.kind, FailureKind::Timeout);
-    // Without a limit of its own the load waits for its answers as long as they take: the limit ends with the ramp.
-    let slow = Target { connect_timeout: Duration::from_millis(50), ..null("select.latency_us=400000") };
+    // Without a limit of its own the load waits for its answers as long as they take: the limit
+    // ends with the ramp.
+    let slow =
+        Target { connect_timeout: Duration::from_millis(50), ..null("select.latency_us=400000") };
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
     let input = LoadInput::new("slow", 2, &plan, SEED, &NOBODY);
     let record = load(native("rush", &isolation, 2), slow, &input, &mut Silent);
@@ -177,10 +194,15 @@ fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
     assert_eq!(record.ledger.retries_by_kind[&FailureKind::OutOfResources], record.ledger.retries);
     for other in [&[][..], &[FaultAction::Kill, FaultAction::Start]] {
         let record = run(other);
-        let FatalCause::Failure { failure, .. } = record.fatal.expect("nobody goes on").cause else {
+        let FatalCause::Failure { failure, .. } = record.fatal.expect("nobody goes on").cause
+        else {
             panic!("a failure of the database");
         };
-        assert_eq!((failure.kind, record.ledger.retries), (FailureKind::OutOfResources, 0), "{other:?}");
+        assert_eq!(
+            (failure.kind, record.ledger.retries),
+            (FailureKind::OutOfResources, 0),
+            "{other:?}"
+        );
     }
 }
 
@@ -192,7 +214,10 @@ fn what_is_sent_unmeasured_has_a_limit_of_its_own_and_not_that_of_the_statement_
         let asked = Instant::now();
         let rolled_back = session.connection().query("ROLLBACK", &mut Discard).await;
         assert_eq!(rolled_back.expect_err("nor is this").kind, FailureKind::Timeout);
-        assert!(asked.elapsed() >= limit / 2, "it was given up at the limit of the statement before");
+        assert!(
+            asked.elapsed() >= limit / 2,
+            "it was given up at the limit of the statement before"
+        );
         Err(late)
     };
     let plan = LoadPlan {
@@ -201,6 +226,7 @@ fn what_is_sent_unmeasured_has_a_limit_of_its_own_and_not_that_of_the_statement_
     };
     let input = LoadInput::new("limits", 1, &plan, SEED, &NOBODY);
     let workload = doing(transaction).but(Verdict::GoesOn);
-    let record = run_load(workload, &[null("hang_after=0")], &input, &mut Silent).expect("it is measured");
+    let record =
+        run_load(workload, &[null("hang_after=0")], &input, &mut Silent).expect("it is measured");
     assert_eq!((record.ledger.failed, record.facts.troubles), (1, vec![]));
 }

@@ -7,7 +7,8 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::target::Engine;
 use std::sync::{Arc, Mutex};
 
-/// Number of the scheduling policy of the calling thread: field 41 of `/proc/thread-self/stat`, proc_pid_stat(5).
+/// Number of the scheduling policy of the calling thread: field 41 of `/proc/thread-self/stat`,
+/// proc_pid_stat(5).
 fn policy() -> String {
     let line = std::fs::read_to_string("/proc/thread-self/stat").expect("/proc");
     let (_, after_name) = line.rsplit_once(')').expect("a name");

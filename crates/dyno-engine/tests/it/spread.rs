@@ -1,4 +1,5 @@
-//! Clients that are spread over databases: who works where, what is counted of each, and what each is audited by.
+//! Clients that are spread over databases: who works where, what is counted of each, and what each
+//! is audited by.
 
 use crate::bench::{NOBODY, SEED, Silent, doing, null, send};
 use dyno_engine::random::Random;
@@ -33,7 +34,7 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
     let names = ["value=1", "value=2"];
     let nodes: Vec<Node> = names.into_iter().flat_map(|name| Node::alone(null(name))).collect();
     let load = LoadPlan { workers: Some(2), ..LoadPlan::new(StopRule::TransactionsPerClient(20)) };
-    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, nodes, 5, &load, SEED, &NOBODY);
     let record = run_spread_trial(workloads, &input, &mut Silent).expect("it can be measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
@@ -44,10 +45,14 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
         .map(|it| (it.name.as_str(), it.started, it.committed, it.failed))
         .collect();
     assert_eq!(of_each, [("value=1", 60, 60, 0), ("value=2", 40, 32, 8)]);
-    let times = record.transactions.iter().map(|it| it.response.as_ref().map_or(0, |all| all.count));
+    let times =
+        record.transactions.iter().map(|it| it.response.as_ref().map_or(0, |all| all.count));
     assert_eq!(times.collect::<Vec<_>>(), [60, 32]);
     assert_eq!((record.ledger.committed, record.transaction.count), (92, 92));
     // In each database they count from 0.
     let seen = seen.map(|seen| seen.lock().expect("no client panics").clone());
-    assert_eq!(seen, [BTreeMap::from([(0, 20), (1, 20), (2, 20)]), BTreeMap::from([(0, 20), (1, 20)])]);
+    assert_eq!(
+        seen,
+        [BTreeMap::from([(0, 20), (1, 20), (2, 20)]), BTreeMap::from([(0, 20), (1, 20)])]
+    );
 }

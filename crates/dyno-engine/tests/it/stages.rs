@@ -31,24 +31,30 @@ fn native(script: &str, clients: u32, load: &LoadPlan) -> LoadRecord {
 
 /// Of each stage: commits while it lasted, what was due in it, and what of that was lost.
 fn found(record: &LoadRecord) -> Vec<(u64, u64, u64)> {
-    let due =
-        |it: &dyno_model::stages::StageRecord| it.response.map_or((0, 0), |all| (all.count, all.censored));
+    let due = |it: &dyno_model::stages::StageRecord| {
+        it.response.map_or((0, 0), |all| (all.count, all.censored))
+    };
     record.stages.iter().map(|it| (it.committed, due(it).0, due(it).1)).collect()
 }
 
 #[test]
 fn each_stage_has_what_was_due_in_it() {
-    let stages = [(400, 500.0, 500.0), (400, 500.0, 1_500.0), (200, 0.0, 0.0), (200, 1_000.0, 1_000.0)];
+    let stages =
+        [(400, 500.0, 500.0), (400, 500.0, 1_500.0), (200, 0.0, 0.0), (200, 1_000.0, 1_000.0)];
     let load = LoadPlan { spacing: Spacing::Even, ..plan(LoadBy::Rate, &stages) };
     let record = native("", 64, &load);
     let due: Vec<u64> = found(&record).into_iter().map(|(_, due, _)| due).collect();
-    // The one that is due when a stage ends is the next one's, where that has any; a stage of nothing begins with the last of the one before.
+    // The one that is due when a stage ends is the next one's, where that has any; a stage of
+    // nothing begins with the last of the one before.
     assert_eq!(due.iter().sum::<u64>(), record.open_loop.expect("an open loop").arrived);
     for (due, expected) in due.iter().zip([200, 400, 0, 200]) {
         assert!(due.abs_diff(expected) <= 1, "{due} instead of {expected}");
     }
     let committed: u64 = record.stages.iter().map(|stage| stage.committed).sum();
-    assert!(committed <= record.ledger.committed && record.ledger.committed - committed < 64, "{record:?}");
+    assert!(
+        committed <= record.ledger.committed && record.ledger.committed - committed < 64,
+        "{record:?}"
+    );
 }
 
 #[test]
@@ -56,9 +62,13 @@ fn what_a_stage_cannot_do_waits_in_it_and_is_done_in_the_next() {
     // One client that takes 2 ms does at most 500 a second.
     let stages = [(400, 100.0, 100.0), (400, 2_000.0, 2_000.0), (2_400, 10.0, 10.0)];
     let load = plan(LoadBy::Rate, &stages);
-    let record =
-        run_script(takes(Duration::from_millis(2)), &ScriptThreads::default(), &input(1, &load), &mut Silent)
-            .expect("it can be measured");
+    let record = run_script(
+        takes(Duration::from_millis(2)),
+        &ScriptThreads::default(),
+        &input(1, &load),
+        &mut Silent,
+    )
+    .expect("it can be measured");
     let found = found(&record);
     assert!((600..1_000).contains(&found[1].1), "due in the spike: {found:?}");
     assert!(found[1].0 <= 201, "no more than a client that sleeps 2 ms each can do: {found:?}");
@@ -71,9 +81,13 @@ fn what_a_stage_cannot_do_waits_in_it_and_is_done_in_the_next() {
 fn what_is_never_started_is_lost_in_the_stage_that_it_was_due_in() {
     let stages = [(200, 50.0, 50.0), (200, 3_000.0, 3_000.0)];
     let load = plan(LoadBy::Rate, &stages);
-    let record =
-        run_script(takes(Duration::from_millis(5)), &ScriptThreads::default(), &input(1, &load), &mut Silent)
-            .expect("it can be measured");
+    let record = run_script(
+        takes(Duration::from_millis(5)),
+        &ScriptThreads::default(),
+        &input(1, &load),
+        &mut Silent,
+    )
+    .expect("it can be measured");
     let (found, open_loop) = (found(&record), record.open_loop.expect("an open loop"));
     assert!(open_loop.unstarted > 400, "{open_loop:?}");
     assert_eq!(found.iter().map(|it| it.2).sum::<u64>(), open_loop.unstarted, "{found:?}");
@@ -120,12 +134,17 @@ fn threads_of_scripts_wait_for_their_stage_too() {
     let load = plan(LoadBy::Clients, &[(200, 1.0, 1.0), (200, 1.0, 4.0)]);
     let begun = Arc::default();
     let script = Noting(Arc::clone(&begun));
-    run_script(script, &ScriptThreads::default(), &input(5, &load), &mut Silent).expect("it can be measured");
+    run_script(script, &ScriptThreads::default(), &input(5, &load), &mut Silent)
+        .expect("it can be measured");
     let begun = begun.lock().expect("no panic");
     let first = |client: u32| begun.iter().filter(|it| it.0 == client).map(|it| it.1).min();
     // From one to four in 200 ms: the second is there when the line is at 1.5, after a sixth of it.
     for (client, from) in [(0, 0), (1, 233), (2, 300), (3, 366)] {
-        assert!(first(client).is_some_and(|at| at >= from * MILLISECOND), "{client}: {:?}", first(client));
+        assert!(
+            first(client).is_some_and(|at| at >= from * MILLISECOND),
+            "{client}: {:?}",
+            first(client)
+        );
     }
     assert_eq!(first(4), None);
 }

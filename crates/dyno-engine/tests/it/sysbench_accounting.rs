@@ -7,7 +7,8 @@ use dyno_model::ledger::Outcomes;
 use dyno_model::plan::{LoadPlan, StopRule};
 
 fn run(kind: &str, changes: &[(&str, i64)], clients: u32, transactions: u64) -> LoadRecord {
-    let options: Vec<_> = changes.iter().map(|(name, value)| (*name, OptionValue::Integer(*value))).collect();
+    let options: Vec<_> =
+        changes.iter().map(|(name, value)| (*name, OptionValue::Integer(*value))).collect();
     let plan = LoadPlan::new(StopRule::Transactions(transactions));
     let input = LoadInput::new("accounting", clients, &plan, SEED, &NOBODY);
     let record = load(native(kind, &options, clients), null(""), &input, &mut Silent);

@@ -6,10 +6,10 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
-use dyno_model::finding::Finding;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +38,10 @@ struct Intervals<'a> {
 impl Listener for Intervals<'_> {
     fn interval(&mut self, interval: &Interval) {
         if let Some(last) = self.all.last() {
-            assert!(interval.start.0 >= last.start.0 + last.length.0, "intervals overlap or go back");
+            assert!(
+                interval.start.0 >= last.start.0 + last.length.0,
+                "intervals overlap or go back"
+            );
         }
         self.all.push(interval.clone());
         if let Some(interrupts) = self.interrupts
@@ -101,7 +104,8 @@ fn sent(record: &TrialRecord, kind: &str) -> u64 {
 #[test]
 fn a_common_budget_is_kept_to_exactly_whatever_the_number_of_clients() {
     for clients in [1, 3, 16, 100] {
-        let record = Bench::new("", "oltp_read_write", clients, StopRule::Transactions(500)).record();
+        let record =
+            Bench::new("", "oltp_read_write", clients, StopRule::Transactions(500)).record();
         assert_eq!(record.ledger.committed, 500, "{clients} clients");
         assert_eq!(record.transaction.count, 500);
         let expected = [
@@ -121,7 +125,8 @@ fn a_common_budget_is_kept_to_exactly_whatever_the_number_of_clients() {
 
 #[test]
 fn each_client_runs_its_own_number_of_transactions() {
-    let record = Bench::new("", "oltp_point_select", 7, StopRule::TransactionsPerClient(30)).record();
+    let record =
+        Bench::new("", "oltp_point_select", 7, StopRule::TransactionsPerClient(30)).record();
     assert_eq!(record.ledger.committed, 210);
     assert_eq!(record.generator.workers.iter().map(|worker| worker.clients).sum::<u32>(), 7);
 }
@@ -142,23 +147,30 @@ fn intervals_add_up_to_the_whole() {
 
 #[test]
 fn warm_up_is_recorded_apart_and_does_not_count() {
-    let mut bench = Bench::new("latency_us=1000", "oltp_point_select", 2, StopRule::Transactions(100));
+    let mut bench =
+        Bench::new("latency_us=1000", "oltp_point_select", 2, StopRule::Transactions(100));
     bench.load.warmup = Nanos(SECOND / 2);
     let (outcome, intervals) = bench.run();
     let record = outcome.expect("the trial can be measured");
     assert_eq!(record.ledger.committed, 100);
     let warmup: u64 = intervals.iter().filter(|i| i.is_warmup).map(|i| i.transaction.len()).sum();
-    let measured: u64 = intervals.iter().filter(|i| !i.is_warmup).map(|i| i.transaction.len()).sum();
+    let measured: u64 =
+        intervals.iter().filter(|i| !i.is_warmup).map(|i| i.transaction.len()).sum();
     assert!(warmup > 0, "clients work during warm-up");
-    // A transaction that began in warm-up may be answered in the first measured interval, but is not among the 100.
+    // A transaction that began in warm-up may be answered in the first measured interval, but is
+    // not among the 100.
     assert!((100..=102).contains(&measured), "{measured}");
 }
 
 #[test]
 fn conflicts_are_retried_and_the_retries_are_counted_by_kind() {
-    let record =
-        Bench::new("commit.fail=serialization:0.5", "oltp_write_only", 8, StopRule::Transactions(400))
-            .record();
+    let record = Bench::new(
+        "commit.fail=serialization:0.5",
+        "oltp_write_only",
+        8,
+        StopRule::Transactions(400),
+    )
+    .record();
     assert_eq!(record.ledger.committed + record.ledger.failed, 400);
     assert_eq!(record.ledger.retries_by_kind[&FailureKind::Serialization], record.ledger.retries);
     assert!(record.ledger.retries > 200, "half of all attempts fail: {}", record.ledger.retries);
@@ -167,7 +179,8 @@ fn conflicts_are_retried_and_the_retries_are_counted_by_kind() {
 
 #[test]
 fn without_retries_every_conflict_is_a_failure() {
-    let mut bench = Bench::new("commit.fail=deadlock:1", "oltp_write_only", 4, StopRule::Transactions(50));
+    let mut bench =
+        Bench::new("commit.fail=deadlock:1", "oltp_write_only", 4, StopRule::Transactions(50));
     bench.load.attempts_max = 1;
     let record = bench.record();
     assert_eq!((record.ledger.committed, record.ledger.failed), (0, 50));
@@ -186,12 +199,19 @@ fn a_server_that_hangs_holds_nobody_longer_than_the_grace_period() {
     assert_eq!(record.ledger.unfinished, 6, "every client hangs in a transaction");
     // 0.7 s by the rules, ten minutes by the time limit.
     assert!(began.elapsed() < Duration::from_secs(60), "took {:?}", began.elapsed());
-    assert!(record.findings.iter().any(|finding| matches!(finding, Finding::Unfinished { unfinished: 6 })));
+    assert!(
+        record
+            .warnings
+            .iter()
+            .any(|warning| matches!(warning, Warning::Unfinished { unfinished: 6 }))
+    );
 }
 
 #[test]
 fn broken_connections_are_opened_again_and_the_work_goes_on() {
-    let record = Bench::new("disconnect_after=50", "oltp_read_only", 4, StopRule::Transactions(100)).record();
+    let record =
+        Bench::new("disconnect_after=50", "oltp_read_only", 4, StopRule::Transactions(100))
+            .record();
     assert_eq!(record.ledger.committed + record.ledger.failed, 100);
     assert!(record.ledger.reconnects >= 4, "{} reconnects", record.ledger.reconnects);
     assert!(record.ledger.committed > 80, "{} committed", record.ledger.committed);
@@ -199,10 +219,17 @@ fn broken_connections_are_opened_again_and_the_work_goes_on() {
 
 #[test]
 fn a_commit_whose_answer_was_lost_is_in_doubt_and_not_repeated() {
-    let record =
-        Bench::new("commit.fail=connection-lost:1", "oltp_write_only", 2, StopRule::Transactions(10))
-            .record();
-    assert_eq!((record.ledger.committed, record.ledger.failed, record.ledger.in_doubt), (0, 10, 10));
+    let record = Bench::new(
+        "commit.fail=connection-lost:1",
+        "oltp_write_only",
+        2,
+        StopRule::Transactions(10),
+    )
+    .record();
+    assert_eq!(
+        (record.ledger.committed, record.ledger.failed, record.ledger.in_doubt),
+        (0, 10, 10)
+    );
     assert_eq!(sent(&record, "commit"), 10, "each was sent once");
 }
 
@@ -214,10 +241,14 @@ fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
         let ledger = &record.ledger;
         assert_eq!((ledger.committed, ledger.failed, ledger.in_doubt), (0, 10, 10), "{kind}");
         assert_eq!(sent(&record, "commit"), 10, "{kind}: each was sent once");
-        assert_eq!(ledger.reconnects, 10, "{kind}: a late answer must not be taken for the next one's");
+        assert_eq!(
+            ledger.reconnects, 10,
+            "{kind}: a late answer must not be taken for the next one's"
+        );
         // A statement that commits by itself is no other matter.
         let script = format!("update.fail={kind}:1");
-        let record = Bench::new(&script, "oltp_update_index", 2, StopRule::Transactions(10)).record();
+        let record =
+            Bench::new(&script, "oltp_update_index", 2, StopRule::Transactions(10)).record();
         assert_eq!((record.ledger.failed, record.ledger.in_doubt), (10, 10), "{kind} by itself");
     }
 }
@@ -227,24 +258,28 @@ fn an_insert_in_doubt_after_the_last_transaction_ends_nothing_and_the_audit_tell
     for kind in ["connection-lost", "timeout", "protocol", "permission"] {
         let script = format!("insert.fail={kind}:1");
         let mut bench = Bench::new(&script, "bulk_insert", 1, StopRule::Transactions(10));
-        // Rows are kept until 512 KiB are full: the only INSERT comes when there are no more transactions.
+        // Rows are kept until 512 KiB are full: the only INSERT comes when there are no more
+        // transactions.
         bench.options.push(("rows_per_insert", OptionValue::Integer(0)));
         let record = bench.record();
         assert_eq!((record.ledger.committed, sent(&record, "insert")), (10, 1), "{kind}");
-        let [AuditCheck::RowCount { expected_min: 0, expected_max, .. }] = record.audit.checks[..] else {
+        let [AuditCheck::RowCount { expected_min: 0, expected_max, .. }] = record.audit.checks[..]
+        else {
             panic!("unexpected audit {:?}", record.audit);
         };
         let is_refused = kind == "permission";
         assert_eq!(expected_max, if is_refused { 0 } else { 10 }, "{kind}");
-        let is_cut_short = record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }));
-        assert_eq!(is_cut_short, is_refused, "{kind}: {:?}", record.findings);
+        let is_cut_short =
+            record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { .. }));
+        assert_eq!(is_cut_short, is_refused, "{kind}: {:?}", record.warnings);
     }
 }
 
 #[test]
 fn what_the_server_cancelled_did_not_take_effect_and_is_tried_again() {
     let record =
-        Bench::new("commit.fail=cancelled:0.3", "oltp_write_only", 2, StopRule::Transactions(100)).record();
+        Bench::new("commit.fail=cancelled:0.3", "oltp_write_only", 2, StopRule::Transactions(100))
+            .record();
     assert_eq!((record.ledger.committed, record.ledger.in_doubt), (100, 0));
     assert!(record.ledger.retries_by_kind[&FailureKind::Cancelled] > 0);
 }
@@ -253,7 +288,8 @@ fn what_the_server_cancelled_did_not_take_effect_and_is_tried_again() {
 fn a_failure_within_a_transaction_leaves_no_doubt() {
     for kind in ["connection-lost", "protocol"] {
         let script = format!("update.fail={kind}:0.2");
-        let record = Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(100)).record();
+        let record =
+            Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(100)).record();
         assert_eq!(record.ledger.in_doubt, 0, "{kind}");
         assert!(record.ledger.committed > 0, "{kind}");
     }
@@ -261,12 +297,16 @@ fn a_failure_within_a_transaction_leaves_no_doubt() {
 
 #[test]
 fn broken_sql_ends_the_trial_and_says_why() {
-    let record =
-        Bench::new("select.fail=bad-statement:1", "oltp_point_select", 2, StopRule::Transactions(1_000))
-            .record();
+    let record = Bench::new(
+        "select.fail=bad-statement:1",
+        "oltp_point_select",
+        2,
+        StopRule::Transactions(1_000),
+    )
+    .record();
     assert!(record.ledger.started < 1_000);
-    let reason = record.findings.iter().find_map(|finding| match finding {
-        Finding::CutShort { reason } => Some(reason.clone()),
+    let reason = record.warnings.iter().find_map(|warning| match warning {
+        Warning::CutShort { reason } => Some(reason.clone()),
         _ => None,
     });
     assert!(reason.expect("the trial was cut short").contains("bad-statement"));
@@ -274,9 +314,13 @@ fn broken_sql_ends_the_trial_and_says_why() {
 
 #[test]
 fn clients_that_cannot_connect_fail_the_trial_before_it_begins() {
-    let (outcome, _) =
-        Bench::new("connect.fail=out-of-connections:1", "oltp_point_select", 4, StopRule::Transactions(10))
-            .run();
+    let (outcome, _) = Bench::new(
+        "connect.fail=out-of-connections:1",
+        "oltp_point_select",
+        4,
+        StopRule::Transactions(10),
+    )
+    .run();
     match outcome {
         Err(TrialError::Ramp(failure)) => assert_eq!(failure.kind, FailureKind::OutOfConnections),
         other => panic!("expected a failed ramp, got {other:?}"),
@@ -285,25 +329,38 @@ fn clients_that_cannot_connect_fail_the_trial_before_it_begins() {
 
 #[test]
 fn an_interrupt_ends_the_trial_cleanly_with_what_was_measured() {
-    let mut bench =
-        Bench::new("latency_us=200", "oltp_point_select", 2, StopRule::Duration(Nanos(500 * SECOND)));
+    let mut bench = Bench::new(
+        "latency_us=200",
+        "oltp_point_select",
+        2,
+        StopRule::Duration(Nanos(500 * SECOND)),
+    );
     bench.is_interrupted = true;
     let record = bench.record();
     assert!(record.ledger.committed > 0);
     assert!(record.measured.0 < 400 * SECOND, "{}", record.measured);
-    assert!(record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. })));
+    assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { .. })));
 }
 
 #[test]
 fn a_dead_system_marks_the_trial() {
-    let mut bench =
-        Bench::new("latency_us=200", "oltp_point_select", 2, StopRule::Duration(Nanos(30 * SECOND)));
+    let mut bench = Bench::new(
+        "latency_us=200",
+        "oltp_point_select",
+        2,
+        StopRule::Duration(Nanos(30 * SECOND)),
+    );
     bench.death = Some("mariadbd ended with signal 9".to_owned());
     match bench.run().0 {
         // Noticed while connecting or while measuring, as it happens.
         Err(TrialError::SystemDied(reason)) => assert!(reason.contains("signal 9")),
         Ok(record) => {
-            assert!(record.findings.iter().any(|finding| matches!(finding, Finding::SystemFailed { .. })));
+            assert!(
+                record
+                    .warnings
+                    .iter()
+                    .any(|warning| matches!(warning, Warning::SystemFailed { .. }))
+            );
         }
         Err(other) => panic!("unexpected {other}"),
     }
@@ -318,8 +375,8 @@ fn a_silent_second_is_found_as_a_stall() {
         StopRule::Transactions(2_000),
     )
     .record();
-    let stall = record.findings.iter().find_map(|finding| match finding {
-        Finding::Stall { longest_gap, .. } => Some(*longest_gap),
+    let stall = record.warnings.iter().find_map(|warning| match warning {
+        Warning::Stall { longest_gap, .. } => Some(*longest_gap),
         _ => None,
     });
     assert!(stall.expect("a stall is found") >= 1.4);
@@ -328,23 +385,33 @@ fn a_silent_second_is_found_as_a_stall() {
 }
 
 #[test]
-fn a_system_that_does_not_keep_up_with_what_arrives_is_a_finding() {
-    let mut bench =
-        Bench::new("latency_us=10000", "oltp_point_select", 2, StopRule::Duration(Nanos(SECOND / 2)));
+fn a_system_that_does_not_keep_up_with_what_arrives_is_a_warning() {
+    let mut bench = Bench::new(
+        "latency_us=10000",
+        "oltp_point_select",
+        2,
+        StopRule::Duration(Nanos(SECOND / 2)),
+    );
     bench.load.rate = Some(1_000.0);
     let record = bench.record();
     let open_loop = record.open_loop.expect("an open loop");
     assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted);
-    let behind = record.findings.iter().find_map(|finding| match finding {
-        Finding::KeptBehind { share, unstarted } => Some((*share, *unstarted)),
+    let behind = record.warnings.iter().find_map(|warning| match warning {
+        Warning::KeptBehind { share, unstarted } => Some((*share, *unstarted)),
         _ => None,
     });
     let (share, unstarted) = behind.expect("200 a second are done, 1,000 arrive");
     assert!(share < 0.5 && unstarted == open_loop.unstarted, "{share} {unstarted}");
     bench.load.is_overload = true;
-    let findings = bench.record().findings;
-    assert!(findings.iter().any(|finding| matches!(finding, Finding::Overload { .. })), "{findings:?}");
-    assert!(!findings.iter().any(|finding| matches!(finding, Finding::KeptBehind { .. })), "{findings:?}");
+    let warnings = bench.record().warnings;
+    assert!(
+        warnings.iter().any(|warning| matches!(warning, Warning::Overload { .. })),
+        "{warnings:?}"
+    );
+    assert!(
+        !warnings.iter().any(|warning| matches!(warning, Warning::KeptBehind { .. })),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -360,7 +427,7 @@ fn the_rush_audit_compares_commits_with_the_counters() {
         }
         other => panic!("unexpected audit {other:?}"),
     }
-    assert!(record.findings.contains(&Finding::AuditViolated));
+    assert!(record.warnings.contains(&Warning::AuditViolated));
 }
 
 #[test]
@@ -397,9 +464,12 @@ fn a_server_that_was_started_anew_within_a_trial_is_named() {
         bench.counters.borrow_mut().extend([reading(before), reading(after)]);
         bench.record()
     };
-    let restarted = Finding::ServerRestarted { up: 2 };
+    let restarted = Warning::ServerRestarted { up: 2 };
     let record = readings(100, 2);
-    assert!(record.findings.contains(&restarted) && !record.is_valid(), "{:?}", record.findings);
-    let found = readings(100, 1_000_000).findings;
-    assert!(!found.iter().any(|finding| matches!(finding, Finding::ServerRestarted { .. })), "{found:?}");
+    assert!(record.warnings.contains(&restarted) && !record.is_valid(), "{:?}", record.warnings);
+    let found = readings(100, 1_000_000).warnings;
+    assert!(
+        !found.iter().any(|warning| matches!(warning, Warning::ServerRestarted { .. })),
+        "{found:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Workloads that decide by themselves what becomes of a client after a failure, and that use the connection as they like.
+//! Workloads that decide by themselves what becomes of a client after a failure, and that use the
+//! connection as they like.
 
 use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
@@ -9,28 +10,29 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Two clients of ten transactions each, of which the third one of client 0 fails with a verdict; the record, and whether the other
-/// client went on afterwards.
+/// Two clients of ten transactions each, of which the third one of client 0 fails with a verdict;
+/// the record, and whether the other client went on afterwards.
 fn run(verdict: Verdict) -> (LoadRecord, bool) {
     let has_gone_on = Arc::new(AtomicBool::new(false));
     let (raised, has_failed) = (Arc::clone(&has_gone_on), AtomicBool::new(false));
-    let failing = doing(async move |client: ClientId, sequence, session: &mut Session, _: &mut Random| {
-        if client.0 == 0 && sequence == 2 {
-            has_failed.store(true, Ordering::Relaxed);
-            // What counts as an attempt is the workload's to say.
-            session.retried(FailureKind::Serialization);
-            return Err(FailureKind::DuplicateKey.failure("made up"));
-        }
-        if client.0 == 1 && has_failed.load(Ordering::Relaxed) {
-            raised.store(true, Ordering::Relaxed);
-        }
-        session.reconnect().await?;
-        send(session, "SELECT 1").await?;
-        session.give_way().await;
-        assert!(session.intended_start() <= session.now());
-        session.touch();
-        Ok(())
-    });
+    let failing =
+        doing(async move |client: ClientId, sequence, session: &mut Session, _: &mut Random| {
+            if client.0 == 0 && sequence == 2 {
+                has_failed.store(true, Ordering::Relaxed);
+                // What counts as an attempt is the workload's to say.
+                session.retried(FailureKind::Serialization);
+                return Err(FailureKind::DuplicateKey.failure("made up"));
+            }
+            if client.0 == 1 && has_failed.load(Ordering::Relaxed) {
+                raised.store(true, Ordering::Relaxed);
+            }
+            session.reconnect().await?;
+            send(session, "SELECT 1").await?;
+            session.give_way().await;
+            assert!(session.intended_start() <= session.now());
+            session.touch();
+            Ok(())
+        });
     let load = LoadPlan { workers: Some(1), ..LoadPlan::new(StopRule::TransactionsPerClient(10)) };
     let input = LoadInput::new("verdict", 2, &load, 1, &NOBODY);
     let record = run_load(failing.but(verdict), &[null("")], &input, &mut Silent);

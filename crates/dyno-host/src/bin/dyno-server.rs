@@ -1,10 +1,10 @@
 //! Keeps one managed server running until its input ends, for tests and for trying things by hand.
 //!
-//! `dyno-server KIND [SETTING=VALUE]...` prints one line of JSON: where the server is, its process and its version. With
-//! the word `guard` it is the guard process instead.
+//! `dyno-server KIND [SETTING=VALUE]...` prints one line of JSON: where the server is, its process
+//! and its version. With the word `supervisor` it is the guard process instead.
 
-use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, start};
+use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|word| word == "guard") {
-        return dyno_host::guard::main();
+        return dyno_host::supervisor::main();
     }
     match keep(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -29,9 +29,11 @@ fn keep(arguments: &[String]) -> Result<(), String> {
     let (kind, settings) = arguments.split_first().ok_or_else(usage)?;
     let kind = ServerKind::named(kind).ok_or_else(usage)?;
     let settings = settings.iter().map(|pair| pair.split_once('=').ok_or_else(usage));
-    let settings = settings.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let server = ManagedServer { settings: settings.collect::<Result<_, _>>()?, ..ManagedServer::new(kind) };
-    let options = StartOptions::new(kind.name(), GuardCommand::this_program());
+    let settings =
+        settings.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let server =
+        ManagedServer { settings: settings.collect::<Result<_, _>>()?, ..ManagedServer::new(kind) };
+    let options = StartOptions::new(kind.name(), SupervisorCommand::this_program());
     let running = start(&server, &options).map_err(|error| error.to_string())?;
     let line = serde_json::json!({
         "endpoint": running.target().endpoint,

@@ -1,13 +1,14 @@
 //! Copying a folder at the speed of the disk.
 //!
-//! Files are cloned where the file system can (`FICLONE`: btrfs, XFS and others share blocks until one side changes them),
-//! which takes no time and no space. Elsewhere their data is copied inside the kernel, holes stay holes, several files at a
-//! time; then each file is written through to the disk and dropped from the page cache, so that neither writing back nor a
-//! warm cache reaches the measurement.
+//! Files are cloned where the file system can (`FICLONE`: btrfs, XFS and others share blocks until
+//! one side changes them), which takes no time and no space. Elsewhere their data is copied inside
+//! the kernel, holes stay holes, several files at a time; then each file is written through to the
+//! disk and dropped from the page cache, so that neither writing back nor a warm cache reaches the
+//! measurement.
 
 use crate::folder::{Folder, Kind, give, no_name, with_path};
-use crate::guard::Owner;
-use dyno_drivers::patience::is_end_requested;
+use crate::supervisor::Owner;
+use dyno_drivers::timeout::is_end_requested;
 use rustix::fs::{Advice, SeekFrom, copy_file_range, fadvise, ioctl_ficlone, seek};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -20,9 +21,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Files copied at a time: enough to keep a disk busy while others are synced.
 const AT_A_TIME: usize = 4;
-/// Piece of a file that the kernel is asked to copy at once: as long as that takes, nobody hears Ctrl-C.
+/// Piece of a file that the kernel is asked to copy at once: as long as that takes, nobody hears
+/// Ctrl-C.
 const PIECE: usize = 16 << 20;
-/// So much of a file is copied before it is written through to the disk, which cannot be interrupted either.
+/// So much of a file is copied before it is written through to the disk, which cannot be
+/// interrupted either.
 const WRITTEN_AT_ONCE: u64 = 256 << 20;
 
 /// What a copy took.
@@ -36,11 +39,13 @@ pub struct Copied {
     pub cloned: usize,
 }
 
-/// Copies a folder with everything in it. `to` must not exist; it and its files are given to `owner` and are as readable as
-/// the originals. Of files and folders, only the owner's own are copied for it; without one, all that this user may read.
+/// Copies a folder with everything in it. `to` must not exist; it and its files are given to
+/// `owner` and are as readable as the originals. Of files and folders, only the owner's own are
+/// copied for it; without one, all that this user may read.
 ///
 /// # Errors
-/// With the path that could not be read or written; the copy is incomplete then and the caller removes it.
+/// With the path that could not be read or written; the copy is incomplete then and the caller
+/// removes it.
 pub fn copy_folder(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<Copied> {
     let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
         return Err(no_name(to));
@@ -79,7 +84,8 @@ pub(crate) fn copy_into(
             Err(_) => Err(io::Error::other("a thread that copied files panicked")),
         })
     })?;
-    // Until here nobody but dyno's user could enter the copy. The outermost is the last: it was noted first.
+    // Until here nobody but dyno's user could enter the copy. The outermost is the last: it was
+    // noted first.
     for (folder, mode) in folders.iter().rev() {
         folder.hand_over(*mode, owner)?;
     }
@@ -93,8 +99,8 @@ struct FileCopy {
     length: u64,
 }
 
-/// Makes the folders, closed to others, and collects the files. Anything else (sockets, say) belongs to a process and is left
-/// out; links are made again.
+/// Makes the folders, closed to others, and collects the files. Anything else (sockets, say)
+/// belongs to a process and is left out; links are made again.
 fn make_folders(
     from: Folder,
     parent: &Folder,
@@ -179,7 +185,9 @@ fn copy_range(source: &File, copy: &File, begin: u64, end: u64) -> io::Result<()
         not_interrupted()?;
         let piece = usize::try_from(end - from).unwrap_or(PIECE).min(PIECE);
         match copy_file_range(source, Some(&mut from), copy, Some(&mut to), piece) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter")),
+            Ok(0) => {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+            }
             Ok(_) | Err(Errno::INTR) => {}
             // Between file systems of old kernels, and on some network file systems.
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
@@ -237,7 +245,10 @@ mod tests {
         assert_eq!(metadata.mode() & 0o7777, 0o640);
         let copy = fs::read(to.join("sparse")).unwrap();
         assert_eq!((copy.len(), &copy[32 << 20..(32 << 20) + 4]), (64 << 20, &b"data"[..]));
-        assert!(fs::metadata(to.join("sparse")).unwrap().blocks() * 512 < 1 << 20, "holes stay holes");
+        assert!(
+            fs::metadata(to.join("sparse")).unwrap().blocks() * 512 < 1 << 20,
+            "holes stay holes"
+        );
         let error = copy_folder(&from, &to, None).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     }
@@ -245,7 +256,8 @@ mod tests {
     #[test]
     fn pieces_by_hand_are_the_same_as_those_of_the_kernel() {
         let folder = tempfile::tempdir().unwrap();
-        let bytes: Vec<u8> = (0..3_000_000_u32).map(|i| (i.wrapping_mul(7919) >> 5) as u8).collect();
+        let bytes: Vec<u8> =
+            (0..3_000_000_u32).map(|i| (i.wrapping_mul(7919) >> 5) as u8).collect();
         fs::write(folder.path().join("from"), &bytes).unwrap();
         let source = File::open(folder.path().join("from")).unwrap();
         let copy = File::create_new(folder.path().join("to")).unwrap();
@@ -261,7 +273,8 @@ mod tests {
             return;
         }
         let stranger = Owner { user: 4_000_000_000, group: 4_000_000_000 };
-        let give_away = |path: &Path| chown(path, Some(stranger.user), Some(stranger.group)).unwrap();
+        let give_away =
+            |path: &Path| chown(path, Some(stranger.user), Some(stranger.group)).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         fs::create_dir_all(from.join("theirs")).unwrap();
@@ -276,7 +289,10 @@ mod tests {
         fs::write(folder.path().join("secret"), "root's").unwrap();
         fs::hard_link(folder.path().join("secret"), from.join("theirs/link")).unwrap();
         let error = copy_folder(&from, &to, Some(stranger)).unwrap_err().to_string();
-        assert!(error.contains("theirs/link") && error.contains("belongs to another user"), "{error}");
+        assert!(
+            error.contains("theirs/link") && error.contains("belongs to another user"),
+            "{error}"
+        );
         fs::remove_file(from.join("theirs/link")).unwrap();
         // A folder that is a link to one of root's.
         std::os::unix::fs::symlink(folder.path(), folder.path().join("way")).unwrap();

@@ -1,12 +1,14 @@
 //! Data sets that are loaded once and restored by copy for every further start of a server.
 //!
-//! * [`SavedDataSet`]: the data folder of a server that was stopped in order, kept until the end of the run;
-//!   [`crate::server::RunningServer::stop_and_save`] makes one, [`crate::server::StartOptions::data`] starts from one;
+//! * [`SavedDataSet`]: the data folder of a server that was stopped in order, kept until the end of
+//!   the run; [`crate::server::RunningServer::stop_and_save`] makes one,
+//!   [`crate::server::StartOptions::data`] starts from one;
 //! * [`DataSetKey`]: which starts may use it; [`loader`]: the server that it is loaded with;
 //! * [`copy_folder`]: the copying.
 //!
-//! Every start from a saved data set is alike: files of their own, on disk and not in the page cache, an empty buffer pool
-//! (lists of pages to be read ahead at start are left out), no binary log from the loading.
+//! Every start from a saved data set is alike: files of their own, on disk and not in the page
+//! cache, an empty buffer pool (lists of pages to be read ahead at start are left out), no binary
+//! log from the loading.
 
 mod copy;
 
@@ -16,8 +18,8 @@ pub use copy::{Copied, copy_folder};
 use crate::engine::questions;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, no_name};
-use crate::guard::{Access, Guard, GuardCommand, Owner};
 use crate::settings::listed_name;
+use crate::supervisor::{Access, Owner, Supervisor, SupervisorCommand};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use std::collections::BTreeMap;
@@ -42,7 +44,8 @@ impl DataSetKey {
     #[must_use]
     pub fn new(server: &ManagedServer, version: &str, fingerprint: &str) -> Self {
         let engine = server.kind.engine();
-        let settings = server.settings.iter().map(|(name, value)| (listed_name(engine, name), value.clone()));
+        let settings =
+            server.settings.iter().map(|(name, value)| (listed_name(engine, name), value.clone()));
         Self {
             kind: server.kind,
             version: version.to_owned(),
@@ -56,8 +59,8 @@ fn is_shaping(kind: ServerKind, listed: &str) -> bool {
     questions(kind.engine()).settings.shaping.contains(&listed)
 }
 
-/// The server that loads a data set: with the settings that all treatments share (`base`) and those that shape data, but
-/// without a binary log, which would hold all rows once more.
+/// The server that loads a data set: with the settings that all configurations share (`base`) and
+/// those that shape data, but without a binary log, which would hold all rows once more.
 #[must_use]
 pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
     let engine = server.kind.engine();
@@ -73,7 +76,7 @@ pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
 
 /// A loaded data folder. It is removed when this is dropped, and when dyno ends in whatever way.
 pub struct SavedDataSet {
-    guard: Guard,
+    supervisor: Supervisor,
     /// Where it is.
     pub folder: PathBuf,
     /// Password of dyno's account in it.
@@ -83,21 +86,23 @@ pub struct SavedDataSet {
 }
 
 impl SavedDataSet {
-    /// Takes the data folder of a stopped server over: it is moved into a folder of its own beside the scratch folder.
+    /// Takes the data folder of a stopped server over: it is moved into a folder of its own beside
+    /// the scratch folder.
     pub(crate) fn take(
         data: &Path,
         beside: &Path,
         owner: Option<Owner>,
         password: Secret,
-        command: &GuardCommand,
+        command: &SupervisorCommand,
     ) -> Result<Self, HostError> {
-        let mut guard = Guard::start(command)?;
-        let folder = guard.make_folder(beside, "dyno-data", Access::Owned(owner), &[])?;
+        let mut supervisor = Supervisor::start(command)?;
+        let folder = supervisor.make_folder(beside, "dyno-data", Access::Owned(owner), &[])?;
         let take = || -> io::Result<u64> {
             let no_name = || no_name(data);
             let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
             let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);
-            // What has the name of the data folder is the server's own folder, before it is moved and after.
+            // What has the name of the data folder is the server's own folder, before it is moved
+            // and after.
             drop(scratch.folder(name)?.checked(owner)?);
             scratch.rename(name, &to, "data")?;
             let moved = to.folder("data")?.checked(owner)?;
@@ -105,13 +110,13 @@ impl SavedDataSet {
             allocated(&moved)
         };
         let bytes = take().map_err(|error| uncopied(data, error))?;
-        Ok(Self { guard, folder: folder.join("data"), password, bytes })
+        Ok(Self { supervisor, folder: folder.join("data"), password, bytes })
     }
 
     /// Removes it; returns what did not work.
     #[must_use]
     pub fn remove(mut self) -> Vec<String> {
-        self.guard.finish()
+        self.supervisor.finish()
     }
 }
 
@@ -142,14 +147,18 @@ mod tests {
     use std::fs;
 
     fn server(settings: &[(&str, &str)]) -> ManagedServer {
-        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings =
+            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         ManagedServer { settings: settings.collect(), ..ManagedServer::new(ServerKind::Mysql) }
     }
 
     #[test]
     fn starts_share_a_data_set_unless_a_setting_shapes_its_files() {
         let key = |settings: &[(&str, &str)]| DataSetKey::new(&server(settings), "9.7", "sbtest");
-        assert_eq!(key(&[("innodb_buffer_pool_size", "4G")]), key(&[("innodb_buffer_pool_size", "8G")]));
+        assert_eq!(
+            key(&[("innodb_buffer_pool_size", "4G")]),
+            key(&[("innodb_buffer_pool_size", "8G")])
+        );
         assert_eq!(key(&[("innodb-page-size", "8k")]), key(&[("innodb_page_size", "8k")]));
         assert_ne!(key(&[("innodb_page_size", "8k")]), key(&[]));
         assert_ne!(key(&[]), DataSetKey::new(&server(&[]), "9.8", "sbtest"));
@@ -185,14 +194,15 @@ mod tests {
         fs::create_dir(&theirs).unwrap();
         std::os::unix::fs::symlink(own.path(), theirs.join("data")).unwrap();
         std::os::unix::fs::chown(&theirs, Some(STRANGER.user), Some(STRANGER.group)).unwrap();
-        let guard = dyno_testkit::guard_command();
-        let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+        let supervisor = dyno_testkit::supervisor_command();
+        let supervisor =
+            SupervisorCommand { program: supervisor.program, arguments: supervisor.arguments };
         let taken = SavedDataSet::take(
             &theirs.join("data"),
             scratch.path(),
             Some(STRANGER),
             Secret::new("x"),
-            &guard,
+            &supervisor,
         );
         assert!(taken.is_err(), "the link was taken for a data folder");
         assert!(own.path().join("auto.cnf").exists(), "what lies behind it was touched");

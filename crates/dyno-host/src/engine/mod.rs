@@ -1,7 +1,8 @@
 //! What systems can be asked beside the load, one folder per engine.
 //!
 //! * [`Questions`]: the table that each engine fills in;
-//! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` what is known of settings, `observer.rs` what the monitor asks;
+//! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` what is known of settings,
+//!   `observer.rs` what the monitor asks;
 //! * `null`: systems that know nothing;
 //! * `numbers`: counters as servers tell them.
 //!

@@ -1,5 +1,5 @@
-//! Canned replies, and services that answer HTTP: there is nothing to ask. What can be asked of a service, the workload asks; the database behind
-//! one is a system of its own.
+//! Canned replies, and services that answer HTTP: there is nothing to ask. What can be asked of a
+//! service, the workload asks; the database behind one is a system of its own.
 
 use super::questions::{Questions, Settings};
 use crate::settings::setting::by_name;

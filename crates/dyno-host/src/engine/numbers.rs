@@ -14,7 +14,8 @@ mod tests {
 
     #[test]
     fn only_whole_numbers_are_counters() {
-        let pairs = [("a", "12"), ("b", "0.5"), ("c", "ON"), ("d", ""), ("e", "18446744073709551615")];
+        let pairs =
+            [("a", "12"), ("b", "0.5"), ("c", "ON"), ("d", ""), ("e", "18446744073709551615")];
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         assert_eq!(whole_numbers(pairs).collect::<Vec<_>>(), [("a".to_owned(), 12)]);
     }

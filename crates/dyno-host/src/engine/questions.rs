@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 /// What an engine's systems can be asked beside the load.
 pub(crate) struct Questions {
     pub(crate) settings: Settings,
-    /// Connects for the monitor, whose further questions go over that connection; tells the number of the server's thread or
-    /// process that works for it, too. Figures of databases are summed over those that are named. `None` where there is nothing to see.
+    /// Connects for the monitor, whose further questions go over that connection; tells the number
+    /// of the server's thread or process that works for it, too. Figures of databases are summed
+    /// over those that are named. `None` where there is nothing to see.
     pub(crate) observe: Option<Observe>,
     /// What is asked of its tables; `None` where there are none.
     pub(crate) tables: Option<TableQuestions>,
-    /// Whether the table of this name, which follows, is an ordinary one that this account made: nothing else happens when it is read or written.
+    /// Whether the table of this name, which follows, is an ordinary one that this account made:
+    /// nothing else happens when it is read or written.
     pub(crate) is_plain_table: &'static str,
     /// What only a server can be asked.
     pub(crate) server: Option<ServerQuestions>,
@@ -26,8 +28,8 @@ pub(crate) struct Questions {
 pub(crate) struct TableQuestions {
     /// Of each table whose size the dialect does not tell: name, bytes with indexes.
     pub(crate) sizes: Option<&'static str>,
-    /// Of each column of an index, in the order of the index, the primary key's first: table, index, 1 for the primary key, column, column in SQL, 1 for whole
-    /// numbers.
+    /// Of each column of an index, in the order of the index, the primary key's first: table,
+    /// index, 1 for the primary key, column, column in SQL, 1 for whole numbers.
     pub(crate) indexes: &'static str,
     /// The setting that says how much memory keeps pages, and its bytes.
     pub(crate) cache: &'static str,
@@ -38,7 +40,8 @@ pub(crate) trait Observed {
     /// Counters and sizes.
     fn counters(&mut self, values: &mut Values) -> Asked<()>;
 
-    /// What sessions do, the own one left out; with what they wait for in detail where that costs more. `None` where there are none.
+    /// What sessions do, the own one left out; with what they wait for in detail where that costs
+    /// more. `None` where there are none.
     fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
         Ok(None)
     }
@@ -46,7 +49,8 @@ pub(crate) trait Observed {
 
 pub(crate) type Observe = fn(&Target, &[String]) -> Asked<Watched>;
 
-/// What is asked by the monitor, with the number of the thread or process that answers, where it is known.
+/// What is asked by the monitor, with the number of the thread or process that answers, where it is
+/// known.
 pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 
 type Count = fn(&mut ControlConnection, &[String]) -> Asked<BTreeMap<String, i64>>;
@@ -67,7 +71,8 @@ pub(crate) struct ServerQuestions {
     pub(crate) lock: LockQuestions,
     /// The number of its process on this machine.
     pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,
-    /// What it says of its process, for somebody on its machine to find it by: words of `monitor/remote/look.sh`, best first.
+    /// What it says of its process, for somebody on its machine to find it by: words of
+    /// `monitor/remote/look.sh`, best first.
     pub(crate) traces: fn(&mut ControlConnection) -> Vec<String>,
 }
 
@@ -89,7 +94,8 @@ pub(crate) struct LockQuestions {
 
 /// The lock of a transaction.
 pub(crate) struct PooledLock {
-    /// The number of the session that answers: another than the connection was told where a pooler stands in between.
+    /// The number of the session that answers: another than the connection was told where a pooler
+    /// stands in between.
     pub(crate) session: &'static str,
     /// Begins the transaction.
     pub(crate) begin: &'static [&'static str],
@@ -109,30 +115,35 @@ impl PooledLock {
 pub(crate) type FoundSettings = BTreeMap<String, Setting>;
 
 /// Finds a setting by its listed name, with the value that it is to be compared with.
-type FindSetting = for<'a, 'b> fn(&str, &'a str, &'b FoundSettings) -> Option<(&'b Setting, Cow<'a, str>)>;
+type FindSetting =
+    for<'a, 'b> fn(&str, &'a str, &'b FoundSettings) -> Option<(&'b Setting, Cow<'a, str>)>;
 
 /// What is known of an engine's settings.
 pub(crate) struct Settings {
-    /// Settings that figures depend on and reports show: durability, memory, connections, isolation, threads. A server that
-    /// does not have one of them leaves it out.
+    /// Settings that figures depend on and reports show: durability, memory, connections,
+    /// isolation, threads. A server that does not have one of them leaves it out.
     pub(crate) that_matter: &'static [&'static str],
     /// Settings that dyno gives itself or that are none, with the reason why they cannot be given.
     pub(crate) reserved: &'static [(&'static [&'static str], &'static str)],
-    /// Settings that shape files or tables when they are made: a data set that was loaded with one value is another one with
-    /// another.
+    /// Settings that shape files or tables when they are made: a data set that was loaded with one
+    /// value is another one with another.
     pub(crate) shaping: &'static [&'static str],
     /// Options that no server tells back.
     pub(crate) untold: &'static [&'static str],
     pub(crate) read: fn(&mut ControlConnection) -> Asked<FoundSettings>,
     /// A name in lower case as the server lists it.
     pub(crate) listed: fn(&str) -> String,
-    /// The setting behind a listed name, and the value to compare it with, which differs where an option and its variable do.
+    /// The setting behind a listed name, and the value to compare it with, which differs where an
+    /// option and its variable do.
     pub(crate) find: FindSetting,
-    /// True when the setting of that name, in force, is the value that was asked for, in another spelling.
+    /// True when the setting of that name, in force, is the value that was asked for, in another
+    /// spelling.
     pub(crate) is_same: fn(&str, &str, &Setting) -> bool,
-    /// True when it is the next value that the server can have. The last argument holds all settings.
+    /// True when it is the next value that the server can have. The last argument holds all
+    /// settings.
     pub(crate) is_rounded: fn(&str, &str, &Setting, &FoundSettings) -> bool,
-    /// A size of a setting of that name, digits and the first letter of its unit, as the server reads it.
+    /// A size of a setting of that name, digits and the first letter of its unit, as the server
+    /// reads it.
     pub(crate) size: fn(&str, &str, &str) -> Option<String>,
     /// True for a value that can do nothing but be one.
     pub(crate) is_value: fn(&str) -> bool,

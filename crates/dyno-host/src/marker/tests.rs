@@ -38,7 +38,10 @@ fn an_empty_database_is_marked_and_recognised_again() {
 fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_flag() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
-    run(&target, &["CREATE TABLE customers (id INTEGER)", "CREATE VIEW good AS SELECT * FROM customers"]);
+    run(
+        &target,
+        &["CREATE TABLE customers (id INTEGER)", "CREATE VIEW good AS SELECT * FROM customers"],
+    );
     let error = claim(&target, &OPTIONS).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -49,8 +52,10 @@ fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_fl
     let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
     let error = claim(&target, &wrong).unwrap_err().to_string();
     assert!(error.contains("--yes-write-to names \"other.db\", which is another one"), "{error}");
-    let tables =
-        ControlConnection::open(&target).unwrap().count("SELECT count(*) FROM sqlite_master").unwrap();
+    let tables = ControlConnection::open(&target)
+        .unwrap()
+        .count("SELECT count(*) FROM sqlite_master")
+        .unwrap();
     assert_eq!(tables, 2, "nothing was written");
 }
 
@@ -69,7 +74,8 @@ fn a_table_that_is_not_ours_is_not_replaced() {
     let target = database(&folder);
     let mut claim_made = claim(&target, &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE customers (id INTEGER)"]);
-    let error = claim_made.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
+    let error =
+        claim_made.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
     assert!(error.contains("\"customers\"") && error.contains("--yes-write-to shop.db"), "{error}");
 }
 
@@ -107,7 +113,8 @@ fn cleanup_drops_what_dyno_made_and_nothing_else() {
     claim_made.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
     assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["rush"]);
-    let left = ControlConnection::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
+    let left =
+        ControlConnection::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
     assert_eq!(left, [[Some("theirs".to_owned())]]);
     assert_eq!(
         cleanup(&target, &BTreeSet::new()).unwrap(),

@@ -1,5 +1,6 @@
-//! Statements without their literals: what may be written down of what sessions are doing. Literals can hold anything, data of
-//! customers and passwords included, so whatever might be part of one is left out.
+//! Statements without their literals: what may be written down of what sessions are doing. Literals
+//! can hold anything, data of customers and passwords included, so whatever might be part of one is
+//! left out.
 
 use dyno_model::engine::Quoting;
 use dyno_model::printable::shortened;
@@ -7,8 +8,8 @@ use dyno_model::printable::shortened;
 /// Longest digest, in characters.
 const LENGTH_MAX: usize = 120;
 
-/// The statement with `?` for every literal and list of literals, without comments, its blanks made single. A statement that
-/// was cut off inside a literal loses everything from there on.
+/// The statement with `?` for every literal and list of literals, without comments, its blanks made
+/// single. A statement that was cut off inside a literal loses everything from there on.
 pub(super) fn digest(sql: &str, quoting: Quoting) -> String {
     let mut tokens = Tokens { rest: sql, quoting, text: String::new() };
     while tokens.next() {}
@@ -31,7 +32,8 @@ impl Tokens<'_> {
             (c, _) if c.is_whitespace() => self.blank(c.len_utf8()),
             ('-', Some('-')) => self.skip_past("\n"),
             ('#', _) if self.quoting == Quoting::Mysql => self.skip_past("\n"),
-            // What stands in a comment for the optimiser or for other versions is left out too: it may hold literals.
+            // What stands in a comment for the optimiser or for other versions is left out too: it
+            // may hold literals.
             ('/', Some('*')) => self.skip_past("*/"),
             ('\'', _) => self.literal('\'', self.escapes_with_backslash()),
             ('"', _) if self.quoting == Quoting::Mysql => self.literal('"', true),
@@ -65,7 +67,8 @@ impl Tokens<'_> {
     }
 
     fn literal(&mut self, quote: char, has_escapes: bool) {
-        // The letters before a literal (`E'`, `N'`, `x'`, `_utf8mb4'`) may stay: they are none of its content.
+        // The letters before a literal (`E'`, `N'`, `x'`, `_utf8mb4'`) may stay: they are none of
+        // its content.
         self.text.push('?');
         let mut characters = self.rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = characters.next() {
@@ -118,7 +121,10 @@ impl Tokens<'_> {
 
     fn number(&mut self) {
         let is_parameter = self.text.ends_with('$');
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '.')
+            .unwrap_or(self.rest.len());
         if is_parameter {
             self.text.push_str(&self.rest[..end]);
         } else {
@@ -128,13 +134,15 @@ impl Tokens<'_> {
     }
 
     fn word(&mut self) {
-        let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         self.text.push_str(&self.rest[..end]);
         self.rest = &self.rest[end..];
     }
 }
 
-/// `(?, ?, ?)` as `(?, ...)`, and rows of a multi-row insert as one: their number is no property of the statement.
+/// `(?, ?, ?)` as `(?, ...)`, and rows of a multi-row insert as one: their number is no property of
+/// the statement.
 fn shorter_lists(text: &str) -> String {
     let mut short = text.replace("?,?", "?, ?").replace("?,?", "?, ?");
     while short.contains("?, ?") {
@@ -159,9 +167,21 @@ mod tests {
         let rows = [
             (Mysql, "SELECT c FROM sbtest1 WHERE id=5", "SELECT c FROM sbtest1 WHERE id=?"),
             (Mysql, "UPDATE t SET c = 'it''s \\' x' WHERE a=\"b\"", "UPDATE t SET c = ? WHERE a=?"),
-            (Mysql, "SELECT `1 odd` FROM t1 # why\n WHERE x = 0x1F", "SELECT `1 odd` FROM t1 WHERE x = ?"),
-            (Mysql, "INSERT INTO t VALUES (1,2,'x'),(3,4,'y'), (5, 6, 'z')", "INSERT INTO t VALUES (?, ...)"),
-            (Mysql, "SELECT 1 FROM t WHERE id IN (1, 2, 3,4)", "SELECT ? FROM t WHERE id IN (?, ...)"),
+            (
+                Mysql,
+                "SELECT `1 odd` FROM t1 # why\n WHERE x = 0x1F",
+                "SELECT `1 odd` FROM t1 WHERE x = ?",
+            ),
+            (
+                Mysql,
+                "INSERT INTO t VALUES (1,2,'x'),(3,4,'y'), (5, 6, 'z')",
+                "INSERT INTO t VALUES (?, ...)",
+            ),
+            (
+                Mysql,
+                "SELECT 1 FROM t WHERE id IN (1, 2, 3,4)",
+                "SELECT ? FROM t WHERE id IN (?, ...)",
+            ),
             (
                 Postgres,
                 "SELECT c FROM t WHERE id = $1 AND x = $12",

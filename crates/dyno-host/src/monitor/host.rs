@@ -8,7 +8,8 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Machine {
     ticks_per_second: f64,
-    /// Whether a block device is one of its own, rather than a part of another; asked once per device.
+    /// Whether a block device is one of its own, rather than a part of another; asked once per
+    /// device.
     whole_devices: BTreeMap<String, bool>,
 }
 
@@ -25,7 +26,7 @@ impl Machine {
         self.ticks_per_second
     }
 
-    pub(super) fn look(&mut self, values: &mut Values) {
+    pub(super) fn sample(&mut self, values: &mut Values) {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let whole_devices = &mut self.whole_devices;
         let mut is_whole = |device: &str| match whole_devices.get(device) {
@@ -39,7 +40,8 @@ impl Machine {
         Self::put(read, &mut is_whole, self.ticks_per_second, values);
     }
 
-    /// Adds the figures of a machine whose files are read so, and whose devices of their own are told so.
+    /// Adds the figures of a machine whose files are read so, and whose devices of their own are
+    /// told so.
     pub(super) fn put(
         read: impl Fn(&str) -> String,
         is_whole_device: impl FnMut(&str) -> bool,
@@ -66,9 +68,9 @@ fn processor_lines(text: &str) -> String {
 
 /// Disks in memory are no disks.
 pub(super) fn is_memory(device: &str) -> bool {
-    ["ram", "zram"]
-        .iter()
-        .any(|kind| device.strip_prefix(kind).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())))
+    ["ram", "zram"].iter().any(|kind| {
+        device.strip_prefix(kind).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    })
 }
 
 /// `/sys/block` has whole devices only, with `!` for the slash in a name.
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn this_machine_has_processors_and_memory() {
         let mut values = Values::default();
-        Machine::new().look(&mut values);
+        Machine::new().sample(&mut values);
         assert!(values.get("host.cpu.processors").unwrap() >= 1.0);
         assert!(values.get("host.cpu.idle_seconds_total").is_some());
         let total = values.get("host.memory.total_bytes").unwrap();
@@ -92,6 +94,10 @@ mod tests {
 
     #[test]
     fn memory_that_is_used_as_a_disk_is_no_disk() {
-        assert!(!is_whole_device("zram0") && !is_whole_device("ram1") && !is_whole_device("no-such-device"));
+        assert!(
+            !is_whole_device("zram0")
+                && !is_whole_device("ram1")
+                && !is_whole_device("no-such-device")
+        );
     }
 }

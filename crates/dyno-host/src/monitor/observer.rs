@@ -1,5 +1,5 @@
-//! Asks the server, on a connection and a thread of its own: a server that does not answer must not keep the monitor
-//! from looking at the machine, least of all then.
+//! Asks the server, on a connection and a thread of its own: a server that does not answer must not
+//! keep the monitor from looking at the machine, least of all then.
 
 use super::Values;
 use super::pace::{Pace, thread_cpu};
@@ -44,13 +44,15 @@ pub(super) struct Observer {
 }
 
 impl Observer {
-    /// Connects, on the new thread. A server that refuses is not asked; there are then no values of it.
+    /// Connects, on the new thread. A server that refuses is not asked; there are then no values of
+    /// it.
     pub(super) fn start(target: Target, databases: Vec<String>, is_local: bool) -> Option<Self> {
         let observe = questions(target.engine).observe?;
         let (questions, asked) = channel();
         let (answer, answers) = channel();
-        let run =
-            move || answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer);
+        let run = move || {
+            answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer)
+        };
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;
         Some(Self { questions, answers, pending: None, cpu: Duration::ZERO })
@@ -65,8 +67,8 @@ impl Observer {
         self.questions.send(question).is_ok()
     }
 
-    /// The answer to the last question, waited for until `until`. A server that has not answered by then is said to take as
-    /// long as it has taken so far.
+    /// The answer to the last question, waited for until `until`. A server that has not answered by
+    /// then is said to take as long as it has taken so far.
     pub(super) fn answer(&mut self, until: Instant) -> Option<Answer> {
         let asked = self.pending?;
         match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -90,7 +92,11 @@ impl Observer {
     }
 }
 
-fn answer_all(open: impl FnOnce() -> Asked<Asking>, asked: &Receiver<Question>, answers: &Sender<Answer>) {
+fn answer_all(
+    open: impl FnOnce() -> Asked<Asking>,
+    asked: &Receiver<Question>,
+    answers: &Sender<Answer>,
+) {
     let Ok(mut asking) = open() else { return };
     while let Ok(question) = asked.recv() {
         // Only the newest question matters to a server that was slow.
@@ -117,7 +123,12 @@ struct Asking {
 }
 
 impl Asking {
-    fn open(target: &Target, databases: &[String], is_local: bool, observe: Observe) -> Asked<Self> {
+    fn open(
+        target: &Target,
+        databases: &[String],
+        is_local: bool,
+        observe: Observe,
+    ) -> Asked<Self> {
         let target = Target { session_setup: Vec::new(), ..target.clone() };
         let own = std::slice::from_ref(&target.database);
         let databases = if databases.is_empty() { own } else { databases };
@@ -161,8 +172,8 @@ impl Asking {
         Ok(answer)
     }
 
-    /// Processor time of the server's thread that works for this connection. Nanoseconds, since the kernel that dyno asks
-    /// for has `/proc/<pid>/schedstat`.
+    /// Processor time of the server's thread that works for this connection. Nanoseconds, since the
+    /// kernel that dyno asks for has `/proc/<pid>/schedstat`.
     fn worker_cpu(&self) -> Option<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.worker?)).ok()?;
         text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)

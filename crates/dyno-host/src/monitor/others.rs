@@ -1,8 +1,8 @@
-//! Who else worked on this machine during the window: neither dyno nor the server, with all the processes they started.
-//! Everybody's processor time is read at the bounds of the window.
+//! Who else worked on this machine during the window: neither dyno nor the server, with all the
+//! processes they started. Everybody's processor time is read at the bounds of the window.
 
 use crate::process_stat::{ProcessStat, numbered_entries};
-use dyno_model::finding::{BusyProcess, Finding, Severity};
+use dyno_model::warning::{BusyProcess, Severity, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Instant;
@@ -11,7 +11,8 @@ use std::time::Instant;
 const PROCESSES_MAX: usize = 4000;
 /// Processes that a finding names at most.
 const NAMED_MAX: usize = 3;
-/// The kernel's own threads are children of this process. They work for whoever writes or sends, mostly for the server.
+/// The kernel's own threads are children of this process. They work for whoever writes or sends,
+/// mostly for the server.
 const KERNEL: u32 = 2;
 
 /// Processor times at one moment.
@@ -37,7 +38,8 @@ impl Process {
         self.stat.ticks.iter().sum()
     }
 
-    /// Ticks of its children that have ended and that it has waited for, with what these knew of theirs.
+    /// Ticks of its children that have ended and that it has waited for, with what these knew of
+    /// theirs.
     fn children(&self) -> f64 {
         self.stat.children_ticks.iter().sum()
     }
@@ -56,8 +58,15 @@ impl Everybody {
         }
         let at = Instant::now();
         let (processors, machine) = machine(&fs::read_to_string("/proc/stat").ok()?)?;
-        let read = |pid: u32| Some((pid, process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?));
-        Some(Self { at, processors, machine, processes: numbers.into_iter().filter_map(read).collect() })
+        let read = |pid: u32| {
+            Some((pid, process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?))
+        };
+        Some(Self {
+            at,
+            processors,
+            machine,
+            processes: numbers.into_iter().filter_map(read).collect(),
+        })
     }
 
     /// Processes and all that they started.
@@ -65,7 +74,8 @@ impl Everybody {
         let mut members: BTreeSet<u32> = roots.iter().copied().collect();
         loop {
             let before = members.len();
-            let children = self.processes.iter().filter(|(_, it)| members.contains(&it.stat.parent));
+            let children =
+                self.processes.iter().filter(|(_, it)| members.contains(&it.stat.parent));
             let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
             members.extend(children);
             if members.len() == before {
@@ -75,8 +85,8 @@ impl Everybody {
     }
 }
 
-/// `/proc/stat`: how many processors there are, and ticks of all of them in user mode (1), with lower priority (2) and in the kernel
-/// (3). Interrupts belong to nobody.
+/// `/proc/stat`: how many processors there are, and ticks of all of them in user mode (1), with
+/// lower priority (2) and in the kernel (3). Interrupts belong to nobody.
 fn machine(stat: &str) -> Option<(f64, f64)> {
     let lines = stat.lines().take_while(|line| line.starts_with("cpu"));
     let mut fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
@@ -90,31 +100,33 @@ fn process(text: &str) -> Option<Process> {
     Some(Process { name: name.to_owned(), stat: ProcessStat::parse(text)? })
 }
 
-/// What everybody but the `known` processes and their families took of the machine between two looks; `None` when that is not
-/// worth a word.
-pub(crate) fn finding(
+/// What everybody but the `known` processes and their families took of the machine between two
+/// looks; `None` when that is not worth a word.
+pub(crate) fn warning(
     from: &Everybody,
     to: &Everybody,
     known: &[u32],
     ticks_per_second: f64,
-) -> Option<Finding> {
+) -> Option<Warning> {
     let seconds = to.at.saturating_duration_since(from.at).as_secs_f64();
     let (others, all) = others(from, to, known);
     let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, ticks) in others {
         *by_name.entry(name).or_default() += ticks;
     }
-    // What processes say and what the machine says must both hold: times move between processes when some of them end. The kernel
-    // adds up time in ticks, and the moment of a reading is known only nearly: a full machine must not be more than full.
+    // What processes say and what the machine says must both hold: times move between processes
+    // when some of them end. The kernel adds up time in ticks, and the moment of a reading is known
+    // only nearly: a full machine must not be more than full.
     let told: f64 = by_name.values().sum();
     let ticks = told.min(all).min(to.processors * seconds * ticks_per_second);
     let processors_taken = |ticks: f64| ticks / ticks_per_second / seconds;
     let share = processors_taken(ticks) / to.processors;
-    let finding = |processes| Finding::OthersBusy { share, processes };
-    if seconds <= 0.0 || finding(Vec::new()).severity() < Severity::Warning {
+    let warning = |processes| Warning::OtherProcessesCpu { share, processes };
+    if seconds <= 0.0 || warning(Vec::new()).severity() < Severity::Warning {
         return None;
     }
-    let mut named: Vec<(&str, f64)> = by_name.into_iter().filter(|(_, ticks)| *ticks > 0.0).collect();
+    let mut named: Vec<(&str, f64)> =
+        by_name.into_iter().filter(|(_, ticks)| *ticks > 0.0).collect();
     named.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let named = named.into_iter().take(NAMED_MAX);
     // Each as it told, unless all together told more than there was.
@@ -123,7 +135,7 @@ pub(crate) fn finding(
         name: name.to_owned(),
         processors: processors_taken(ticks * scale),
     });
-    Some(finding(named.collect()))
+    Some(warning(named.collect()))
 }
 
 /// Ticks of each other process by its own account, and of all of them by the machine's.
@@ -137,13 +149,17 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
     let worked = to.machine - from.machine;
     let own_of_all: f64 = grown.values().map(|grown| grown.own).sum();
     let of_children: f64 = grown.values().map(|grown| grown.children).sum();
-    // Nobody knows how much of an ended child's life came before the first look when the process that waited for it was not known as
-    // its parent then. Children did no more work than the machine did and the living did not.
+    // Nobody knows how much of an ended child's life came before the first look when the process
+    // that waited for it was not known as its parent then. Children did no more work than the
+    // machine did and the living did not.
     let scale = ((worked - own_of_all).max(0.0) / of_children).min(1.0);
-    let ticks = |grown: &Grown| grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 };
-    let of_ours: f64 = grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, it)| ticks(it)).sum();
+    let ticks =
+        |grown: &Grown| grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 };
+    let of_ours: f64 =
+        grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, it)| ticks(it)).sum();
     let others = grown.iter().filter(|(pid, _)| !ours.contains(pid) && !kernels.contains(pid));
-    let others = others.map(|(pid, grown)| (to.processes[pid].name.as_str(), ticks(grown))).collect();
+    let others =
+        others.map(|(pid, grown)| (to.processes[pid].name.as_str(), ticks(grown))).collect();
     (others, (worked - of_ours).max(0.0))
 }
 
@@ -151,7 +167,8 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Grown {
     own: f64,
-    /// Those of children that ended meanwhile, as far as is known without what they did before the first look.
+    /// Those of children that ended meanwhile, as far as is known without what they did before the
+    /// first look.
     children: f64,
 }
 
@@ -159,21 +176,28 @@ struct Grown {
 fn grown(from: &Everybody, to: &Everybody) -> BTreeMap<u32, Grown> {
     let is_same = |one: &Process, other: &Process| one.stat.started == other.stat.started;
     let lives = |pid: u32| {
-        from.processes.get(&pid).is_none_or(|was| to.processes.get(&pid).is_some_and(|is| is_same(was, is)))
+        from.processes
+            .get(&pid)
+            .is_none_or(|was| to.processes.get(&pid).is_some_and(|is| is_same(was, is)))
     };
     let mut grown: BTreeMap<u32, Grown> = BTreeMap::new();
     for (pid, process) in &to.processes {
         let before = from.processes.get(pid).filter(|before| is_same(before, process));
         let of = |ticks: fn(&Process) -> f64| ticks(process) - before.map_or(0.0, ticks);
-        grown.insert(*pid, Grown { own: of(Process::own).max(0.0), children: of(Process::children) });
+        grown.insert(
+            *pid,
+            Grown { own: of(Process::own).max(0.0), children: of(Process::children) },
+        );
     }
-    // When a process ends, its whole life becomes its parent's, and with the parent's end the grandparent's: only what came after the
-    // first look counts for whoever of them still lives.
+    // When a process ends, its whole life becomes its parent's, and with the parent's end the
+    // grandparent's: only what came after the first look counts for whoever of them still lives.
     for (pid, process) in from.processes.iter().filter(|(pid, _)| !lives(**pid)) {
         let mut ancestor = process.stat.parent;
-        // Whoever has ended has a parent here, but numbers are used again: no further than there are processes.
+        // Whoever has ended has a parent here, but numbers are used again: no further than there
+        // are processes.
         for _ in 0..from.processes.len() {
-            let Some(parent) = from.processes.get(&ancestor).filter(|_| ancestor != *pid && !lives(ancestor))
+            let Some(parent) =
+                from.processes.get(&ancestor).filter(|_| ancestor != *pid && !lives(ancestor))
             else {
                 break;
             };
@@ -199,8 +223,9 @@ mod tests {
 
     fn everybody(at: Instant, machine: f64, rows: &[Row<'_>]) -> Everybody {
         let processes = rows.iter().map(|(pid, parent, name, own, children)| {
-            let text =
-                format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {own} 0 {children} 0 20 0 1 0 77 0");
+            let text = format!(
+                "{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {own} 0 {children} 0 20 0 1 0 77 0"
+            );
             (*pid, process(&text).expect("as in proc(5)"))
         });
         Everybody { at, processors: 4.0, machine, processes: processes.collect() }
@@ -209,8 +234,11 @@ mod tests {
     #[test]
     fn others_are_named_and_neither_dyno_nor_the_server_nor_the_kernel_is_among_them() {
         let (own, start) = (std::process::id(), Instant::now());
-        let before =
-            [(2, 0, "kthreadd", 0.0, 0.0), (3, 2, "kworker/0:1", 5.0, 0.0), (own, 1, "dyno", 10.0, 0.0)];
+        let before = [
+            (2, 0, "kthreadd", 0.0, 0.0),
+            (3, 2, "kworker/0:1", 5.0, 0.0),
+            (own, 1, "dyno", 10.0, 0.0),
+        ];
         let more = [
             (900, 1, "mariadbd", 100.0, 0.0),
             (901, 1, "a (strange) name", 7.0, 0.0),
@@ -218,10 +246,14 @@ mod tests {
         ];
         let compilers = [(903, 902, "cc1", 50.0, 0.0)];
         let from = everybody(start, 1000.0, &[&before[..], &more, &compilers].concat());
-        // 10 s at 100 ticks per second: dyno 300, its child 50, the server 400, the kernel's thread 90; the strange one 40;
-        // of the compilers one ended at 70 and one at 30 within the window, and one is at work.
-        let after =
-            [(2, 0, "kthreadd", 0.0, 0.0), (3, 2, "kworker/0:1", 95.0, 0.0), (own, 1, "dyno", 310.0, 0.0)];
+        // 10 s at 100 ticks per second: dyno 300, its child 50, the server 400, the kernel's thread
+        // 90; the strange one 40; of the compilers one ended at 70 and one at 30 within the window,
+        // and one is at work.
+        let after = [
+            (2, 0, "kthreadd", 0.0, 0.0),
+            (3, 2, "kworker/0:1", 95.0, 0.0),
+            (own, 1, "dyno", 310.0, 0.0),
+        ];
         let more = [
             (900, 1, "mariadbd", 500.0, 0.0),
             (901, 1, "a (strange) name", 47.0, 0.0),
@@ -229,28 +261,39 @@ mod tests {
         ];
         let young = [(904, 902, "cc1", 60.0, 0.0), (905, own, "dyno", 50.0, 0.0)];
         let total = 300.0 + 50.0 + 400.0 + 90.0 + 40.0 + 20.0 + 30.0 + 60.0;
-        let to =
-            everybody(start + Duration::from_secs(10), 1000.0 + total, &[&after[..], &more, &young].concat());
+        let to = everybody(
+            start + Duration::from_secs(10),
+            1000.0 + total,
+            &[&after[..], &more, &young].concat(),
+        );
         let (named, all) = others(&from, &to, &[900]);
         assert_eq!(all, 90.0 + 40.0 + 20.0 + 30.0 + 60.0);
         assert_eq!(named, [("a (strange) name", 40.0), ("make", 50.0), ("cc1", 60.0)]);
 
-        // At 10 ticks per second the same is ten times as much: 150 ticks in 10 s are 1.5 processors.
-        let Some(Finding::OthersBusy { share, processes }) = finding(&from, &to, &[900], 10.0) else {
+        // At 10 ticks per second the same is ten times as much: 150 ticks in 10 s are 1.5
+        // processors.
+        let Some(Warning::OtherProcessesCpu { share, processes }) =
+            warning(&from, &to, &[900], 10.0)
+        else {
             panic!("nothing found")
         };
         assert!((share - 1.5 / 4.0).abs() < 1e-9, "{share}");
-        let told: Vec<(&str, f64)> = processes.iter().map(|it| (it.name.as_str(), it.processors)).collect();
+        let told: Vec<(&str, f64)> =
+            processes.iter().map(|it| (it.name.as_str(), it.processors)).collect();
         assert_eq!(told, [("cc1", 0.6), ("make", 0.5), ("a (strange) name", 0.4)]);
     }
 
     #[test]
     fn a_child_whose_parent_ended_too_does_not_bring_its_whole_life_into_the_window() {
         let start = Instant::now();
-        let from =
-            [(902, 1, "make", 1.0, 0.0), (910, 902, "sh", 2.0, 500.0), (911, 910, "cc1", 90_000.0, 0.0)];
+        let from = [
+            (902, 1, "make", 1.0, 0.0),
+            (910, 902, "sh", 2.0, 500.0),
+            (911, 910, "cc1", 90_000.0, 0.0),
+        ];
         let from = everybody(start, 1000.0, &from);
-        // Compiler and shell end; make has waited for the shell, which had waited for the compiler: 30 ticks are new.
+        // Compiler and shell end; make has waited for the shell, which had waited for the compiler:
+        // 30 ticks are new.
         let to = everybody(
             start + Duration::from_secs(10),
             1030.0,
@@ -262,21 +305,25 @@ mod tests {
     #[test]
     fn processes_never_took_more_than_the_machine_has() {
         let start = Instant::now();
-        // The shell's children were another's at the first look, or were not seen: their lives are years.
+        // The shell's children were another's at the first look, or were not seen: their lives are
+        // years.
         let from = everybody(start, 0.0, &[(1, 0, "init", 0.0, 0.0), (902, 1, "sh", 0.0, 0.0)]);
         let to = everybody(
             start + Duration::from_secs(10),
             3000.0,
             &[(1, 0, "init", 0.0, 900_000.0), (902, 1, "sh", 1000.0, 100_000.0)],
         );
-        let Some(Finding::OthersBusy { share, processes }) = finding(&from, &to, &[], 100.0) else {
+        let Some(Warning::OtherProcessesCpu { share, processes }) = warning(&from, &to, &[], 100.0)
+        else {
             panic!("nothing found")
         };
         let taken: f64 = processes.iter().map(|it| it.processors).sum();
         assert!((share - 0.75).abs() < 1e-9 && (taken - 3.0).abs() < 1e-9, "{share} {processes:?}");
         // Nor when the machine's own account is beyond what there is.
         let full = Everybody { machine: 9000.0, ..to };
-        let Some(Finding::OthersBusy { share, processes }) = finding(&from, &full, &[], 100.0) else {
+        let Some(Warning::OtherProcessesCpu { share, processes }) =
+            warning(&from, &full, &[], 100.0)
+        else {
             panic!("nothing found")
         };
         let taken: f64 = processes.iter().map(|it| it.processors).sum();
@@ -285,8 +332,8 @@ mod tests {
 
     #[test]
     fn what_a_grandchild_did_before_the_first_look_is_nobodys_work_afterwards() {
-        // The innermost shell works for a while, says so, and ends when it hears a line; so does the one that waited for it, and the
-        // outermost one lives on until it hears another.
+        // The innermost shell works for a while, says so, and ends when it hears a line; so does
+        // the one that waited for it, and the outermost one lives on until it hears another.
         let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo worked; read x";
         let script = "sh -c 'sh -c \"$0\"; true' \"$0\"; echo waited; read y";
         let mut shell = Command::new("sh")
@@ -295,7 +342,8 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("there is a shell");
-        let (mut input, output) = (shell.stdin.take().expect("piped"), shell.stdout.take().expect("piped"));
+        let (mut input, output) =
+            (shell.stdin.take().expect("piped"), shell.stdout.take().expect("piped"));
         let mut lines = BufReader::new(output).lines().map(|line| line.expect("a line"));
         assert_eq!(lines.next().as_deref(), Some("worked"));
         let from = Everybody::now().expect("/proc");
@@ -323,7 +371,7 @@ mod tests {
         let mut to = everybody(start + Duration::from_secs(1), 9.0, &[(900, 1, "new", 9.0, 0.0)]);
         to.processes.get_mut(&900).expect("it is there").stat.started = 78.0;
         assert_eq!(others(&from, &to, &[]), (vec![("new", 9.0)], 9.0));
-        assert_eq!(finding(&from, &to, &[], 100.0), None);
+        assert_eq!(warning(&from, &to, &[], 100.0), None);
     }
 
     #[test]
@@ -332,7 +380,8 @@ mod tests {
         let own = std::process::id();
         let ticks = |at: &Everybody| at.processes[&own].ticks();
         let mut to = from.clone();
-        // The machine's time and this process's are read one after the other, and counted in different ways.
+        // The machine's time and this process's are read one after the other, and counted in
+        // different ways.
         while ticks(&to) < ticks(&from) + 3.0 || to.machine < from.machine + 3.0 {
             std::hint::black_box((0..1_000_000_u64).sum::<u64>());
             to = Everybody::now().expect("/proc");

@@ -8,7 +8,8 @@ const SHARE: f64 = 0.002;
 /// Looks come on whole seconds; one that is due within this time is taken.
 const EARLY: Duration = Duration::from_millis(50);
 
-/// Keeps one kind of look below [`SHARE`] by waiting after each one for as long as it cost, times `1 / SHARE`.
+/// Keeps one kind of look below [`SHARE`] by waiting after each one for as long as it cost, times
+/// `1 / SHARE`.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     due: Option<Instant>,

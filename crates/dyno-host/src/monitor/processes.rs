@@ -13,15 +13,16 @@ const DETAILS_AT_BOUNDS_MAX: Duration = Duration::from_millis(10);
 /// Share of a look with details that a look without would have cost: two of four files per process.
 const WITHOUT_DETAILS: f64 = 0.4;
 
-/// A process (several, of a cluster) and, where the server works in them, the children; their figures are sums.
+/// A process (several, of a cluster) and, where the server works in them, the children; their
+/// figures are sums.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
     /// `server` or `generator`.
     source: &'static str,
     pids: Vec<u32>,
     has_children: bool,
-    /// Totals so far. A child's figures move to its parent when it ends, so a look in between can miss or double them;
-    /// totals never go back.
+    /// Totals so far. A child's figures move to its parent when it ends, so a look in between can
+    /// miss or double them; totals never go back.
     totals: BTreeMap<&'static str, f64>,
     switches: Switches,
     /// Of processor time and bytes.
@@ -66,7 +67,8 @@ impl Seen {
     }
 }
 
-/// Open files of a process. Since Linux 6.2 the folder's size is their number; before, they are counted.
+/// Open files of a process. Since Linux 6.2 the folder's size is their number; before, they are
+/// counted.
 fn open_files(pid: u32) -> Option<f64> {
     let folder = format!("/proc/{pid}/fd");
     match fs::metadata(&folder).map(|metadata| metadata.len()) {
@@ -85,9 +87,9 @@ impl Processes {
         Self { source: "generator", pids: vec![std::process::id()], ..Self::default() }
     }
 
-    /// Adds the figures to `values`: with many processes only as often as the pace allows, but processor time and bytes
-    /// always when `is_boundary`.
-    pub(super) fn look(&mut self, ticks_per_second: f64, is_boundary: bool, values: &mut Values) {
+    /// Adds the figures to `values`: with many processes only as often as the pace allows, but
+    /// processor time and bytes always when `is_boundary`.
+    pub(super) fn sample(&mut self, ticks_per_second: f64, is_boundary: bool, values: &mut Values) {
         let now = Instant::now();
         let has_details = match is_boundary {
             true => self.details_cost <= DETAILS_AT_BOUNDS_MAX,
@@ -118,11 +120,12 @@ impl Processes {
             self.details_cost = cost;
             self.details_pace.note(Instant::now(), cost);
         }
-        self.pace.note(Instant::now(), if has_details { cost.mul_f64(WITHOUT_DETAILS) } else { cost });
+        self.pace
+            .note(Instant::now(), if has_details { cost.mul_f64(WITHOUT_DETAILS) } else { cost });
     }
 
-    /// Adds the figures of processes on another machine. Their context switches are those of all threads, which would cost a
-    /// file each; they are not told.
+    /// Adds the figures of processes on another machine. Their context switches are those of all
+    /// threads, which would cost a file each; they are not told.
     pub(super) fn put_seen(
         &mut self,
         all: &[Seen],
@@ -138,8 +141,10 @@ impl Processes {
 
     fn put(&mut self, all: &[Seen], ticks_per_second: f64, values: &mut Values) {
         let source = self.source;
-        let sum = |of: &dyn Fn(&Seen) -> f64| all.iter().map(of).fold(0.0, |sum, value| sum + value);
-        let ticks = |mode: usize| sum(&|seen| seen.stat.ticks[mode] + seen.stat.children_ticks[mode]);
+        let sum =
+            |of: &dyn Fn(&Seen) -> f64| all.iter().map(of).fold(0.0, |sum, value| sum + value);
+        let ticks =
+            |mode: usize| sum(&|seen| seen.stat.ticks[mode] + seen.stat.children_ticks[mode]);
         self.put_total("cpu_user_seconds_total", ticks(0) / ticks_per_second, values);
         self.put_total("cpu_system_seconds_total", ticks(1) / ticks_per_second, values);
         if all.iter().any(|seen| !seen.io.is_empty()) {
@@ -149,7 +154,8 @@ impl Processes {
                 self.put_total(quantity, sum(&|seen| keyed(&seen.io, key).unwrap_or(0.0)), values);
             }
         }
-        let mut put = |quantity: &str, value: f64| values.put(&format!("{source}.process.{quantity}"), value);
+        let mut put =
+            |quantity: &str, value: f64| values.put(&format!("{source}.process.{quantity}"), value);
         put("threads", sum(&|seen| seen.stat.threads));
         put("processes", all.len() as f64);
     }
@@ -173,16 +179,18 @@ impl Processes {
     }
 
     fn put_switches(&mut self, all: &[Seen], values: &mut Values) {
-        let [voluntary, involuntary] = self.switches.look(all);
+        let [voluntary, involuntary] = self.switches.sample(all);
         self.put_total("voluntary_switches_total", voluntary, values);
         self.put_total("involuntary_switches_total", involuntary, values);
     }
 }
 
-/// Memory of processes that share some: what is a process's own is summed up; of files and shared memory, which they
-/// mostly have in common, the largest is taken. Without the division (before Linux 4.5), the sum of all resident sets.
+/// Memory of processes that share some: what is a process's own is summed up; of files and shared
+/// memory, which they mostly have in common, the largest is taken. Without the division (before
+/// Linux 4.5), the sum of all resident sets.
 fn resident(all: &[Seen]) -> f64 {
-    let bytes = |seen: &Seen, key: &str| keyed(&seen.status, key).map(|kilobytes| kilobytes * 1024.0);
+    let bytes =
+        |seen: &Seen, key: &str| keyed(&seen.status, key).map(|kilobytes| kilobytes * 1024.0);
     let largest = |key: &str| all.iter().filter_map(|seen| bytes(seen, key)).fold(0.0, f64::max);
     if all.iter().any(|seen| bytes(seen, "RssAnon").is_some()) {
         let own: f64 = all.iter().filter_map(|seen| bytes(seen, "RssAnon")).sum();
@@ -192,7 +200,8 @@ fn resident(all: &[Seen]) -> f64 {
     }
 }
 
-/// Numbers of a process's children. Kernels without that file have all processes asked for their parent.
+/// Numbers of a process's children. Kernels without that file have all processes asked for their
+/// parent.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
@@ -201,8 +210,8 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     numbered_entries("/proc").filter(is_child).collect()
 }
 
-/// Context switches. The kernel tells them per thread, and forgets them with the thread: those of threads that are gone
-/// are kept here, as far as they were seen.
+/// Context switches. The kernel tells them per thread, and forgets them with the thread: those of
+/// threads that are gone are kept here, as far as they were seen.
 #[derive(Debug, Default)]
 struct Switches {
     living: BTreeMap<u32, [f64; 2]>,
@@ -210,7 +219,7 @@ struct Switches {
 }
 
 impl Switches {
-    fn look(&mut self, all: &[Seen]) -> [f64; 2] {
+    fn sample(&mut self, all: &[Seen]) -> [f64; 2] {
         let mut living = BTreeMap::new();
         for seen in all {
             if seen.stat.threads <= 1.0 {
@@ -219,7 +228,8 @@ impl Switches {
             }
             let folder = format!("/proc/{}/task", seen.pid);
             for thread in numbered_entries(&folder) {
-                let status = fs::read_to_string(format!("{folder}/{thread}/status")).unwrap_or_default();
+                let status =
+                    fs::read_to_string(format!("{folder}/{thread}/status")).unwrap_or_default();
                 living.extend(switches(&status).map(|count| (thread, count)));
             }
         }
@@ -251,18 +261,18 @@ mod tests {
     #[test]
     fn this_process_uses_the_processor_and_memory() {
         let mut processes = Processes::of_generator();
-        let mut look = || {
+        let mut sample = || {
             let mut values = Values::default();
-            processes.look(100.0, true, &mut values);
+            processes.sample(100.0, true, &mut values);
             values
         };
-        let before = look();
+        let before = sample();
         assert!(before.get("generator.process.resident_bytes").unwrap() > 1e5);
         assert!(before.get("generator.process.threads").unwrap() >= 1.0);
         assert!(before.get("generator.process.open_files").unwrap() >= 3.0);
         let cpu = |values: &Values| values.get("generator.process.cpu_user_seconds_total").unwrap();
         let mut work = 0_u64;
-        while cpu(&look()) <= cpu(&before) {
+        while cpu(&sample()) <= cpu(&before) {
             work = (0..1_000_000).fold(work, u64::wrapping_add);
         }
     }
@@ -270,7 +280,8 @@ mod tests {
     #[test]
     fn work_of_a_child_stays_in_the_sum_after_its_end() {
         // A shell with a child that works, then ends.
-        let script = "i=0; sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; echo done; read line";
+        let script =
+            "i=0; sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; echo done; read line";
         let mut shell = Command::new("sh")
             .args(["-c", script])
             .stdin(Stdio::piped())
@@ -282,7 +293,7 @@ mod tests {
         let mut line = String::new();
         std::io::BufRead::read_line(&mut output, &mut line).unwrap();
         let mut values = Values::default();
-        processes.look(100.0, true, &mut values);
+        processes.sample(100.0, true, &mut values);
         let cpu = ["user", "system"]
             .map(|mode| values.get(&format!("server.process.cpu_{mode}_seconds_total")).unwrap());
         drop(shell.stdin.take());
@@ -294,7 +305,10 @@ mod tests {
     #[test]
     fn switches_of_threads_that_are_gone_are_kept() {
         let mut switches = Switches::default();
-        assert_eq!(switches.take(BTreeMap::from([(1, [10.0, 1.0]), (2, [20.0, 2.0])])), [30.0, 3.0]);
+        assert_eq!(
+            switches.take(BTreeMap::from([(1, [10.0, 1.0]), (2, [20.0, 2.0])])),
+            [30.0, 3.0]
+        );
         assert_eq!(switches.take(BTreeMap::from([(1, [15.0, 1.0])])), [35.0, 3.0]);
         // Number 2 is another thread's now, and number 1 too.
         let again = BTreeMap::from([(1, [1.0, 0.0]), (2, [5.0, 0.0])]);
@@ -304,7 +318,7 @@ mod tests {
     #[test]
     fn a_process_that_is_not_there_gives_no_values() {
         let mut values = Values::default();
-        Processes::of_server(vec![u32::MAX], true).look(100.0, true, &mut values);
+        Processes::of_server(vec![u32::MAX], true).sample(100.0, true, &mut values);
         assert_eq!(values, Values::default());
     }
 }

@@ -1,18 +1,23 @@
-//! What the kernel writes into `/proc`, as values with names. Text in, values out: nothing here opens a file.
+//! What the kernel writes into `/proc`, as values with names. Text in, values out: nothing here
+//! opens a file.
 //!
-//! Kernels differ: fields are added at the ends of lines, parts can be missing. What is not there gives no value, and never
-//! an error.
+//! Kernels differ: fields are added at the ends of lines, parts can be missing. What is not there
+//! gives no value, and never an error.
 
 use super::Values;
 use dyno_model::monitor::names::{
     BUSY, CPU_MODES, QUEUED, READ_BYTES, READS, SECONDS_TOTAL, WRITES, WRITTEN_BYTES,
 };
 
-/// A sector in `/proc/diskstats`, whatever the device's own sectors are (Documentation/block/stat.rst).
+/// A sector in `/proc/diskstats`, whatever the device's own sectors are
+/// (Documentation/block/stat.rst).
 const SECTOR: f64 = 512.0;
 
 fn numbers(text: &str) -> Vec<f64> {
-    text.split_whitespace().map_while(|field| field.parse::<u64>().ok()).map(|number| number as f64).collect()
+    text.split_whitespace()
+        .map_while(|field| field.parse::<u64>().ok())
+        .map(|number| number as f64)
+        .collect()
 }
 
 /// `/proc/stat`: processor time of the machine by mode, and the number of processors.
@@ -58,7 +63,9 @@ pub(crate) fn meminfo(text: &str, values: &mut Values) {
 
 /// `/proc/vmstat`: pages that went to and came from swap.
 pub(super) fn vmstat(text: &str, values: &mut Values) {
-    for (key, name) in [("pswpin ", "host.swap.pages_in_total"), ("pswpout ", "host.swap.pages_out_total")] {
+    for (key, name) in
+        [("pswpin ", "host.swap.pages_in_total"), ("pswpout ", "host.swap.pages_out_total")]
+    {
         let line = text.lines().find_map(|line| line.strip_prefix(key));
         values.put(name, line.and_then(|rest| numbers(rest).first().copied()));
     }
@@ -69,7 +76,8 @@ pub(super) fn diskstats(text: &str, mut is_wanted: impl FnMut(&str) -> bool, val
     for line in text.lines() {
         let mut fields = line.split_whitespace();
         let Some(device) = fields.nth(2) else { continue };
-        let rest: Vec<f64> = fields.map_while(|field| field.parse::<u64>().ok()).map(|n| n as f64).collect();
+        let rest: Vec<f64> =
+            fields.map_while(|field| field.parse::<u64>().ok()).map(|n| n as f64).collect();
         // Partitions of old kernels (before 2.6.25) have four fields of another meaning.
         if rest.len() < 11 || (rest[0] == 0.0 && rest[4] == 0.0) || !is_wanted(device) {
             continue;
@@ -82,7 +90,8 @@ pub(super) fn diskstats(text: &str, mut is_wanted: impl FnMut(&str) -> bool, val
     }
 }
 
-/// Fields of `/proc/diskstats` behind the device, what they count, and how much of it makes a second, a byte or a piece.
+/// Fields of `/proc/diskstats` behind the device, what they count, and how much of it makes a
+/// second, a byte or a piece.
 const DISK: [(usize, &str, f64); 11] = [
     (0, READS, 1.0),
     (2, READ_BYTES, 1.0 / SECTOR),
@@ -118,7 +127,8 @@ pub(super) fn net_dev(text: &str, values: &mut Values) {
     }
 }
 
-/// A file of `/proc/pressure`: time in which some, and in which all, runnable tasks waited for the resource.
+/// A file of `/proc/pressure`: time in which some, and in which all, runnable tasks waited for the
+/// resource.
 pub(super) fn pressure(resource: &str, text: &str, values: &mut Values) {
     for line in text.lines() {
         let mut words = line.split_whitespace();
@@ -129,12 +139,16 @@ pub(super) fn pressure(resource: &str, text: &str, values: &mut Values) {
     }
 }
 
-/// The name of a device or interface as part of a value's name, which dots divide (`eth0.100`, `cciss/c0d0`).
+/// The name of a device or interface as part of a value's name, which dots divide (`eth0.100`,
+/// `cciss/c0d0`).
 fn instance(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '/') { c } else { '_' }).collect()
+    name.chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '/') { c } else { '_' })
+        .collect()
 }
 
-/// The number behind a key of `/proc/<pid>/status`, `/proc/<pid>/io` or any other file of `key: number` lines.
+/// The number behind a key of `/proc/<pid>/status`, `/proc/<pid>/io` or any other file of
+/// `key: number` lines.
 pub(super) fn keyed(text: &str, key: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
     line.and_then(|rest| numbers(rest).first().copied())

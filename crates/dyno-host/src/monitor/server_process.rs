@@ -5,8 +5,8 @@ use crate::engine::questions;
 use dyno_model::target::Target;
 use std::fs;
 
-/// Number of the server's process, if it can be found out and is a database server on this machine. Servers in containers
-/// have other numbers inside; what does not fit is not believed.
+/// Number of the server's process, if it can be found out and is a database server on this machine.
+/// Servers in containers have other numbers inside; what does not fit is not believed.
 #[must_use]
 pub fn find_server(target: &Target) -> Option<u32> {
     let server = questions(target.engine).server.as_ref()?;
@@ -14,15 +14,16 @@ pub fn find_server(target: &Target) -> Option<u32> {
     runs(pid, server.programs).then_some(pid)
 }
 
-/// What a server on another machine says of its process. The session must stay until the process was found: it is what
-/// PostgreSQL's is found by.
+/// What a server on another machine says of its process. The session must stay until the process
+/// was found: it is what PostgreSQL's is found by.
 pub(super) fn traces(target: &Target) -> Option<(Vec<String>, ControlConnection)> {
     let server = questions(target.engine).server.as_ref()?;
     let mut session = ControlConnection::open(target).ok()?;
     Some(((server.traces)(&mut session), session))
 }
 
-/// The program may be started by another, such as a loader of libraries; it is then among the arguments.
+/// The program may be started by another, such as a loader of libraries; it is then among the
+/// arguments.
 fn runs(pid: u32, programs: &[&str]) -> bool {
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let name = |argument: &[u8]| {

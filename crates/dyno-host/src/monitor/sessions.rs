@@ -20,8 +20,8 @@ pub(crate) struct SeenSession {
     pub(crate) statement: String,
 }
 
-/// Groups by state, wait and digest, most frequent first. Sessions that do the same on tables of their own, `t_1` and `t_2`, are together,
-/// on `t_*`.
+/// Groups by state, wait and digest, most frequent first. Sessions that do the same on tables of
+/// their own, `t_1` and `t_2`, are together, on `t_*`.
 pub(super) fn grouped(seen: Vec<SeenSession>, quoting: Quoting) -> Vec<SessionGroup> {
     let mut groups: BTreeMap<(String, String, String), SessionGroup> = BTreeMap::new();
     for SeenSession { sessions, state, wait, statement } in seen {
@@ -45,7 +45,11 @@ pub(super) fn grouped(seen: Vec<SeenSession>, quoting: Quoting) -> Vec<SessionGr
     if groups.len() > GROUPS_MAX {
         let rest = groups.split_off(GROUPS_MAX - 1);
         let sessions = rest.iter().map(|group| group.sessions).sum();
-        groups.push(SessionGroup { sessions, state: "other".to_owned(), ..SessionGroup::default() });
+        groups.push(SessionGroup {
+            sessions,
+            state: "other".to_owned(),
+            ..SessionGroup::default()
+        });
     }
     groups
 }
@@ -66,7 +70,8 @@ fn without_numbers(statement: &str) -> String {
 /// Numbers of sessions at work and waiting, as values of a sample.
 pub(super) fn count(groups: &[SessionGroup], values: &mut Values) {
     let sum = |is_wanted: &dyn Fn(&SessionGroup) -> bool| {
-        let sessions = groups.iter().filter(|group| is_wanted(group)).map(|group| f64::from(group.sessions));
+        let sessions =
+            groups.iter().filter(|group| is_wanted(group)).map(|group| f64::from(group.sessions));
         // The sum of nothing is a negative zero.
         sessions.fold(0.0, |sum, sessions| sum + sessions)
     };
@@ -80,16 +85,25 @@ mod tests {
     use super::*;
 
     fn session(state: &str, wait: &str, statement: &str) -> SeenSession {
-        SeenSession { sessions: 1, state: state.into(), wait: wait.into(), statement: statement.into() }
+        SeenSession {
+            sessions: 1,
+            state: state.into(),
+            wait: wait.into(),
+            statement: statement.into(),
+        }
     }
 
     #[test]
     fn sessions_that_do_the_same_on_tables_of_their_own_are_together() {
-        let create =
-            |number: u32| session("Query", "schema lock", &format!("CREATE TABLE crud_{number} (id INT)"));
+        let create = |number: u32| {
+            session("Query", "schema lock", &format!("CREATE TABLE crud_{number} (id INT)"))
+        };
         let groups = grouped((1..=30).map(create).collect(), Quoting::Mysql);
         let [group] = &groups[..] else { panic!("{groups:?}") };
-        assert_eq!((group.sessions, group.statement.as_str()), (30, "CREATE TABLE crud_* (id INT)"));
+        assert_eq!(
+            (group.sessions, group.statement.as_str()),
+            (30, "CREATE TABLE crud_* (id INT)")
+        );
         let alone = grouped(vec![create(7)], Quoting::Mysql);
         assert_eq!(alone[0].statement, "CREATE TABLE crud_7 (id INT)");
     }
@@ -109,8 +123,9 @@ mod tests {
 
     #[test]
     fn many_groups_are_summed_up_and_none_is_lost() {
-        let seen =
-            (0..40).map(|i| session("Query", "", &format!("SELECT a FROM t{}", "x".repeat(i)))).collect();
+        let seen = (0..40)
+            .map(|i| session("Query", "", &format!("SELECT a FROM t{}", "x".repeat(i))))
+            .collect();
         let groups = grouped(seen, Quoting::Mysql);
         assert_eq!(groups.len(), GROUPS_MAX);
         assert_eq!(groups.iter().map(|group| group.sessions).sum::<u32>(), 40);

@@ -8,7 +8,9 @@ pub(crate) struct Values(pub(super) BTreeMap<String, f64>);
 impl Values {
     /// Puts a value, if it is known.
     pub(crate) fn put(&mut self, name: &str, value: impl Into<Option<f64>>) {
-        self.0.extend(value.into().filter(|value| value.is_finite()).map(|value| (name.to_owned(), value)));
+        self.0.extend(
+            value.into().filter(|value| value.is_finite()).map(|value| (name.to_owned(), value)),
+        );
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<f64> {

@@ -1,25 +1,27 @@
-//! The monitor of one trial, as a listener between the trial and those who hear it: samples come to them in the order of
-//! time, on the same thread as all events, so nobody but the monitor's own threads runs beside the load.
+//! The monitor of one trial, as a listener between the trial and those who hear it: samples come to
+//! them in the order of time, on the same thread as all events, so nobody but the monitor's own
+//! threads runs beside the load.
 
-use super::looker::{Looker, Order, Reading};
 use super::others::{self, Everybody};
+use super::sampler::{Order, Reading, Sampler};
 use super::watched::Watched;
 use dyno_model::event::{Event, Listener, Phase};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::history::History;
-use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
+use dyno_model::judge::collapse::{self, Beat, Pulse, SessionSample};
 use dyno_model::judge::is_meant;
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::plan::LoadPlan;
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// Totals that say what the monitor costs.
-const COSTS: [&str; 3] = [names::MONITOR_CPU, names::MONITOR_SERVER_CPU, names::MONITOR_COMMAND_CPU];
+const COSTS: [&str; 3] =
+    [names::MONITOR_CPU, names::MONITOR_SERVER_CPU, names::MONITOR_COMMAND_CPU];
 
 /// Watches one trial.
 pub struct Watch<'l> {
@@ -27,18 +29,21 @@ pub struct Watch<'l> {
     trial: String,
     /// Length of the warm-up: the window opens so long after the first client begins.
     warmup: Duration,
-    looker: Option<Looker>,
+    sampler: Option<Sampler>,
     /// When the first client began; known a moment before.
     epoch: Option<Instant>,
     /// Readings from before the epoch was known.
     early: Vec<Reading>,
     beats: Vec<Beat>,
-    looks: Vec<Look>,
-    /// The server's processes on this machine; others are judged where it is known, or the server elsewhere.
+    samples: Vec<SessionSample>,
+    /// The server's processes on this machine; others are judged where it is known, or the server
+    /// elsewhere.
     servers: Vec<u32>,
-    /// Whether a server on this machine has no known process, and would itself pass for one of the others.
+    /// Whether a server on this machine has no known process, and would itself pass for one of the
+    /// others.
     is_server_unknown: bool,
-    /// Everybody's processor time at the looks at the bounds, with their times in seconds since the first client began.
+    /// Everybody's processor time at the looks at the bounds, with their times in seconds since the
+    /// first client began.
     everybody: Vec<(f64, Everybody)>,
     /// What could not be seen.
     troubles: Vec<String>,
@@ -53,22 +58,28 @@ pub struct Watch<'l> {
 }
 
 /// Tells the monitor that the window is about to begin or has just ended.
-pub struct Bell(Option<Sender<Order>>);
+pub struct Trigger(Option<Sender<Order>>);
 
-impl Bell {
+impl Trigger {
     /// Has it look now.
-    pub fn ring(&self) {
+    pub fn fire(&self) {
         if let Some(orders) = &self.0 {
             // A monitor that has ended hears nothing.
-            let _ = orders.send(Order::Look);
+            let _ = orders.send(Order::Sample);
         }
     }
 }
 
 impl<'l> Watch<'l> {
-    /// Begins to look, once a second, until [`Watch::finish`] or the watch is dropped. Where the server's machine is seen through
-    /// a command, that has answered for the first time then, or has failed.
-    pub fn begin(trial: &str, warmup: Duration, watched: Watched, listener: &'l mut dyn Listener) -> Self {
+    /// Begins to look, once a second, until [`Watch::finish`] or the watch is dropped. Where the
+    /// server's machine is seen through a command, that has answered for the first time then, or
+    /// has failed.
+    pub fn begin(
+        trial: &str,
+        warmup: Duration,
+        watched: Watched,
+        listener: &'l mut dyn Listener,
+    ) -> Self {
         Self {
             listener,
             trial: trial.to_owned(),
@@ -78,11 +89,11 @@ impl<'l> Watch<'l> {
                 && watched.pids.is_empty()
                 && watched.target.engine.is_server(),
             everybody: Vec::new(),
-            looker: Looker::start(watched),
+            sampler: Sampler::start(watched),
             epoch: None,
             early: Vec::new(),
             beats: Vec::new(),
-            looks: Vec::new(),
+            samples: Vec::new(),
             troubles: Vec::new(),
             costs: Vec::new(),
             pulse: Pulse::default(),
@@ -94,8 +105,8 @@ impl<'l> Watch<'l> {
 
     /// Has the monitor look at the bounds of the window.
     #[must_use]
-    pub fn bell(&self) -> Bell {
-        Bell(self.looker.as_ref().map(|looker| looker.orders.clone()))
+    pub fn trigger(&self) -> Trigger {
+        Trigger(self.sampler.as_ref().map(|sampler| sampler.orders.clone()))
     }
 
     /// Ends it and adds what it found to the record of the trial, which had this load.
@@ -103,54 +114,54 @@ impl<'l> Watch<'l> {
         self.stop();
         let opens = self.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
-        collapse::explain_stalls(&mut record.findings, &self.looks, opens);
-        let collapses = collapse::findings(&self.beats, &self.looks, opens, closes);
-        let doubtful: Vec<Finding> =
-            collapses.into_iter().filter(|finding| !is_meant(record, load, finding)).collect();
-        record.findings.extend(doubtful);
-        record.findings.extend(self.others());
-        record.findings.extend(self.cost(opens, closes));
+        collapse::explain_stalls(&mut record.warnings, &self.samples, opens);
+        let collapses = collapse::warnings(&self.beats, &self.samples, opens, closes);
+        let doubtful: Vec<Warning> =
+            collapses.into_iter().filter(|warning| !is_meant(record, load, warning)).collect();
+        record.warnings.extend(doubtful);
+        record.warnings.extend(self.others());
+        record.warnings.extend(self.cost(opens, closes));
         let troubles = self.troubles.drain(..);
-        record.findings.extend(troubles.map(|what| Finding::RecordingIncomplete { what }));
+        record.warnings.extend(troubles.map(|what| Warning::RecordingIncomplete { what }));
     }
 
     /// Who else was at work.
-    fn others(&self) -> Option<Finding> {
+    fn others(&self) -> Option<Warning> {
         if self.is_server_unknown {
             return None;
         }
         let (from, to) = window(&self.everybody, self.warmup.as_secs_f64())?;
         let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
-        others::finding(from, to, &self.servers, ticks_per_second)
+        others::warning(from, to, &self.servers, ticks_per_second)
     }
 
     /// What it cost over the window, when that is worth a warning.
-    fn cost(&self, opens: f64, closes: f64) -> Option<Finding> {
+    fn cost(&self, opens: f64, closes: f64) -> Option<Warning> {
         let own = growth(&self.costs, names::MONITOR_CPU, opens, closes)?;
         let of = |name| growth(&self.costs, name, opens, closes).unwrap_or(0.0);
         let at_server = of(names::MONITOR_SERVER_CPU) + of(names::MONITOR_COMMAND_CPU);
         // Over less than a second the looks at both bounds are most of it.
-        let finding = Finding::MonitorCost { share: (own + at_server) / (closes - opens).max(1.0) };
-        (finding.severity() >= Severity::Warning).then_some(finding)
+        let warning = Warning::MonitorCost { share: (own + at_server) / (closes - opens).max(1.0) };
+        (warning.severity() >= Severity::Warning).then_some(warning)
     }
 
     fn order(&self, order: Order) {
-        if let Some(looker) = &self.looker {
-            let _ = looker.orders.send(order);
+        if let Some(sampler) = &self.sampler {
+            let _ = sampler.orders.send(order);
         }
     }
 
     fn stop(&mut self) {
-        let Some(looker) = self.looker.take() else { return };
-        for reading in looker.stop() {
+        let Some(sampler) = self.sampler.take() else { return };
+        for reading in sampler.stop() {
             self.take(reading);
         }
     }
 
     /// Passes on what was seen since the last time.
     fn pass_on(&mut self) {
-        let Some(looker) = &self.looker else { return };
-        for reading in looker.readings.try_iter().collect::<Vec<_>>() {
+        let Some(sampler) = &self.sampler else { return };
+        for reading in sampler.readings.try_iter().collect::<Vec<_>>() {
             self.take(reading);
         }
     }
@@ -166,10 +177,14 @@ impl<'l> Watch<'l> {
         let at_s = since - before;
         self.everybody.extend(reading.everybody.take().map(|everybody| (at_s, everybody)));
         if !reading.sessions.is_empty() {
-            self.looks.push(Look { at: at_s, sessions: reading.sessions.clone() });
+            self.samples.push(SessionSample { at: at_s, sessions: reading.sessions.clone() });
         }
-        let sample =
-            Sample { trial: self.trial.clone(), at_s, values: reading.values.0, sessions: reading.sessions };
+        let sample = Sample {
+            trial: self.trial.clone(),
+            at_s,
+            values: reading.values.0,
+            sessions: reading.sessions,
+        };
         let cost = COSTS.into_iter();
         let cost: BTreeMap<String, f64> =
             cost.filter_map(|name| Some((name.to_owned(), *sample.values.get(name)?))).collect();
@@ -188,10 +203,10 @@ impl<'l> Watch<'l> {
     }
 }
 
-/// Of the looks at the bounds the one nearest to the opening of the window, and the last. On a busy machine the first may have
-/// come long before the clients began.
-fn window<L>(looks: &[(f64, L)], opens: f64) -> Option<(&L, &L)> {
-    let ((_, last), before) = looks.split_last()?;
+/// Of the looks at the bounds the one nearest to the opening of the window, and the last. On a busy
+/// machine the first may have come long before the clients began.
+fn window<L>(samples: &[(f64, L)], opens: f64) -> Option<(&L, &L)> {
+    let ((_, last), before) = samples.split_last()?;
     let distance = |(at, _): &&(f64, L)| (at - opens).abs();
     let first = before.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
     first.map(|(_, first)| (first, last))
@@ -250,9 +265,14 @@ mod tests {
 
     #[test]
     fn the_window_is_between_the_look_nearest_to_its_opening_and_the_last() {
-        let of = |looks: &[(f64, char)], opens| window(looks, opens).map(|(from, to)| (*from, *to));
+        let of =
+            |samples: &[(f64, char)], opens| window(samples, opens).map(|(from, to)| (*from, *to));
         assert_eq!(of(&[(-1.5, 'a'), (3.0, 'z')], 0.0), Some(('a', 'z')), "none is nearer");
-        assert_eq!(of(&[(-0.2, 'a'), (1.0, 'b'), (4.0, 'z')], 1.0), Some(('b', 'z')), "after a warm-up");
+        assert_eq!(
+            of(&[(-0.2, 'a'), (1.0, 'b'), (4.0, 'z')], 1.0),
+            Some(('b', 'z')),
+            "after a warm-up"
+        );
         assert_eq!(of(&[(0.0, 'z')], 0.0), None);
         assert_eq!(of(&[], 0.0), None);
     }

@@ -1,8 +1,9 @@
-//! As whom servers run. They refuse root, so when dyno is root they get their usual user, and otherwise dyno's own.
+//! As whom servers run. They refuse root, so when dyno is root they get their usual user, and
+//! otherwise dyno's own.
 
 use crate::ask::ask;
 use crate::error::HostError;
-use crate::guard::Owner;
+use crate::supervisor::Owner;
 use dyno_model::plan::ServerKind;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -24,7 +25,8 @@ pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<
     }
 }
 
-/// The first of these users that there is, for a program that needs no rights; `None`: dyno's own user, when it is not root.
+/// The first of these users that there is, for a program that needs no rights; `None`: dyno's own
+/// user, when it is not root.
 pub(crate) fn without_rights(users: &[&str]) -> Option<Owner> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -59,8 +61,9 @@ pub(super) fn barrier(folder: &Path, owner: Owner) -> Option<String> {
         } else {
             mode & 0o001 != 0
         };
-        (!may_enter)
-            .then(|| format!("the server's user (number {}) may not enter {}", owner.user, step.display()))
+        (!may_enter).then(|| {
+            format!("the server's user (number {}) may not enter {}", owner.user, step.display())
+        })
     })
 }
 
@@ -86,6 +89,9 @@ mod tests {
         let reason = barrier(&inner, stranger).unwrap();
         assert!(reason.contains(&closed.path().display().to_string()), "{reason}");
         let metadata = fs::metadata(closed.path()).unwrap();
-        assert_eq!(barrier(closed.path(), Owner { user: metadata.uid(), group: metadata.gid() }), None);
+        assert_eq!(
+            barrier(closed.path(), Owner { user: metadata.uid(), group: metadata.gid() }),
+            None
+        );
     }
 }

@@ -32,7 +32,10 @@ pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf,
     for folder in [Some(binary.folder()), real.parent()].into_iter().flatten() {
         folders.push(folder.to_owned());
         folders.extend(
-            folder.parent().iter().flat_map(|parent| ["bin", "scripts"].map(|name| parent.join(name))),
+            folder
+                .parent()
+                .iter()
+                .flat_map(|parent| ["bin", "scripts"].map(|name| parent.join(name))),
         );
     }
     folders.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
@@ -42,7 +45,8 @@ pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf,
         .find(|path| path.is_file());
     found.ok_or_else(|| {
         let (kind, program) = (binary.kind, names[0]);
-        let folders: String = folders.iter().map(|folder| format!("\n  {}", folder.display())).collect();
+        let folders: String =
+            folders.iter().map(|folder| format!("\n  {}", folder.display())).collect();
         HostError::new(format!(
             "{kind} needs {program}, and it is in none of these folders:{folders}\n\
              hint: install it with the server, or name a complete installation with bin_dir"

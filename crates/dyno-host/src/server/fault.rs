@@ -1,24 +1,27 @@
 //! Harm that is done on purpose to the nodes of a server that dyno started, and its undoing.
 
+use super::cluster_member::ClusterMember;
 use super::full_disk::FullDisk;
 use super::harmed::Harmed;
 use super::process::POLL;
 use super::running::RunningServer;
-use super::seat::Seat;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::{GuardError, GuardSignal, Launch, Reins, SharedMemory, StopStep};
+use crate::supervisor::{
+    Launch, SharedMemory, StopStep, SupervisorError, SupervisorHandle, SupervisorSignal,
+};
 use dyno_model::target::Target;
 use std::time::{Duration, Instant};
 
-/// How long a process that was killed may take to be gone: the kernel gives its memory back meanwhile.
+/// How long a process that was killed may take to be gone: the kernel gives its memory back
+/// meanwhile.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
 
 /// A node that harm can be done to while others use it.
 pub struct FaultNode {
     /// What it is called: `server`, `node 2`, `data node 1`.
     pub name: String,
-    pub(super) reins: Reins,
+    pub(super) handle: SupervisorHandle,
     /// Starts it again.
     pub(super) launch: Launch,
     pub(super) stop: Vec<StopStep>,
@@ -47,9 +50,9 @@ impl FaultNode {
     /// # Errors
     /// When it does not run.
     pub fn kill(&self) -> Result<(), HostError> {
-        self.end(|reins| {
-            reins.signal(GuardSignal::Kill)?;
-            reins.wait_exit(KILL_LIMIT).map(|_| ())
+        self.end(|handle| {
+            handle.signal(SupervisorSignal::Kill)?;
+            handle.wait_exit(KILL_LIMIT).map(|_| ())
         })
     }
 
@@ -59,7 +62,7 @@ impl FaultNode {
     /// When it does not run.
     pub fn halt(&self) -> Result<(), HostError> {
         self.runs()?;
-        self.reins.signal(GuardSignal::Stop)?;
+        self.handle.signal(SupervisorSignal::Stop)?;
         self.harmed.note(|harm| harm.is_halted = true);
         Ok(())
     }
@@ -73,7 +76,7 @@ impl FaultNode {
         if !self.harmed.read().is_halted {
             return Err(HostError::new(format!("{} was not stopped before", self.name)));
         }
-        self.reins.signal(GuardSignal::Continue)?;
+        self.handle.signal(SupervisorSignal::Continue)?;
         self.harmed.note(|harm| harm.is_halted = false);
         Ok(())
     }
@@ -83,7 +86,7 @@ impl FaultNode {
     /// # Errors
     /// When it runs, or its program cannot be started.
     pub fn start(&self) -> Result<(), HostError> {
-        if self.reins.exit().is_none() {
+        if self.handle.exit().is_none() {
             return Err(HostError::new(format!("{} runs already", self.name)));
         }
         if !self.harmed.excuses_end() {
@@ -91,7 +94,7 @@ impl FaultNode {
             self.runs()?;
         }
         self.note_own_end();
-        self.reins.launch(self.launch.clone())?;
+        self.handle.launch(self.launch.clone())?;
         // From here on its end would be its own.
         self.harmed.note(|harm| (harm.is_ended, harm.is_starved) = (false, false));
         Ok(())
@@ -142,7 +145,7 @@ impl FaultNode {
     /// # Errors
     /// When it does not run, or its program cannot be started.
     pub fn restart(&self) -> Result<(), HostError> {
-        self.end(|reins| reins.stop(&self.stop).map(|_| ()))?;
+        self.end(|handle| handle.stop(&self.stop).map(|_| ()))?;
         self.start()
     }
 
@@ -153,23 +156,28 @@ impl FaultNode {
     pub fn promote(&self) -> Result<(), HostError> {
         self.runs()?;
         let Some(target) = &self.target else { return Err(HostError::new("it takes no SQL")) };
-        let promoted =
-            ControlConnection::open(target).and_then(|mut session| session.first("SELECT pg_promote()"));
+        let promoted = ControlConnection::open(target)
+            .and_then(|mut session| session.first("SELECT pg_promote()"));
         match promoted {
             Ok(Some(answer)) if answer == "t" => Ok(()),
             Ok(_) => Err(HostError::new(format!("{} is not promoted after a minute", self.name))),
-            Err(failure) => Err(HostError::new(format!("{} cannot be promoted: {failure}", self.name))),
+            Err(failure) => {
+                Err(HostError::new(format!("{} cannot be promoted: {failure}", self.name)))
+            }
         }
     }
 
     fn runs(&self) -> Result<(), HostError> {
-        match self.reins.exit() {
+        match self.handle.exit() {
             None => Ok(()),
             Some(exit) => Err(HostError::new(format!("{} does not run: it {exit}", self.name))),
         }
     }
 
-    fn end(&self, end: impl FnOnce(&Reins) -> Result<(), GuardError>) -> Result<(), HostError> {
+    fn end(
+        &self,
+        end: impl FnOnce(&SupervisorHandle) -> Result<(), SupervisorError>,
+    ) -> Result<(), HostError> {
         self.runs()?;
         // Noted first: whoever looks after the server must not take its end for an accident.
         self.harmed.note(|harm| {
@@ -177,11 +185,11 @@ impl FaultNode {
             harm.is_halted = false;
             harm.ended_at = Some(Instant::now());
         });
-        Ok(end(&self.reins)?)
+        Ok(end(&self.handle)?)
     }
 
-    /// After the harm: has it go on if it hangs; if it was ended and runs again, or is `needed` and is therefore started now, waits until it
-    /// answers. True when it runs.
+    /// After the harm: has it go on if it hangs; if it was ended and runs again, or is `needed` and
+    /// is therefore started now, waits until it answers. True when it runs.
     ///
     /// # Errors
     /// Why one that is needed does not answer.
@@ -196,7 +204,7 @@ impl FaultNode {
         if harm.is_starved && !harm.is_ended {
             let answer = self.await_answer(limit);
             // It may be on its way out only now.
-            if self.reins.exit().is_none() {
+            if self.handle.exit().is_none() {
                 return answer.map(|()| true);
             }
             self.note_own_end();
@@ -217,18 +225,22 @@ impl FaultNode {
         let Some(target) = &self.target else { return Ok(()) };
         let deadline = Instant::now() + limit;
         loop {
-            let failure =
-                match ControlConnection::open(target).and_then(|mut session| session.first("SELECT 1")) {
-                    Ok(_) => {
-                        if let Some(pid) = self.reins.pid() {
-                            self.reins.remove_at_end(SharedMemory::of_process(pid))?;
-                        }
-                        return Ok(());
+            let failure = match ControlConnection::open(target)
+                .and_then(|mut session| session.first("SELECT 1"))
+            {
+                Ok(_) => {
+                    if let Some(pid) = self.handle.pid() {
+                        self.handle.remove_at_end(SharedMemory::of_process(pid))?;
                     }
-                    Err(failure) => failure,
-                };
-            if let Some(exit) = self.reins.wait_exit(POLL)? {
-                return Err(HostError::new(format!("{} {exit} when it was started again", self.name)));
+                    return Ok(());
+                }
+                Err(failure) => failure,
+            };
+            if let Some(exit) = self.handle.wait_exit(POLL)? {
+                return Err(HostError::new(format!(
+                    "{} {exit} when it was started again",
+                    self.name
+                )));
             }
             if Instant::now() >= deadline {
                 let seconds = limit.as_secs();
@@ -242,15 +254,16 @@ impl FaultNode {
 }
 
 impl RunningServer {
-    /// Its nodes, for harm to be done to them: those that clients talk to first, in the order of [`Self::nodes`]. None for what is no process.
+    /// Its nodes, for harm to be done to them: those that clients talk to first, in the order of
+    /// [`Self::nodes`]. None for what is no process.
     #[must_use]
     pub fn fault_nodes(&self) -> Vec<FaultNode> {
         let names = self.kind.node_names(self.nodes().count() as u32, 0);
         let sql = self.nodes().zip(names).filter_map(|(node, name)| {
-            let (guard, process) = (node.guard.as_ref()?, node.process.as_ref()?);
+            let (supervisor, process) = (node.supervisor.as_ref()?, node.process.as_ref()?);
             Some(FaultNode {
                 name,
-                reins: guard.reins.clone(),
+                handle: supervisor.handle.clone(),
                 launch: self.again(node, &process.launch),
                 stop: process.stop.clone(),
                 harmed: node.harmed.clone(),
@@ -261,7 +274,7 @@ impl RunningServer {
         let inner = self.inner.iter().filter_map(|node| {
             Some(FaultNode {
                 name: node.name.clone(),
-                reins: node.guard.reins.clone(),
+                handle: node.supervisor.handle.clone(),
                 launch: without(node.launch.clone()?, |argument| argument == "--initial"),
                 stop: Vec::new(),
                 harmed: node.harmed.clone(),
@@ -272,10 +285,11 @@ impl RunningServer {
         sql.chain(inner).collect()
     }
 
-    /// How a node is started that has its data: accounts are there, and a node of Galera joins whoever is left of the others.
+    /// How a node is started that has its data: accounts are there, and a node of Galera joins
+    /// whoever is left of the others.
     fn again(&self, node: &Self, launch: &Launch) -> Launch {
         let mut launch = without(launch.clone(), |argument| argument.starts_with("--init-file="));
-        let group = |node: &Self| node.seat.as_ref().and_then(Seat::group_port);
+        let group = |node: &Self| node.cluster_member.as_ref().and_then(ClusterMember::group_port);
         if let Some(own) = group(node) {
             let others = self.nodes().filter_map(group).filter(|port| *port != own);
             let others: Vec<String> = others.map(|port| format!("127.0.0.1:{port}")).collect();

@@ -1,10 +1,11 @@
-//! The storage under a server's data, which is filled on purpose and has room again: by a file that dyno writes beside the data and removes.
+//! The storage under a server's data, which is filled on purpose and has room again: by a file that
+//! dyno writes beside the data and removes.
 
-use super::running::DataPlace;
+use super::running::DataLocation;
 use crate::error::HostError;
 use crate::folder::Folder;
-use crate::guard::{Owner, is_scratch};
 use crate::probe::disk_space;
+use crate::supervisor::{Owner, is_scratch};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -33,7 +34,7 @@ pub(super) struct FullDisk {
 }
 
 impl FullDisk {
-    pub(super) fn of(place: &DataPlace) -> Self {
+    pub(super) fn of(place: &DataLocation) -> Self {
         let folder = place.data.parent().unwrap_or(&place.data).to_owned();
         Self { storage: place.beside.clone(), folder, owner: place.owner }
     }
@@ -80,7 +81,10 @@ impl FullDisk {
     pub(super) fn fill(&self) -> Result<(), HostError> {
         self.check()?;
         let failed = |error: io::Error| {
-            HostError::new(format!("the disk of {} cannot be filled: {error}", self.storage.display()))
+            HostError::new(format!(
+                "the disk of {} cannot be filled: {error}",
+                self.storage.display()
+            ))
         };
         let mut file = Folder::of(&self.folder, self.owner)
             .and_then(|folder| folder.create(FILE, 0o600))
@@ -99,23 +103,27 @@ impl FullDisk {
 
     /// It has room again; nothing happens when it had.
     pub(super) fn free(&self) -> Result<(), HostError> {
-        let removed = Folder::of(&self.folder, self.owner).and_then(|folder| folder.remove_file(FILE));
+        let removed =
+            Folder::of(&self.folder, self.owner).and_then(|folder| folder.remove_file(FILE));
         match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(HostError::new(format!("the disk of {} stays full: {error}", self.storage.display())))
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HostError::new(format!(
+                "the disk of {} stays full: {error}",
+                self.storage.display()
+            ))),
             _ => Ok(()),
         }
     }
 }
 
-/// Something in a storage that dyno did not make, whatever whose it is. File systems are made with `lost+found`.
+/// Something in a storage that dyno did not make, whatever whose it is. File systems are made with
+/// `lost+found`.
 fn foreign(storage: &Path) -> io::Result<Option<String>> {
     for entry in fs::read_dir(storage)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_folder = entry.file_type()?.is_dir();
-        let is_empty = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        let is_empty =
+            |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         let is_own = is_scratch(&name) || name == "lost+found" && is_empty(&entry.path());
         if !is_folder || !is_own {
             return Ok(Some(name));
@@ -124,11 +132,12 @@ fn foreign(storage: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Another place at which the file system of a mount can be reached, or a part of it of which the mount is another; all in the words of
-/// `/proc/self/mountinfo`, proc_pid_mountinfo(5).
+/// Another place at which the file system of a mount can be reached, or a part of it of which the
+/// mount is another; all in the words of `/proc/self/mountinfo`, proc_pid_mountinfo(5).
 fn mounted_elsewhere(mounts: &str, storage: &Path) -> Option<String> {
     // Blanks and backslashes in paths are written in octal.
-    let path = |field: &str| field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+    let path =
+        |field: &str| field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     let mounts: Vec<(&str, String, String)> = mounts
         .lines()
         .filter_map(|line| {
@@ -146,8 +155,8 @@ fn mounted_elsewhere(mounts: &str, storage: &Path) -> Option<String> {
         .map(|(_, _, at)| at.clone())
 }
 
-/// Takes so many bytes of the disk behind those of the file, or some of them; returns how many. Most file systems give blocks without their being written, which is
-/// a matter of moments.
+/// Takes so many bytes of the disk behind those of the file, or some of them; returns how many.
+/// Most file systems give blocks without their being written, which is a matter of moments.
 fn reserve(file: &mut File, at: u64, size: u64) -> io::Result<u64> {
     match fallocate(&*file, FallocateFlags::empty(), at, size) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {

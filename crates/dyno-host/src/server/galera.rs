@@ -1,11 +1,12 @@
-//! How a node of a Galera cluster is started: MariaDB's server, with what it takes to find the others.
+//! How a node of a Galera cluster is started: MariaDB's server, with what it takes to find the
+//! others.
 
 use super::Binary;
+use super::cluster_member::{ClusterMember, Membership, Ports};
+use super::instance::{Recipe, ServerInstance};
 use super::mysql_family::{self, MARIADB};
-use super::seat::{Membership, Ports, Seat};
-use super::site::{Recipe, Site};
 use crate::error::HostError;
-use crate::guard::Launch;
+use crate::supervisor::Launch;
 use std::path::{Path, PathBuf};
 
 pub(super) const GALERA: Recipe = Recipe { reserved: RESERVED, launch, complete, ..MARIADB };
@@ -37,9 +38,11 @@ const PROVIDERS: [&str; 3] = [
 /// Names another one.
 const PROVIDER_VARIABLE: &str = "DYNO_GALERA_PROVIDER";
 
-fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let mut launch = mysql_family::launch(site)?;
-    let Some(Seat { number, membership: Membership::Peer { founder, ports }, .. }) = &site.seat else {
+fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
+    let mut launch = mysql_family::launch(instance)?;
+    let Some(ClusterMember { number, membership: Membership::Peer { founder, ports }, .. }) =
+        &instance.cluster_member
+    else {
         return Ok(launch);
     };
     let Ports { group, incremental, snapshot } = ports;
@@ -59,8 +62,8 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         ),
     ]);
     // What replication of rows needs, and MariaDB does not have by default.
-    launch.arguments.extend(site.unless_asked("binlog_format", "ROW"));
-    launch.arguments.extend(site.unless_asked("innodb_autoinc_lock_mode", "2"));
+    launch.arguments.extend(instance.unless_asked("binlog_format", "ROW"));
+    launch.arguments.extend(instance.unless_asked("innodb_autoinc_lock_mode", "2"));
     Ok(launch)
 }
 

@@ -2,10 +2,10 @@
 
 use super::error::{log_of, with_room};
 use super::harmed::Harmed;
+use super::instance::InstanceDirectories;
 use super::log;
-use super::site::Home;
 use crate::error::HostError;
-use crate::guard::{Guard, Launch};
+use crate::supervisor::{Launch, Supervisor};
 use std::path::Path;
 
 /// A node of a cluster that no client talks to. Dropping it stops it.
@@ -16,40 +16,44 @@ pub(super) struct InnerNode {
     pub(super) pid: u32,
     pub(super) launch: Option<Launch>,
     pub(super) harmed: Harmed,
-    pub(super) guard: Guard,
-    pub(super) home: Home,
+    pub(super) supervisor: Supervisor,
+    pub(super) directories: InstanceDirectories,
 }
 
 impl InnerNode {
     /// Starts it. Nothing that it holds is kept, so that it is stopped by force.
-    pub(super) fn launch(&mut self, program: &Path, arguments: Vec<String>) -> Result<(), HostError> {
-        let path = self.home.log();
+    pub(super) fn launch(
+        &mut self,
+        program: &Path,
+        arguments: Vec<String>,
+    ) -> Result<(), HostError> {
+        let path = self.directories.log();
         // What was said before a further attempt would be taken for its words.
         let _ = log::empty(&path);
-        let launch = self.home.launch(program.to_owned(), arguments, path);
-        self.pid = self.guard.reins.launch(launch.clone())?;
+        let launch = self.directories.launch(program.to_owned(), arguments, path);
+        self.pid = self.supervisor.handle.launch(launch.clone())?;
         self.launch = Some(launch);
         Ok(())
     }
 
     /// The last it said.
     pub(super) fn words(&self) -> Vec<String> {
-        log::shown(log::tail(&self.home.log(), log::SEARCHED))
+        log::shown(log::tail(&self.directories.log(), log::SEARCHED))
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
-        self.guard.ending().filter(|_| !self.harmed.excuses_end())
+        self.supervisor.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// It has ended before the cluster was ready.
     pub(super) fn lost(&self, ending: &str) -> HostError {
         let text = format!("{} {ending} before it was ready{}", self.name, log_of(&self.words()));
-        with_room(HostError::of_files(text), &self.home.folder)
+        with_room(HostError::of_files(text), &self.directories.folder)
     }
 
     /// Stops it and removes its folders; returns what could not be undone.
     pub(super) fn stop(mut self) -> Vec<String> {
-        self.guard.end(&[])
+        self.supervisor.end(&[])
     }
 }

@@ -1,8 +1,8 @@
 //! Where servers' programs are.
 
 use super::binary::Binary;
+use super::instance::Recipe;
 use super::recipes::recipe;
-use super::site::Recipe;
 use crate::ask::ask;
 use crate::error::HostError;
 use dyno_model::engine::{Product, Version};
@@ -11,9 +11,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Finds the program of a server: in `bin_dir` and nowhere else if that is given, then in the folder that
-/// `DYNO_<KIND>_BIN_DIR` names and nowhere else, then in PATH, then in the usual folders. What calls itself `mysqld` is
-/// asked for its version, because MariaDB does so too.
+/// Finds the program of a server: in `bin_dir` and nowhere else if that is given, then in the
+/// folder that `DYNO_<KIND>_BIN_DIR` names and nowhere else, then in PATH, then in the usual
+/// folders. What calls itself `mysqld` is asked for its version, because MariaDB does so too.
 ///
 /// # Errors
 /// With everything that was looked at.
@@ -24,8 +24,9 @@ pub fn locate(kind: ServerKind, bin_dir: Option<&Path>) -> Result<Binary, HostEr
 fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError> {
     let mut looked_at = Vec::new();
     let mut others = Vec::new();
-    let places =
-        recipe(kind).into_iter().flat_map(|recipe| folders.iter().map(move |folder| (recipe, folder)));
+    let places = recipe(kind)
+        .into_iter()
+        .flat_map(|recipe| folders.iter().map(move |folder| (recipe, folder)));
     for (recipe, folder) in places {
         for name in recipe.programs {
             let program = folder.join(name);
@@ -42,7 +43,8 @@ fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError>
             looked_at.push(program);
         }
     }
-    let looked_at: String = looked_at.iter().map(|path| format!("\n  {}", path.display())).collect();
+    let looked_at: String =
+        looked_at.iter().map(|path| format!("\n  {}", path.display())).collect();
     let others: String = others.iter().map(|other| format!("\nfound instead: {other}")).collect();
     let variable = kind.name().to_ascii_uppercase();
     Err(HostError::new(format!(
@@ -60,7 +62,8 @@ fn folders(
     if let Some(folder) = bin_dir {
         return vec![folder.to_owned()];
     }
-    if let Some(folder) = environment(&format!("DYNO_{}_BIN_DIR", kind.name().to_ascii_uppercase())) {
+    if let Some(folder) = environment(&format!("DYNO_{}_BIN_DIR", kind.name().to_ascii_uppercase()))
+    {
         return vec![folder.into()];
     }
     let mut folders: Vec<PathBuf> =
@@ -79,7 +82,8 @@ fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<Version,
     let text = answer.text.trim();
     let is_success = answer.status.is_some_and(|status| status.success());
     if !is_success || text.is_empty() {
-        let how = answer.status.map_or_else(|| "it does not end".to_owned(), |status| status.to_string());
+        let how =
+            answer.status.map_or_else(|| "it does not end".to_owned(), |status| status.to_string());
         return Err(format!("does not tell its version ({how})"));
     }
     let claim = (recipe.claim)(text).ok_or_else(|| format!("not {kind}, but {text}"))?;
@@ -102,8 +106,7 @@ mod tests {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    const MARIADB: &str =
-        "/x-5.5.5/mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";
+    const MARIADB: &str = "/x-5.5.5/mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";
     const MYSQL: &str = "/opt/mysql-9.7/bin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))";
 
     #[test]
@@ -114,7 +117,10 @@ mod tests {
         assert!(error.contains("no mysql server found"), "{error}");
         assert!(error.contains("not mysql, but 10.11.19-MariaDB"), "{error}");
         let found = locate(ServerKind::Mariadb, Some(folder.path())).unwrap();
-        assert_eq!((found.version.to_string().as_str(), found.folder()), ("10.11.19", folder.path()));
+        assert_eq!(
+            (found.version.to_string().as_str(), found.folder()),
+            ("10.11.19", folder.path())
+        );
     }
 
     #[test]
@@ -122,7 +128,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fake(folder.path(), "mysqld", MYSQL);
         assert!(locate(ServerKind::Mariadb, Some(folder.path())).is_err());
-        assert_eq!(locate(ServerKind::Mysql, Some(folder.path())).unwrap().version.to_string(), "9.7.4");
+        assert_eq!(
+            locate(ServerKind::Mysql, Some(folder.path())).unwrap().version.to_string(),
+            "9.7.4"
+        );
     }
 
     #[test]
@@ -148,7 +157,10 @@ mod tests {
         fake(&broken, "postgres", "");
         fake(&whole, "postgres", "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)");
         let found = locate_in(ServerKind::Postgres, &[broken, whole.clone()]).unwrap();
-        assert_eq!((found.version.to_string().as_str(), found.program), ("15.18", whole.join("postgres")));
+        assert_eq!(
+            (found.version.to_string().as_str(), found.program),
+            ("15.18", whole.join("postgres"))
+        );
     }
 
     #[test]
@@ -161,6 +173,9 @@ mod tests {
             (name == "PATH").then(|| OsString::from("/a:/usr/sbin:."))
         });
         assert_eq!(path_first[..2], [PathBuf::from("/a"), PathBuf::from("/usr/sbin")]);
-        assert!(path_first.iter().all(|folder| folder.is_absolute()), "the present folder is not searched");
+        assert!(
+            path_first.iter().all(|folder| folder.is_absolute()),
+            "the present folder is not searched"
+        );
     }
 }

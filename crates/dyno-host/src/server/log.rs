@@ -46,18 +46,21 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
 
 /// Lines of a log that are shown with a failure.
 pub(crate) const SHOWN: usize = 15;
-/// How many lines a failure is looked for in: a server that goes down in good order says a lot behind its error.
+/// How many lines a failure is looked for in: a server that goes down in good order says a lot
+/// behind its error.
 pub(crate) const SEARCHED: usize = 4 * SHOWN;
 /// Errors that are shown although they stand above the last lines.
 const ERRORS_SHOWN: usize = 5;
 /// Longest line of them, characters: Galera's repeat a command line.
 const ERROR_CHARS: usize = 300;
 
-/// What is shown of the end of a log: its last lines, and before them the latest that the server itself calls errors.
+/// What is shown of the end of a log: its last lines, and before them the latest that the server
+/// itself calls errors.
 pub(crate) fn shown(mut lines: Vec<String>) -> Vec<String> {
     let last = lines.split_off(lines.len().saturating_sub(SHOWN));
     let is_error = |line: &&String| ["ERROR", "FATAL"].iter().any(|word| line.contains(word));
-    let errors: Vec<_> = lines.iter().filter(is_error).map(|line| shortened(line, ERROR_CHARS)).collect();
+    let errors: Vec<_> =
+        lines.iter().filter(is_error).map(|line| shortened(line, ERROR_CHARS)).collect();
     [&errors[errors.len().saturating_sub(ERRORS_SHOWN)..], &last].concat()
 }
 
@@ -67,8 +70,8 @@ pub(crate) fn is_port_taken(lines: &[String]) -> bool {
         let line = line.to_ascii_lowercase();
         line.contains("address already in use")
             || line.contains("bind on tcp/ip port")
-            // What a node of Galera gets its data by: it ends with EBUSY when another program has its port, and with EALREADY when the rsync of an
-            // attempt before is not gone yet.
+            // What a node of Galera gets its data by: it ends with EBUSY when another program has
+            // its port, and with EALREADY when the rsync of an attempt before is not gone yet.
             || line.contains("process completed with error: wsrep_sst")
             // It hears of that by the node that was to send them, sooner than by its own program.
             || line.contains("will never receive state")
@@ -76,7 +79,8 @@ pub(crate) fn is_port_taken(lines: &[String]) -> bool {
     })
 }
 
-/// Lines in which a server complains about a setting: they name it, with `_` or `-`, and are no mere notes.
+/// Lines in which a server complains about a setting: they name it, with `_` or `-`, and are no
+/// mere notes.
 pub(super) fn complaints(lines: &[String], setting: &str) -> Vec<String> {
     let plain = |text: &str| text.to_ascii_lowercase().replace('-', "_");
     let name = plain(setting);
@@ -89,7 +93,8 @@ pub(super) fn complaints(lines: &[String], setting: &str) -> Vec<String> {
 }
 
 fn contains_word(line: &str, word: &str) -> bool {
-    let is_inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    let is_inside =
+        |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
     line.match_indices(word).any(|(at, _)| {
         // An option may be written with dashes in front, which were turned into underscores.
         let before = line[..at].trim_end_matches("__");
@@ -98,7 +103,8 @@ fn contains_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// The file that a server's log is copied to: named for the system, with a number when it ran before.
+/// The file that a server's log is copied to: named for the system, with a number when it ran
+/// before.
 pub(crate) fn kept_log(folder: &Path, system: &str) -> PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = system.chars().map(plain).collect::<String>().to_lowercase();
@@ -134,7 +140,11 @@ mod tests {
         let shown = shown(all);
         assert_eq!(shown.len(), SHOWN + 2);
         assert_eq!(shown[0], error);
-        assert!(shown[1].chars().count() == ERROR_CHARS + 1 && shown[1].ends_with('…'), "{}", shown[1]);
+        assert!(
+            shown[1].chars().count() == ERROR_CHARS + 1 && shown[1].ends_with('…'),
+            "{}",
+            shown[1]
+        );
         assert_eq!(shown[2..].first().map(String::as_str), Some("[Note] 5"));
         assert_eq!(super::shown(vec![error.clone()]), [error]);
     }

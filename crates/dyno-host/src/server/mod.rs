@@ -1,30 +1,35 @@
-//! Servers that dyno starts: in a scratch folder, on loopback, with settings that are read back, leaving no trace.
+//! Servers that dyno starts: in a scratch folder, on loopback, with settings that are read back,
+//! leaving no trace.
 //!
 //! # Layout
 //! * [`start`] with its [`StartOptions`], and [`RunningServer`]: what the rest of dyno uses;
-//! * `process`: the way of a server process from the scratch folder to the first answer, in its `site`; `recipes` has what differs between
-//!   kinds (`mysql_family`, `galera`, `ndb`, `postgres`), `cluster` starts several that have a `seat` each, and `inner` ones;
+//! * `process`: the way of a server process from the scratch folder to the first answer, in its
+//!   `instance`; `recipes` has what differs between kinds (`mysql_family`, `galera`, `ndb`,
+//!   `postgres`), `cluster` starts several that have a `cluster_member` each, and `inner` ones;
 //!   `sqlite` is no process at all;
 //! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
 //! # What dyno adds to a server's own defaults
-//! Nothing that changes durability. Only: where it listens (127.0.0.1 and a socket in the scratch folder), where its
-//! files are, room for the plan's connections where the default is too small, `local_infile=ON` (the bulk path of the
-//! MySQL family), the X protocol off (MySQL; it would open another port), the C locale with UTF-8 (PostgreSQL; the same on
-//! every machine), and as many open files as the system grants. The data folder is made anew for every
-//! start (0.5 s for MariaDB, 1 s for PostgreSQL, 2 s for MySQL), so every server has its own identity and keys; or it is a copy
+//! Nothing that changes durability. Only: where it listens (127.0.0.1 and a socket in the scratch
+//! folder), where its files are, room for the plan's connections where the default is too small,
+//! `local_infile=ON` (the bulk path of the MySQL family), the X protocol off (MySQL; it would open
+//! another port), the C locale with UTF-8 (PostgreSQL; the same on every machine), and as many open
+//! files as the system grants. The data folder is made anew for every start (0.5 s for MariaDB, 1 s
+//! for PostgreSQL, 2 s for MySQL), so every server has its own identity and keys; or it is a copy
 //! of one into which a data set was loaded ([`StartOptions::data`]).
 
 pub(crate) mod account;
 mod binary;
 mod cluster;
+mod cluster_member;
 mod error;
 mod fault;
 mod full_disk;
 mod galera;
 mod harmed;
 mod inner;
+mod instance;
 mod locate;
 pub(crate) mod log;
 mod mysql_family;
@@ -35,8 +40,6 @@ mod recipes;
 mod replica;
 mod running;
 mod save;
-mod seat;
-mod site;
 mod sqlite;
 mod start_options;
 mod validate;
@@ -67,20 +70,25 @@ pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
     }
     let reserved = questions(kind.engine()).settings.reserved;
     let of_cluster = recipe(kind).map_or(&[][..], |recipe| recipe.reserved);
-    reserved.iter().chain(of_cluster).find(|(names, _)| names.contains(&name.as_str())).map(|(_, why)| *why)
+    reserved
+        .iter()
+        .chain(of_cluster)
+        .find(|(names, _)| names.contains(&name.as_str()))
+        .map(|(_, why)| *why)
 }
 
 /// Checks names and values of settings before anything is started.
 ///
 /// # Errors
-/// For the first that cannot be given: dyno gives it itself, or its name or value cannot be written.
+/// For the first that cannot be given: dyno gives it itself, or its name or value cannot be
+/// written.
 pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
     for (name, value) in &server.settings {
         if let Some(why) = reserved_setting(server.kind, name) {
             return Err(HostError::new(format!("setting {name:?} cannot be given: {why}")));
         }
-        let is_name =
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+        let is_name = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
         let is_value = !value.contains(['\0', '\n', '\r']);
         let read = settings::as_server_reads(server.kind, name, value);
         let is_value = is_value && (questions(server.kind.engine()).settings.is_value)(&read);
@@ -97,7 +105,8 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
 /// Checks that a server of this kind can have its folders in a place.
 ///
 /// # Errors
-/// When the place is no folder, or out of reach of the user that the server runs as, or when there is no such user.
+/// When the place is no folder, or out of reach of the user that the server runs as, or when there
+/// is no such user.
 pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), HostError> {
     let owner = recipe(kind).map(|recipe| account::for_server(kind, recipe.user)).transpose()?;
     process::check_parent(place, owner.flatten())
@@ -106,7 +115,8 @@ pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), HostError> {
 /// Starts a server, waits until it answers, and reads its settings back.
 ///
 /// # Errors
-/// When the server cannot be started, or runs with other settings than asked for. Nothing is left behind then.
+/// When the server cannot be started, or runs with other settings than asked for. Nothing is left
+/// behind then.
 pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     check_settings(server)?;
     let server = settings::spelled(server);

@@ -1,12 +1,12 @@
 //! MariaDB's and MySQL's servers.
 
 use super::binary::{helper, newest_first};
-use super::site::{ACCOUNT, Recipe, Site, path_text};
+use super::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::{GuardSignal, Launch, StopStep};
 use crate::settings::listed_name;
 use crate::storage::TransactionLog;
+use crate::supervisor::{Launch, StopStep, SupervisorSignal};
 use dyno_model::engine::{Clustering, Engine, Product};
 use dyno_model::failure::OperationFailure;
 use std::collections::BTreeMap;
@@ -64,8 +64,8 @@ pub(super) const MYSQL: Recipe = Recipe {
     folders: |environment| {
         let folders = SYSTEM_FOLDERS.into_iter().chain(["/usr/local/mysql/bin", "/opt/mysql/bin"]);
         // Where scripts/servers puts it.
-        let servers =
-            environment("DYNO_SERVERS_DIR").map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
+        let servers = environment("DYNO_SERVERS_DIR")
+            .map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
         folders.map(PathBuf::from).chain(newest_first(&servers, "mysql-", "bin")).collect()
     },
     check: |server| {
@@ -74,7 +74,8 @@ pub(super) const MYSQL: Recipe = Recipe {
             return None;
         }
         // Without the last it says nothing of values that it would change.
-        let begin = ["--no-defaults", "--validate-config", "--log-error-verbosity=2"].map(str::to_owned);
+        let begin =
+            ["--no-defaults", "--validate-config", "--log-error-verbosity=2"].map(str::to_owned);
         let user = rustix::process::geteuid().is_root().then(|| "--user=mysql".to_owned());
         Some(begin.into_iter().chain(options(&server.settings)).chain(user).collect())
     },
@@ -82,7 +83,8 @@ pub(super) const MYSQL: Recipe = Recipe {
 };
 
 /// Where both servers' programs may be.
-const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"];
+const SYSTEM_FOLDERS: [&str; 4] =
+    ["/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"];
 
 /// The text begins with the program's path, in which versions may occur.
 fn claim(text: &str) -> Option<&str> {
@@ -94,82 +96,92 @@ fn options(settings: &BTreeMap<String, String>) -> impl Iterator<Item = String> 
     settings.iter().map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-')))
 }
 
-fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
+fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
     let is_lasting = |name: &str| LASTING.contains(&listed_name(Engine::Mysql, name).as_str());
-    let lasting = site.server.settings.iter().filter(|(name, _)| is_lasting(name));
-    let mut arguments =
-        vec!["--no-defaults".to_owned(), format!("--datadir={}", path_text(&site.home.data()))];
-    let program = if site.binary.kind.product() == Product::Mysql {
+    let lasting = instance.server.settings.iter().filter(|(name, _)| is_lasting(name));
+    let mut arguments = vec![
+        "--no-defaults".to_owned(),
+        format!("--datadir={}", path_text(&instance.directories.data())),
+    ];
+    let program = if instance.binary.kind.product() == Product::Mysql {
         arguments.push("--initialize-insecure".to_owned());
-        site.binary.program.clone()
+        instance.binary.program.clone()
     } else {
         // Root gets in by being the operating system's user only; no account is without a lock.
         arguments.push("--auth-root-authentication-method=socket".to_owned());
         arguments.push("--skip-test-db".to_owned());
         // An installation that was merely unpacked does not know where it lies.
-        if let Some(base) = site.binary.folder().parent()
+        if let Some(base) = instance.binary.folder().parent()
             && base.join("scripts").is_dir()
         {
             arguments.push(format!("--basedir={}", path_text(base)));
         }
-        helper(&site.binary, &["mariadb-install-db", "mysql_install_db"])?
+        helper(&instance.binary, &["mariadb-install-db", "mysql_install_db"])?
     };
-    arguments.extend(redo_log(site));
-    arguments.extend(lasting.map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))));
-    Ok(vec![site.home.launch(program, arguments, site.home.initialise_log())])
+    arguments.extend(redo_log(instance));
+    arguments
+        .extend(lasting.map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))));
+    Ok(vec![instance.directories.launch(program, arguments, instance.directories.initialise_log())])
 }
 
-pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let accounts = site.home.own.join("accounts.sql");
-    if !site.has_accounts && !accounts.exists() {
-        site.home.write_private("accounts.sql", &account_statements(site))?;
+pub(super) fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
+    let accounts = instance.directories.own.join("accounts.sql");
+    if !instance.has_accounts && !accounts.exists() {
+        instance.directories.write_private("accounts.sql", &account_statements(instance))?;
     }
     let mut arguments = vec![
         "--no-defaults".to_owned(),
-        format!("--datadir={}", path_text(&site.home.data())),
-        format!("--tmpdir={}", path_text(&site.home.temporary())),
-        format!("--socket={}", path_text(&site.socket())),
-        format!("--pid-file={}", path_text(&site.home.folder.join("pid"))),
-        format!("--port={}", site.port),
+        format!("--datadir={}", path_text(&instance.directories.data())),
+        format!("--tmpdir={}", path_text(&instance.directories.temporary())),
+        format!("--socket={}", path_text(&instance.socket())),
+        format!("--pid-file={}", path_text(&instance.directories.folder.join("pid"))),
+        format!("--port={}", instance.port),
         "--bind-address=127.0.0.1".to_owned(),
     ];
-    if !site.has_accounts {
+    if !instance.has_accounts {
         arguments.push(format!("--init-file={}", path_text(&accounts)));
     }
-    if site.binary.kind.product() == Product::Mysql {
+    if instance.binary.kind.product() == Product::Mysql {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
-    arguments.extend(redo_log(site));
-    arguments.extend(site.unless_asked("local_infile", "ON"));
-    if site.connections > CONNECTIONS_DEFAULT {
-        arguments.extend(site.unless_asked("max_connections", &site.connections.to_string()));
+    arguments.extend(redo_log(instance));
+    arguments.extend(instance.unless_asked("local_infile", "ON"));
+    if instance.connections > CONNECTIONS_DEFAULT {
+        arguments
+            .extend(instance.unless_asked("max_connections", &instance.connections.to_string()));
     }
-    // Each client prepares its statements on every table; the usual limit of 16,382 is reached with 300 clients.
-    arguments.extend(site.unless_asked("max_prepared_stmt_count", "1048576"));
-    arguments.extend(options(&site.server.settings));
-    Ok(site.home.launch(site.binary.program.clone(), arguments, site.home.log()))
+    // Each client prepares its statements on every table; the usual limit of 16,382 is reached with
+    // 300 clients.
+    arguments.extend(instance.unless_asked("max_prepared_stmt_count", "1048576"));
+    arguments.extend(options(&instance.server.settings));
+    Ok(instance.directories.launch(
+        instance.binary.program.clone(),
+        arguments,
+        instance.directories.log(),
+    ))
 }
 
 /// Where the redo log is, when it is not with the data.
-fn redo_log(site: &Site<'_>) -> Option<String> {
-    let folder = site.log_folder.as_ref()?;
+fn redo_log(instance: &ServerInstance<'_>) -> Option<String> {
+    let folder = instance.log_folder.as_ref()?;
     Some(format!("--innodb-log-group-home-dir={}", path_text(folder)))
 }
 
 /// Run by the server before it takes connections. It reads one statement per line.
-fn account_statements(site: &Site<'_>) -> String {
+fn account_statements(instance: &ServerInstance<'_>) -> String {
     // `--initialize-insecure` makes it without a password.
-    let root = if site.binary.kind.product() == Product::Mysql {
+    let root = if instance.binary.kind.product() == Product::Mysql {
         "ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n"
     } else {
         ""
     };
-    // NDB drops accounts with this privilege that it does not keep itself; each SQL node has its own.
-    let alone = match site.binary.kind.clustering() {
+    // NDB drops accounts with this privilege that it does not keep itself; each SQL node has its
+    // own.
+    let alone = match instance.binary.kind.clustering() {
         Clustering::DataNodes => format!("REVOKE NDB_STORED_USER ON *.* FROM '{ACCOUNT}'@'%';\n"),
         _ => String::new(),
     };
-    let password = site.password.reveal();
+    let password = instance.password.reveal();
     format!(
         "{root}CREATE DATABASE IF NOT EXISTS {ACCOUNT};\n\
          CREATE USER '{ACCOUNT}'@'%' IDENTIFIED BY '{password}';\n\
@@ -177,12 +189,15 @@ fn account_statements(site: &Site<'_>) -> String {
     )
 }
 
-fn furnish(site: &Site<'_>, _session: &mut ControlConnection) -> Result<(), OperationFailure> {
+fn furnish(
+    instance: &ServerInstance<'_>,
+    _session: &mut ControlConnection,
+) -> Result<(), OperationFailure> {
     // It has done its work and holds the password.
-    let _ = fs::remove_file(site.home.own.join("accounts.sql"));
+    let _ = fs::remove_file(instance.directories.own.join("accounts.sql"));
     Ok(())
 }
 
-fn stop(patience: Duration) -> Vec<StopStep> {
-    vec![StopStep { signal: GuardSignal::Terminate, patience }]
+fn stop(timeout: Duration) -> Vec<StopStep> {
+    vec![StopStep { signal: SupervisorSignal::Terminate, timeout }]
 }

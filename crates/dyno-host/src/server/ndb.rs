@@ -1,17 +1,18 @@
-//! How the nodes of MySQL NDB Cluster are described to each other, and how its MySQL servers are started.
+//! How the nodes of MySQL NDB Cluster are described to each other, and how its MySQL servers are
+//! started.
 //!
 //! Numbers of nodes: those of data nodes go up to 144, all others up to 255
 //! ([manual](https://dev.mysql.com/doc/refman/en/mysql-cluster-ndbd-definition.html)).
 
 use super::binary::{Binary, helper, newest_first};
+use super::cluster_member::{ClusterMember, Membership};
 use super::error::setting_refused;
+use super::instance::{Recipe, ServerInstance};
 use super::log;
 use super::mysql_family::{self, MYSQL};
-use super::seat::{Membership, Seat};
-use super::site::{Recipe, Site};
 use crate::ask::words;
 use crate::error::{HostError, quoted};
-use crate::guard::Launch;
+use crate::supervisor::Launch;
 use dyno_model::plan::ManagedServer;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fmt::Write as _;
@@ -24,9 +25,12 @@ use std::process::{Command, Stdio};
 pub(super) const NDB: Recipe = Recipe {
     folders: |environment| {
         // Where scripts/servers puts it.
-        let servers =
-            environment("DYNO_SERVERS_DIR").map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
-        newest_first(&servers, "ndb-", "bin").into_iter().chain((MYSQL.folders)(environment)).collect()
+        let servers = environment("DYNO_SERVERS_DIR")
+            .map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
+        newest_first(&servers, "ndb-", "bin")
+            .into_iter()
+            .chain((MYSQL.folders)(environment))
+            .collect()
     },
     reserved: RESERVED,
     check: |server| (MYSQL.check)(&of_sql(server)),
@@ -64,11 +68,15 @@ pub(super) struct Programs {
 
 impl Programs {
     pub(super) fn of(binary: &Binary) -> Result<Self, HostError> {
-        Ok(Self { management: helper(binary, &["ndb_mgmd"])?, data: helper(binary, &["ndbmtd", "ndbd"])? })
+        Ok(Self {
+            management: helper(binary, &["ndb_mgmd"])?,
+            data: helper(binary, &["ndbmtd", "ndbd"])?,
+        })
     }
 }
 
-/// True for the name of a parameter of data nodes: these begin with a capital letter, as in their manual.
+/// True for the name of a parameter of data nodes: these begin with a capital letter, as in their
+/// manual.
 pub(super) fn is_parameter(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
 }
@@ -80,9 +88,11 @@ pub(super) fn of_sql(server: &ManagedServer) -> ManagedServer {
     server
 }
 
-fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let mut launch = mysql_family::launch(site)?;
-    let Some(Seat { number, membership: Membership::Sql { management }, .. }) = &site.seat else {
+fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
+    let mut launch = mysql_family::launch(instance)?;
+    let Some(ClusterMember { number, membership: Membership::Sql { management }, .. }) =
+        &instance.cluster_member
+    else {
         return Ok(launch);
     };
     launch.arguments.extend([
@@ -90,13 +100,15 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         format!("--ndb-connectstring=127.0.0.1:{management}"),
         format!("--ndb-nodeid={}", MANAGEMENT + number),
     ]);
-    // Tables lie in the data nodes unless they say otherwise; servers of a cluster need numbers of their own.
-    launch.arguments.extend(site.unless_asked("default_storage_engine", "NDBCLUSTER"));
-    launch.arguments.extend(site.unless_asked("server_id", &number.to_string()));
+    // Tables lie in the data nodes unless they say otherwise; servers of a cluster need numbers of
+    // their own.
+    launch.arguments.extend(instance.unless_asked("default_storage_engine", "NDBCLUSTER"));
+    launch.arguments.extend(instance.unless_asked("server_id", &number.to_string()));
     Ok(launch)
 }
 
-/// Asks the management node's program what it thinks of the cluster, without starting it. The file that it reads is in memory.
+/// Asks the management node's program what it thinks of the cluster, without starting it. The file
+/// that it reads is in memory.
 fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
     let nowhere = std::env::temp_dir();
     let folders: Vec<PathBuf> = (0..server.data_nodes).map(|_| nowhere.clone()).collect();
@@ -105,7 +117,8 @@ fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostErro
         file.write_all(configuration(server, 1, &nowhere, &folders).as_bytes())?;
         Ok(file)
     };
-    let file = in_memory().map_err(|error| HostError::new(format!("writing to memory failed: {error}")))?;
+    let file = in_memory()
+        .map_err(|error| HostError::new(format!("writing to memory failed: {error}")))?;
     let mut command = Command::new(Programs::of(binary)?.management);
     command
         .args(["--no-defaults", "--print-full-config"])
@@ -128,12 +141,14 @@ pub(super) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostEr
         words.iter().filter(|line| line.contains(" -- at line ")).cloned().collect();
     of_parameter.or_else(|| {
         let (server, words) = (server.to_string(), quoted(&complaints));
-        (!complaints.is_empty())
-            .then(|| HostError::new(format!("there can be no {server}. The management node says:{words}")))
+        (!complaints.is_empty()).then(|| {
+            HostError::new(format!("there can be no {server}. The management node says:{words}"))
+        })
     })
 }
 
-/// What the management node tells all others. Its own log goes where its output goes; it would make a file even when it is only asked.
+/// What the management node tells all others. Its own log goes where its output goes; it would make
+/// a file even when it is only asked.
 pub(super) fn configuration(
     server: &ManagedServer,
     port: u16,

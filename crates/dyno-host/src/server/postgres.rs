@@ -1,11 +1,11 @@
 //! PostgreSQL's server.
 
 use super::binary::{helper, newest_first};
-use super::site::{ACCOUNT, Recipe, Site, path_text};
+use super::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::{GuardSignal, Launch, StopStep};
 use crate::storage::TransactionLog;
+use crate::supervisor::{Launch, StopStep, SupervisorSignal};
 use dyno_model::failure::OperationFailure;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,14 @@ pub(super) const RECIPE: Recipe = Recipe {
     claim: |text| text.contains("(PostgreSQL)").then_some(text),
     user: "postgres",
     check: |server| {
-        let begin = ["-C", "data_directory", "--data_directory=/", "--config_file=/dev/null"].into_iter();
-        let begin = begin.chain(["--hba_file=/dev/null", "--ident_file=/dev/null"]).map(str::to_owned);
-        let options =
-            server.settings.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]);
+        let begin =
+            ["-C", "data_directory", "--data_directory=/", "--config_file=/dev/null"].into_iter();
+        let begin =
+            begin.chain(["--hba_file=/dev/null", "--ident_file=/dev/null"]).map(str::to_owned);
+        let options = server
+            .settings
+            .iter()
+            .flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]);
         Some(begin.chain(options).collect())
     },
     check_further: |_server, _binary| Ok(()),
@@ -46,12 +50,12 @@ pub(super) const RECIPE: Recipe = Recipe {
     stop,
 };
 
-/// `initdb`, then the database by a server without connections. dyno's account is the superuser, so no other exists;
-/// it always needs its password, over TCP and over the socket.
-fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
-    let log = site.home.initialise_log();
-    let password = site.home.write_private("password", site.password.reveal())?;
-    let data = path_text(&site.home.data());
+/// `initdb`, then the database by a server without connections. dyno's account is the superuser, so
+/// no other exists; it always needs its password, over TCP and over the socket.
+fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
+    let log = instance.directories.initialise_log();
+    let password = instance.directories.write_private("password", instance.password.reveal())?;
+    let data = path_text(&instance.directories.data());
     let arguments = [
         "--pgdata",
         &data,
@@ -64,38 +68,49 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
         "--no-locale",
     ];
     let mut arguments = arguments.map(str::to_owned).to_vec();
-    if let Some(folder) = &site.log_folder {
+    if let Some(folder) = &instance.log_folder {
         arguments.push(format!("--waldir={}", path_text(&folder.join("wal"))));
     }
-    let initdb = site.home.launch(helper(&site.binary, &["initdb"])?, arguments, log.clone());
+    let initdb =
+        instance.directories.launch(helper(&instance.binary, &["initdb"])?, arguments, log.clone());
 
-    let statements = site.home.write_private("database.sql", &format!("CREATE DATABASE {ACCOUNT};\n"))?;
+    let statements = instance
+        .directories
+        .write_private("database.sql", &format!("CREATE DATABASE {ACCOUNT};\n"))?;
     let arguments = ["--single", "-D", &data, "postgres"].map(str::to_owned).to_vec();
-    let mut single = site.home.launch(site.binary.program.clone(), arguments, log);
+    let mut single = instance.directories.launch(instance.binary.program.clone(), arguments, log);
     single.input = Some(statements);
     Ok(vec![initdb, single])
 }
 
-fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let _ = fs::remove_file(site.home.own.join("password"));
-    let mut arguments = vec!["-D".to_owned(), path_text(&site.home.data())];
-    let mut give = |name: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
+fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
+    let _ = fs::remove_file(instance.directories.own.join("password"));
+    let mut arguments = vec!["-D".to_owned(), path_text(&instance.directories.data())];
+    let mut give =
+        |name: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
     give("listen_addresses", "127.0.0.1");
-    give("port", &site.port.to_string());
-    give("unix_socket_directories", &path_text(&site.socket_folder));
-    let needed = site.connections.saturating_add(CONNECTIONS_RESERVED);
-    if site.asked("max_connections").is_none() && needed > CONNECTIONS_DEFAULT {
+    give("port", &instance.port.to_string());
+    give("unix_socket_directories", &path_text(&instance.socket_folder));
+    let needed = instance.connections.saturating_add(CONNECTIONS_RESERVED);
+    if instance.asked("max_connections").is_none() && needed > CONNECTIONS_DEFAULT {
         give("max_connections", &needed.to_string());
     }
-    for (name, value) in &site.server.settings {
+    for (name, value) in &instance.server.settings {
         give(name, value);
     }
-    Ok(site.home.launch(site.binary.program.clone(), arguments, site.home.log()))
+    Ok(instance.directories.launch(
+        instance.binary.program.clone(),
+        arguments,
+        instance.directories.log(),
+    ))
 }
 
 /// Counters per statement, when the user asked for the library that counts them.
-fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), OperationFailure> {
-    let libraries = site.asked("shared_preload_libraries").unwrap_or_default();
+fn furnish(
+    instance: &ServerInstance<'_>,
+    session: &mut ControlConnection,
+) -> Result<(), OperationFailure> {
+    let libraries = instance.asked("shared_preload_libraries").unwrap_or_default();
     if libraries.split(',').any(|library| library.trim() == "pg_stat_statements") {
         session.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
     }
@@ -103,9 +118,9 @@ fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), Opera
 }
 
 /// Fast shutdown ends sessions; the immediate one that may follow still gives shared memory back.
-fn stop(patience: Duration) -> Vec<StopStep> {
+fn stop(timeout: Duration) -> Vec<StopStep> {
     vec![
-        StopStep { signal: GuardSignal::Interrupt, patience },
-        StopStep { signal: GuardSignal::Quit, patience: Duration::from_secs(5) },
+        StopStep { signal: SupervisorSignal::Interrupt, timeout },
+        StopStep { signal: SupervisorSignal::Quit, timeout: Duration::from_secs(5) },
     ]
 }

@@ -1,18 +1,18 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
+use super::cluster_member::ClusterMember;
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
+use super::instance::{ACCOUNT, InstanceDirectories, Recipe, ServerInstance, path_text};
 use super::recipes::recipe;
-use super::running::{DataPlace, RunningServer, ServerProcess};
+use super::running::{DataLocation, RunningServer, ServerProcess};
 use super::save::restore;
-use super::seat::Seat;
-use super::site::{ACCOUNT, Home, Recipe, Site, path_text};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, is_out_of_reach};
-use crate::guard::{Access, Exit, Guard, GuardError, Launch, Owner, SharedMemory};
 use crate::settings::{self, Compared};
 use crate::storage;
+use crate::supervisor::{Access, Exit, Launch, Owner, SharedMemory, Supervisor, SupervisorError};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::lists;
 use dyno_model::plan::{ManagedServer, ServerKind};
@@ -31,7 +31,8 @@ const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
 pub(crate) const PORT_ATTEMPTS: u32 = 5;
 /// Time between two attempts to connect.
 pub(crate) const POLL: Duration = Duration::from_millis(20);
-/// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the server has not noticed yet.
+/// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the
+/// server has not noticed yet.
 const CONNECTIONS_SPARE: u32 = 10;
 /// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
 const SOCKET_PATH_MAX: usize = 107;
@@ -41,51 +42,56 @@ pub(crate) fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Starts a server process, which is a node of a cluster when it has a seat in one. `next_port` names the port for each attempt.
+/// Starts a server process, which is a node of a cluster when it has a seat in one. `next_port`
+/// names the port for each attempt.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
-    seat: Option<Seat>,
+    cluster_member: Option<ClusterMember>,
     next_port: &mut dyn FnMut() -> io::Result<u16>,
 ) -> Result<RunningServer, HostError> {
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
     let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
     let owner = account::for_server(server.kind, recipe.user)?;
     let log_dir = log::kept(options.log_dir.as_deref())?;
-    let (mut guard, parent) = place(server, options, owner, log_dir.as_deref())?;
-    let mut site = lay_out(&mut guard, server, options, binary, recipe, owner, &parent)?;
-    if let Some(seat) = seat {
-        site.take(seat);
+    let (mut supervisor, parent) = place(server, options, owner, log_dir.as_deref())?;
+    let mut instance = lay_out(&mut supervisor, server, options, binary, recipe, owner, &parent)?;
+    if let Some(cluster_member) = cluster_member {
+        instance.take(cluster_member);
     }
     let kept_log = log_dir.map(|folder| kept_log(&folder, &options.name));
     if let Some(kept) = &kept_log {
-        guard.keep(site.home.log(), kept.clone())?;
+        supervisor.keep(instance.directories.log(), kept.clone())?;
     }
 
     let restoring = Instant::now();
     let filled = match &options.data {
-        None if site.is_joining() => Ok(()),
-        None => initialise(&mut guard, &site, recipe),
-        Some(saved) => restore(&site, saved),
+        None if instance.is_joining() => Ok(()),
+        None => initialise(&mut supervisor, &instance, recipe),
+        Some(saved) => restore(&instance, saved),
     };
-    filled.map_err(|error| with_room(error, &site.home.folder))?;
+    filled.map_err(|error| with_room(error, &instance.directories.folder))?;
     let restoring = restoring.elapsed();
-    let launched = launch(&mut guard, &mut site, recipe, options.ready_timeout, next_port);
-    let (pid, launch, mut session) = launched.map_err(|error| with_room(error, &site.home.folder))?;
-    let _ = guard.reins.remove_at_end(SharedMemory::of_process(pid));
+    let launched = launch(&mut supervisor, &mut instance, recipe, options.ready_timeout, next_port);
+    let (pid, launch, mut session) =
+        launched.map_err(|error| with_room(error, &instance.directories.folder))?;
+    let _ = supervisor.handle.remove_at_end(SharedMemory::of_process(pid));
 
-    (recipe.furnish)(&site, &mut session).map_err(query(server.kind, "making dyno's database"))?;
-    let found = settings_in_force(&site, &mut session)?;
-    let mut running = RunningServer::new(server.kind, session.identity().version, target(&site), found);
+    (recipe.furnish)(&instance, &mut session)
+        .map_err(query(server.kind, "making dyno's database"))?;
+    let found = settings_in_force(&instance, &mut session)?;
+    let mut running =
+        RunningServer::new(server.kind, session.identity().version, target(&instance), found);
     drop(session);
-    running.socket = Some(site.socket());
-    running.guard = Some(guard);
+    running.socket = Some(instance.socket());
+    running.supervisor = Some(supervisor);
     let stop = (recipe.stop)(Duration::from_secs(30));
     running.process = Some(ServerProcess { pid, launch, kept_log, stop });
-    let (data, owner, guard) = (site.home.data(), site.home.owner, options.guard.clone());
-    running.place = Some(DataPlace { data, beside: parent, owner, guard });
+    let (data, owner, supervisor) =
+        (instance.directories.data(), instance.directories.owner, options.supervisor.clone());
+    running.place = Some(DataLocation { data, beside: parent, owner, supervisor });
     running.restoring = if options.data.is_some() { restoring } else { Duration::ZERO };
-    running.seat = site.seat;
+    running.cluster_member = instance.cluster_member;
     Ok(running)
 }
 
@@ -95,64 +101,67 @@ pub(super) fn place(
     options: &StartOptions,
     owner: Option<Owner>,
     log_dir: Option<&Path>,
-) -> Result<(Guard, PathBuf), HostError> {
+) -> Result<(Supervisor, PathBuf), HostError> {
     let Some(storage) = &options.storage else {
         let parent = usable(&server.scratch.clone().unwrap_or_else(std::env::temp_dir), owner)?;
-        return Ok((Guard::start(&options.guard)?, parent));
+        return Ok((Supervisor::start(&options.supervisor)?, parent));
     };
     // A place that a command makes can be looked at only when that has run.
-    let mut guard = Guard::start(&options.guard)?;
-    storage::prepare(&mut guard, storage, log_dir)?;
-    Ok((guard, usable(&storage.data, owner)?))
+    let mut supervisor = Supervisor::start(&options.supervisor)?;
+    storage::prepare(&mut supervisor, storage, log_dir)?;
+    Ok((supervisor, usable(&storage.data, owner)?))
 }
 
 /// Makes the server's folders.
 fn lay_out<'a>(
-    guard: &mut Guard,
+    supervisor: &mut Supervisor,
     server: &'a ManagedServer,
     options: &StartOptions,
     binary: Binary,
     recipe: &'static Recipe,
     owner: Option<Owner>,
     parent: &Path,
-) -> Result<Site<'a>, HostError> {
+) -> Result<ServerInstance<'a>, HostError> {
     let inside = if options.data.is_none() { ["data", "tmp"].as_slice() } else { &["tmp"] };
-    let home = make_home(guard, parent, server.kind, owner, inside)?;
-    let socket_folder = socket_folder(guard, &home.folder, recipe, owner)?;
+    let directories = make_directories(supervisor, parent, server.kind, owner, inside)?;
+    let socket_folder = socket_folder(supervisor, &directories.folder, recipe, owner)?;
     let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
         None => None,
-        Some(place) => Some(make_folder(guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
+        Some(place) => {
+            Some(make_folder(supervisor, &usable(&place, owner)?, "dyno-log", owner, &[])?)
+        }
     };
     let password = match &options.data {
         Some(saved) => saved.password.clone(),
         None => Secret::new(random_password().map_err(system("reading /dev/urandom"))?),
     };
-    Ok(Site {
+    Ok(ServerInstance {
         server,
         binary,
         recipe,
-        home,
+        directories,
         socket_folder,
         log_folder,
         port: 0,
         password,
         connections: options.connections.saturating_add(CONNECTIONS_SPARE),
         has_accounts: options.data.is_some(),
-        seat: None,
+        cluster_member: None,
     })
 }
 
 /// Makes the folders of a process.
-pub(super) fn make_home(
-    guard: &mut Guard,
+pub(super) fn make_directories(
+    supervisor: &mut Supervisor,
     parent: &Path,
     kind: ServerKind,
     owner: Option<Owner>,
     inside: &[&str],
-) -> Result<Home, HostError> {
-    let folder = make_folder(guard, parent, &format!("dyno-{kind}"), owner, inside)?;
-    let own = own_folder(guard, parent, "dyno-own", owner).map_err(|reason| scratch(parent, reason))?;
-    Ok(Home { owner, folder, own })
+) -> Result<InstanceDirectories, HostError> {
+    let folder = make_folder(supervisor, parent, &format!("dyno-{kind}"), owner, inside)?;
+    let own = own_folder(supervisor, parent, "dyno-own", owner)
+        .map_err(|reason| scratch(parent, reason))?;
+    Ok(InstanceDirectories { owner, folder, own })
 }
 
 /// A folder that scratch folders can be made in, as the system names it.
@@ -186,32 +195,37 @@ pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), Ho
 }
 
 pub(crate) fn make_folder(
-    guard: &mut Guard,
+    supervisor: &mut Supervisor,
     parent: &Path,
     prefix: &str,
     owner: Option<Owner>,
     inside: &[&str],
 ) -> Result<PathBuf, HostError> {
-    guard.make_folder(parent, prefix, Access::Owned(owner), inside).map_err(|error| match error {
-        GuardError::Refused(reason) => scratch(parent, reason),
-        other => other.into(),
-    })
+    supervisor.make_folder(parent, prefix, Access::Owned(owner), inside).map_err(
+        |error| match error {
+            SupervisorError::Refused(reason) => scratch(parent, reason),
+            other => other.into(),
+        },
+    )
 }
 
-/// A folder for files of dyno's own that `visitor` may pass through: beside the scratch folder, or where nobody can put
-/// something else in its place.
+/// A folder for files of dyno's own that `visitor` may pass through: beside the scratch folder, or
+/// where nobody can put something else in its place.
 ///
 /// # Errors
 /// Why there is none.
 pub(crate) fn own_folder(
-    guard: &mut Guard,
+    supervisor: &mut Supervisor,
     beside: &Path,
     prefix: &str,
     visitor: Option<Owner>,
 ) -> Result<PathBuf, String> {
-    let places = [beside.to_owned(), std::env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/run")];
+    let places =
+        [beside.to_owned(), std::env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/run")];
     let is_safe = |place: &&PathBuf| {
-        visitor.is_none_or(|visitor| is_out_of_reach(place) && check_parent(place, Some(visitor)).is_ok())
+        visitor.is_none_or(|visitor| {
+            is_out_of_reach(place) && check_parent(place, Some(visitor)).is_ok()
+        })
     };
     let Some(place) = places.iter().find(is_safe) else {
         return Err(format!(
@@ -221,25 +235,28 @@ pub(crate) fn own_folder(
             std::env::temp_dir().display()
         ));
     };
-    guard.make_folder(place, prefix, Access::Passed(visitor), &[]).map_err(|error| error.to_string())
+    supervisor
+        .make_folder(place, prefix, Access::Passed(visitor), &[])
+        .map_err(|error| error.to_string())
 }
 
 /// The scratch folder, or one of its own with a short path when the socket's would be too long.
 fn socket_folder(
-    guard: &mut Guard,
+    supervisor: &mut Supervisor,
     folder: &Path,
     recipe: &Recipe,
     owner: Option<Owner>,
 ) -> Result<PathBuf, HostError> {
-    let fits =
-        |folder: &Path| folder.join((recipe.socket_name)(u16::MAX)).as_os_str().len() <= SOCKET_PATH_MAX;
+    let fits = |folder: &Path| {
+        folder.join((recipe.socket_name)(u16::MAX)).as_os_str().len() <= SOCKET_PATH_MAX
+    };
     if fits(folder) {
         return Ok(folder.to_owned());
     }
     for parent in [std::env::temp_dir(), PathBuf::from("/tmp")] {
         if fits(&parent.join("dyno-socket-4194304-100"))
             && check_parent(&parent, owner).is_ok()
-            && let Ok(short) = make_folder(guard, &parent, "dyno-socket", owner, &[])
+            && let Ok(short) = make_folder(supervisor, &parent, "dyno-socket", owner, &[])
         {
             return Ok(short);
         }
@@ -251,30 +268,42 @@ fn socket_folder(
 }
 
 /// The server's settings; an error when one that was asked for is not in force.
-fn settings_in_force(site: &Site<'_>, session: &mut ControlConnection) -> Result<Compared, HostError> {
-    let kind = site.binary.kind;
-    let found = settings::read_with(session, kind.engine()).map_err(query(kind, "reading its settings"))?;
-    let found = settings::compared(kind.engine(), &site.server.settings, &found);
+fn settings_in_force(
+    instance: &ServerInstance<'_>,
+    session: &mut ControlConnection,
+) -> Result<Compared, HostError> {
+    let kind = instance.binary.kind;
+    let found =
+        settings::read_with(session, kind.engine()).map_err(query(kind, "reading its settings"))?;
+    let found = settings::compared(kind.engine(), &instance.server.settings, &found);
     let problems = &found.problems;
     if problems.is_empty() {
         return Ok(found);
     }
-    let log = log::tail(&site.home.log(), log::SEARCHED);
-    let words = lists::distinct(problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)));
+    let log = log::tail(&instance.directories.log(), log::SEARCHED);
+    let words =
+        lists::distinct(problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)));
     Err(settings_differ(kind, problems, &words))
 }
 
-fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), HostError> {
-    for launch in (recipe.initialise)(site)? {
+fn initialise(
+    supervisor: &mut Supervisor,
+    instance: &ServerInstance<'_>,
+    recipe: &Recipe,
+) -> Result<(), HostError> {
+    for launch in (recipe.initialise)(instance)? {
         let program = launch.program.clone();
-        guard.reins.launch(launch)?;
-        let exit = guard.reins.wait_exit(INITIALISE_LIMIT)?;
+        supervisor.handle.launch(launch)?;
+        let exit = supervisor.handle.wait_exit(INITIALISE_LIMIT)?;
         if !exit.is_some_and(|exit| exit.is_success()) {
-            let log = log::tail(&site.home.initialise_log(), log::SHOWN);
-            return Err(refusal(site, &log).unwrap_or_else(|| {
-                let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
-                let (kind, program, log) = (site.binary.kind, program.display(), log_of(&log));
-                HostError::of_files(format!("cannot make {kind}'s data folder: {program} {ending}{log}"))
+            let log = log::tail(&instance.directories.initialise_log(), log::SHOWN);
+            return Err(refusal(instance, &log).unwrap_or_else(|| {
+                let ending =
+                    exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
+                let (kind, program, log) = (instance.binary.kind, program.display(), log_of(&log));
+                HostError::of_files(format!(
+                    "cannot make {kind}'s data folder: {program} {ending}{log}"
+                ))
             }));
         }
     }
@@ -286,41 +315,45 @@ enum NoAnswer {
     Ended(Exit),
     Late(OperationFailure),
     Unsupported(OperationFailure),
-    Lost(GuardError),
+    Lost(SupervisorError),
 }
 
-/// Starts the server and waits for its first answer; again with another port when it could not have this one.
+/// Starts the server and waits for its first answer; again with another port when it could not have
+/// this one.
 fn launch(
-    guard: &mut Guard,
-    site: &mut Site<'_>,
+    supervisor: &mut Supervisor,
+    instance: &mut ServerInstance<'_>,
     recipe: &Recipe,
     limit: Duration,
     next_port: &mut dyn FnMut() -> io::Result<u16>,
 ) -> Result<(u32, Launch, ControlConnection), HostError> {
-    let kind = site.binary.kind;
+    let kind = instance.binary.kind;
     for attempt in 1.. {
         let no_port = system("asking for a free TCP port on 127.0.0.1");
-        site.port = next_port().map_err(&no_port)?;
-        if let Some(seat) = &mut site.seat {
-            seat.choose_ports(next_port).map_err(&no_port)?;
+        instance.port = next_port().map_err(&no_port)?;
+        if let Some(cluster_member) = &mut instance.cluster_member {
+            cluster_member.choose_ports(next_port).map_err(&no_port)?;
         }
-        let mut launch = (recipe.launch)(site)?;
+        let mut launch = (recipe.launch)(instance)?;
         // dyno is gone then, and nobody looks at the data again.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
-        let pid = guard.reins.launch(launch.clone())?;
-        let no_answer = match wait_ready(guard, site, recipe, limit) {
+        let pid = supervisor.handle.launch(launch.clone())?;
+        let no_answer = match wait_ready(supervisor, instance, recipe, limit) {
             Ok(session) => return Ok((pid, launch, session)),
             Err(no_answer) => no_answer,
         };
-        let log = log::tail(&site.home.log(), log::SEARCHED);
+        let log = log::tail(&instance.directories.log(), log::SEARCHED);
         match no_answer {
             NoAnswer::Ended(_) if log::is_port_taken(&log) && attempt < PORT_ATTEMPTS => {
-                clear_attempt(site).map_err(system("clearing away a first attempt to start"))?;
+                clear_attempt(instance)
+                    .map_err(system("clearing away a first attempt to start"))?;
             }
             NoAnswer::Ended(exit) => {
-                return Err(refusal(site, &log).unwrap_or_else(|| {
+                return Err(refusal(instance, &log).unwrap_or_else(|| {
                     let log = log_of(&log::shown(log));
-                    HostError::of_files(format!("the {kind} server {exit} before it was ready{log}"))
+                    HostError::of_files(format!(
+                        "the {kind} server {exit} before it was ready{log}"
+                    ))
                 }));
             }
             NoAnswer::Late(failure) => {
@@ -336,12 +369,12 @@ fn launch(
     unreachable!("the last attempt returns")
 }
 
-/// Nothing of an attempt that failed is left to the next: neither its words, nor what the programs that fetch a joining node's data
-/// put down to know of each other.
-fn clear_attempt(site: &Site<'_>) -> io::Result<()> {
-    log::empty(&site.home.log())?;
-    if site.is_joining() {
-        let data = Folder::of(&site.home.data(), site.home.owner)?;
+/// Nothing of an attempt that failed is left to the next: neither its words, nor what the programs
+/// that fetch a joining node's data put down to know of each other.
+fn clear_attempt(instance: &ServerInstance<'_>) -> io::Result<()> {
+    log::empty(&instance.directories.log())?;
+    if instance.is_joining() {
+        let data = Folder::of(&instance.directories.data(), instance.directories.owner)?;
         for (name, kind) in data.entries()? {
             match kind {
                 Kind::Folder => data.remove_all(name)?,
@@ -354,30 +387,33 @@ fn clear_attempt(site: &Site<'_>) -> io::Result<()> {
 
 /// Connects until the server answers who it is.
 fn wait_ready(
-    guard: &Guard,
-    site: &Site<'_>,
+    supervisor: &Supervisor,
+    instance: &ServerInstance<'_>,
     recipe: &Recipe,
     limit: Duration,
 ) -> Result<ControlConnection, NoAnswer> {
     let deadline = Instant::now() + limit;
-    // A connection may sit in the queue of a server that does not take any yet; a short limit comes back to look
-    // whether the process still lives.
-    let target = Target { connect_timeout: Duration::from_secs(2), ..target(site) };
-    let answer = path_text(&site.home.data());
+    // A connection may sit in the queue of a server that does not take any yet; a short limit comes
+    // back to look whether the process still lives.
+    let target = Target { connect_timeout: Duration::from_secs(2), ..target(instance) };
+    let answer = path_text(&instance.directories.data());
     loop {
         let failure = match ControlConnection::open(&target)
             .and_then(|mut session| Ok((session.first(recipe.identity)?, session)))
         {
-            Ok((Some(found), session)) if found.trim_end_matches('/') == answer.trim_end_matches('/') => {
+            Ok((Some(found), session))
+                if found.trim_end_matches('/') == answer.trim_end_matches('/') =>
+            {
                 return Ok(session);
             }
             Ok((found, _)) => {
                 let found = found.unwrap_or_default();
-                FailureKind::Other.failure(format!("another server answers on port {} ({found})", site.port))
+                FailureKind::Other
+                    .failure(format!("another server answers on port {} ({found})", instance.port))
             }
             Err(failure) => failure,
         };
-        match guard.reins.wait_exit(POLL) {
+        match supervisor.handle.wait_exit(POLL) {
             Ok(Some(exit)) => return Err(NoAnswer::Ended(exit)),
             Err(error) => return Err(NoAnswer::Lost(error)),
             Ok(None) if failure.kind == FailureKind::Unsupported => {
@@ -389,26 +425,26 @@ fn wait_ready(
     }
 }
 
-fn target(site: &Site<'_>) -> Target {
-    let endpoint = Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: site.port };
+fn target(instance: &ServerInstance<'_>) -> Target {
+    let endpoint = Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: instance.port };
     Target {
         user: ACCOUNT.to_owned(),
-        password: site.password.clone(),
+        password: instance.password.clone(),
         database: ACCOUNT.to_owned(),
-        ..Target::new(site.binary.kind.engine(), endpoint)
+        ..Target::new(instance.binary.kind.engine(), endpoint)
     }
 }
 
 /// The setting that the server stopped at, if its log complains about one that was asked for.
-fn refusal(site: &Site<'_>, log: &[String]) -> Option<HostError> {
-    site.server.settings.iter().find_map(|(name, value)| {
+fn refusal(instance: &ServerInstance<'_>, log: &[String]) -> Option<HostError> {
+    instance.server.settings.iter().find_map(|(name, value)| {
         let words = log::complaints(log, name);
-        (!words.is_empty()).then(|| setting_refused(site.binary.kind, name, value, &words))
+        (!words.is_empty()).then(|| setting_refused(instance.binary.kind, name, value, &words))
     })
 }
 
-/// A password that nobody can guess: 128 bits of the system's randomness, behind what plug-ins that judge passwords want
-/// to see (both cases, a digit, a sign).
+/// A password that nobody can guess: 128 bits of the system's randomness, behind what plug-ins that
+/// judge passwords want to see (both cases, a digit, a sign).
 fn random_password() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -419,22 +455,24 @@ fn random_password() -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::GuardCommand;
+    use crate::supervisor::SupervisorCommand;
     use dyno_model::plan::ServerKind;
 
     #[test]
     fn a_lost_race_for_the_port_is_run_again_with_another() {
         for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
             let Some(server) = dyno_testkit::require_server(kind) else { continue };
-            let guard = dyno_testkit::guard_command();
-            let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+            let supervisor = dyno_testkit::supervisor_command();
+            let supervisor =
+                SupervisorCommand { program: supervisor.program, arguments: supervisor.arguments };
             let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             let taken = winner.local_addr().unwrap().port();
             let mut ports = vec![free_port().unwrap(), taken];
-            let options = StartOptions::new("race", guard);
+            let options = StartOptions::new("race", supervisor);
             // The second is free only now: somebody else may take it as well.
-            let running = start(&server, &options, None, &mut || ports.pop().map_or_else(free_port, Ok))
-                .unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let running =
+                start(&server, &options, None, &mut || ports.pop().map_or_else(free_port, Ok))
+                    .unwrap_or_else(|error| panic!("{kind}: {error}"));
             assert!(ports.is_empty(), "{kind}: the first port was taken");
             assert!(running.is_alive());
             assert!(
@@ -466,18 +504,23 @@ mod tests {
             scratch: Some(folder.path().to_owned()),
             ..ManagedServer::new(ServerKind::Postgres)
         };
-        let guard = dyno_testkit::guard_command();
-        let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+        let supervisor = dyno_testkit::supervisor_command();
+        let supervisor =
+            SupervisorCommand { program: supervisor.program, arguments: supervisor.arguments };
         // Long enough for its words to come into its log.
-        let options =
-            StartOptions { ready_timeout: Duration::from_secs(4), ..StartOptions::new("mute", guard) };
+        let options = StartOptions {
+            ready_timeout: Duration::from_secs(4),
+            ..StartOptions::new("mute", supervisor)
+        };
         if rustix::process::geteuid().is_root()
             && account::for_server(ServerKind::Postgres, "postgres").is_err()
         {
             return;
         }
-        let error =
-            start(&server, &options, None, &mut free_port).err().expect("it never answers").to_string();
+        let error = start(&server, &options, None, &mut free_port)
+            .err()
+            .expect("it never answers")
+            .to_string();
         assert!(
             error.starts_with(
                 "the postgres server did not answer within 4 s (the last attempt: connect-refused"
@@ -494,13 +537,15 @@ mod tests {
             "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac\n\
              echo 'FATAL:  no'; exit 3",
         );
-        let error = start(&server, &options, None, &mut free_port).err().expect("it dies").to_string();
+        let error =
+            start(&server, &options, None, &mut free_port).err().expect("it dies").to_string();
         assert_eq!(
             error,
             "the postgres server ended with exit code 3 before it was ready; the last lines of its log:\n  | FATAL:  no"
         );
         script("initdb", "echo 'initdb: error: disk full'; exit 1");
-        let error = start(&server, &options, None, &mut free_port).err().expect("initdb fails").to_string();
+        let error =
+            start(&server, &options, None, &mut free_port).err().expect("initdb fails").to_string();
         assert!(
             error.contains(
                 "initdb ended with exit code 1; the last lines of its log:\n  | initdb: error: disk full"

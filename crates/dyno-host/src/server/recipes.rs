@@ -1,6 +1,6 @@
 //! Which recipe a kind of server is started by.
 
-use super::site::Recipe;
+use super::instance::Recipe;
 use super::{galera, mysql_family, ndb, postgres, replica};
 use dyno_model::plan::ServerKind;
 

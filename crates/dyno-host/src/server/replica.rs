@@ -1,12 +1,13 @@
-//! How a primary and its replicas are started: PostgreSQL's server, with a copy of the primary's data for each replica.
+//! How a primary and its replicas are started: PostgreSQL's server, with a copy of the primary's
+//! data for each replica.
 
 use super::binary::helper;
+use super::cluster_member::{ClusterMember, Membership};
+use super::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use super::postgres;
-use super::seat::{Membership, Seat};
-use super::site::{ACCOUNT, Recipe, Site, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::Launch;
+use crate::supervisor::Launch;
 use dyno_model::failure::OperationFailure;
 
 pub(super) const RECIPE: Recipe = Recipe {
@@ -23,16 +24,19 @@ const RESERVED: &[(&[&str], &str)] = &[(
     "dyno chooses how a primary and its replicas find each other; `synchronous = true` beside `kind` waits for a replica",
 )];
 
-/// A replica begins with a copy of the primary's data. It reads dyno's password from a file of its own, then and whenever it connects.
-fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
-    let Some(Seat { membership: Membership::Replica { primary: Some(port) }, .. }) = &site.seat else {
-        return (postgres::RECIPE.initialise)(site);
+/// A replica begins with a copy of the primary's data. It reads dyno's password from a file of its
+/// own, then and whenever it connects.
+fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
+    let Some(ClusterMember { membership: Membership::Replica { primary: Some(port) }, .. }) =
+        &instance.cluster_member
+    else {
+        return (postgres::RECIPE.initialise)(instance);
     };
-    let line = format!("127.0.0.1:{port}:*:{ACCOUNT}:{}\n", site.password.reveal());
-    let passwords = site.home.write_private("replication", &line)?;
+    let line = format!("127.0.0.1:{port}:*:{ACCOUNT}:{}\n", instance.password.reveal());
+    let passwords = instance.directories.write_private("replication", &line)?;
     let arguments = [
         "--pgdata".to_owned(),
-        path_text(&site.home.data()),
+        path_text(&instance.directories.data()),
         "--host=127.0.0.1".to_owned(),
         format!("--port={port}"),
         format!("--username={ACCOUNT}"),
@@ -41,19 +45,22 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
         "--wal-method=stream".to_owned(),
         "--checkpoint=fast".to_owned(),
     ];
-    let mut launch = site.home.launch(
-        helper(&site.binary, &["pg_basebackup"])?,
+    let mut launch = instance.directories.launch(
+        helper(&instance.binary, &["pg_basebackup"])?,
         arguments.into(),
-        site.home.initialise_log(),
+        instance.directories.initialise_log(),
     );
     launch.environment.push(("PGPASSFILE".to_owned(), path_text(&passwords)));
     Ok(vec![launch])
 }
 
 /// A replica has what the primary was furnished with.
-fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), OperationFailure> {
-    match site.seat.as_ref().is_some_and(Seat::is_replica) {
+fn furnish(
+    instance: &ServerInstance<'_>,
+    session: &mut ControlConnection,
+) -> Result<(), OperationFailure> {
+    match instance.cluster_member.as_ref().is_some_and(ClusterMember::is_replica) {
         true => Ok(()),
-        false => (postgres::RECIPE.furnish)(site, session),
+        false => (postgres::RECIPE.furnish)(instance, session),
     }
 }

@@ -1,10 +1,10 @@
 //! A server that runs, and its end.
 
+use super::cluster_member::ClusterMember;
 use super::harmed::Harmed;
 use super::inner::InnerNode;
-use super::seat::Seat;
-use crate::guard::{Exit, Guard, GuardCommand, Launch, Owner, StopStep};
 use crate::settings::{Compared, RoundedSetting};
+use crate::supervisor::{Exit, Launch, Owner, StopStep, Supervisor, SupervisorCommand};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ pub struct RunningServer {
     pub settings: BTreeMap<String, String>,
     pub(super) target: Target,
     pub(super) socket: Option<PathBuf>,
-    pub(super) guard: Option<Guard>,
+    pub(super) supervisor: Option<Supervisor>,
     pub(super) process: Option<ServerProcess>,
-    pub(super) place: Option<DataPlace>,
+    pub(super) place: Option<DataLocation>,
     /// Its own place in a cluster, and the nodes that joined it there.
-    pub(super) seat: Option<Seat>,
+    pub(super) cluster_member: Option<ClusterMember>,
     pub(super) joiners: Vec<RunningServer>,
     pub(super) harmed: Harmed,
     /// Nodes of its cluster that no client talks to, in the order in which they were started.
@@ -37,12 +37,12 @@ pub struct RunningServer {
 }
 
 /// Where the data of a server is that dyno started, and what keeping them takes.
-pub(super) struct DataPlace {
+pub(super) struct DataLocation {
     pub(super) data: PathBuf,
     /// The folder in which scratch folders are made.
     pub(super) beside: PathBuf,
     pub(super) owner: Option<Owner>,
-    pub(super) guard: GuardCommand,
+    pub(super) supervisor: SupervisorCommand,
 }
 
 /// What there is besides, when the server is a process.
@@ -80,10 +80,10 @@ impl RunningServer {
             settings: found.record,
             target,
             socket: None,
-            guard: None,
+            supervisor: None,
             process: None,
             place: None,
-            seat: None,
+            cluster_member: None,
             joiners: Vec::new(),
             harmed: Harmed::default(),
             inner: Vec::new(),
@@ -92,23 +92,24 @@ impl RunningServer {
         }
     }
 
-    /// How clients reach it: over TCP on 127.0.0.1, as they would reach one elsewhere. The account is dyno's own with
-    /// all rights; its password is random.
+    /// How clients reach it: over TCP on 127.0.0.1, as they would reach one elsewhere. The account
+    /// is dyno's own with all rights; its password is random.
     #[must_use]
     pub fn target(&self) -> Target {
         self.target.clone()
     }
 
-    /// A statement that a node of a cluster answers when it has done all that was committed on any node before.
+    /// A statement that a node of a cluster answers when it has done all that was committed on any
+    /// node before.
     #[must_use]
     pub fn barrier(&self) -> Option<&'static str> {
-        self.seat.as_ref().and_then(Seat::barrier)
+        self.cluster_member.as_ref().and_then(ClusterMember::barrier)
     }
 
     /// True for a node that only reads until it is promoted.
     #[must_use]
     pub fn is_replica(&self) -> bool {
-        self.seat.as_ref().is_some_and(Seat::is_replica)
+        self.cluster_member.as_ref().is_some_and(ClusterMember::is_replica)
     }
 
     /// It and the nodes that joined it; it alone, when it is no cluster.
@@ -144,12 +145,13 @@ impl RunningServer {
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         let lost = |name: String, ending: String| format!("lost {name}, which {ending}");
-        let inner = self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.ending()?)));
+        let inner =
+            self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.ending()?)));
         let sql = || {
             let names = self.kind.node_names(self.nodes().count() as u32, 0);
             self.nodes().zip(names).find_map(|(node, name)| Some(lost(name, node.own_ending()?)))
         };
-        match &self.seat {
+        match &self.cluster_member {
             None => self.own_ending(),
             Some(_) => inner.or_else(sql),
         }
@@ -157,7 +159,7 @@ impl RunningServer {
 
     /// One that was ended on purpose is missed by nobody.
     fn own_ending(&self) -> Option<String> {
-        self.guard.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
+        self.supervisor.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// Stops it: first as its manual says, after 30 s by force. Its folder is removed.
@@ -172,20 +174,20 @@ impl RunningServer {
         while let Some(mut joiner) = self.joiners.pop() {
             stopped.problems.extend(joiner.stop_now().problems);
         }
-        let Some(mut guard) = self.guard.take() else { return stopped };
+        let Some(mut supervisor) = self.supervisor.take() else { return stopped };
         let inner = std::mem::take(&mut self.inner);
         if let Some(process) = self.process.take() {
-            stopped.exit = guard.reins.exit();
+            stopped.exit = supervisor.handle.exit();
             stopped.was_dead = stopped.exit.is_some();
             if !stopped.was_dead {
-                match guard.reins.stop(&process.stop) {
+                match supervisor.handle.stop(&process.stop) {
                     Ok(exit) => stopped.exit = exit,
                     Err(error) => stopped.problems.push(error.to_string()),
                 }
             }
             stopped.log = process.kept_log;
         }
-        stopped.problems.extend(guard.finish());
+        stopped.problems.extend(supervisor.finish());
         stopped.problems.extend(inner.into_iter().rev().flat_map(InnerNode::stop));
         stopped
     }

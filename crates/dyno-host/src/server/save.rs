@@ -1,37 +1,49 @@
 //! A server's data folder after loading: kept, and copied for later starts.
 
 use super::RunningServer;
-use super::site::Site;
+use super::instance::ServerInstance;
 use crate::data_set::{SavedDataSet, copy_into, uncopied};
 use crate::error::HostError;
 use crate::folder::Folder;
-use crate::guard::Owner;
 use crate::probe::disk_space;
 use crate::storage::move_log;
+use crate::supervisor::Owner;
 use std::path::Path;
 
-/// Room that must be left beside a copy, for logs, temporary tables and what the server writes: 256 MiB.
+/// Room that must be left beside a copy, for logs, temporary tables and what the server writes: 256
+/// MiB.
 const ROOM: u64 = 256 << 20;
 
 impl RunningServer {
     /// Stops the server in order and keeps its data folder, for other starts to begin with.
     ///
     /// # Errors
-    /// When it has no data folder, did not end in order, or the folder cannot be kept. Nothing is left behind then.
+    /// When it has no data folder, did not end in order, or the folder cannot be kept. Nothing is
+    /// left behind then.
     pub fn stop_and_save(mut self) -> Result<SavedDataSet, HostError> {
-        let (Some(mut guard), Some(place)) = (self.guard.take(), self.place.take()) else {
-            return Err(uncopied(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
+        let (Some(mut supervisor), Some(place)) = (self.supervisor.take(), self.place.take())
+        else {
+            return Err(uncopied(
+                Path::new("-"),
+                format!("{} has no data folder to be saved", self.kind),
+            ));
         };
         if let Some(process) = self.process.take() {
-            let exit = guard.reins.stop(&process.stop)?;
+            let exit = supervisor.handle.stop(&process.stop)?;
             if !exit.is_some_and(|exit| exit.is_success()) {
                 let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
                 return Err(uncopied(&place.data, format!("the server that loaded it {how}")));
             }
         }
         let password = self.target.password.clone();
-        let saved = SavedDataSet::take(&place.data, &place.beside, place.owner, password, &place.guard)?;
-        match guard.finish().into_iter().next() {
+        let saved = SavedDataSet::take(
+            &place.data,
+            &place.beside,
+            place.owner,
+            password,
+            &place.supervisor,
+        )?;
+        match supervisor.finish().into_iter().next() {
             Some(problem) => Err(uncopied(&place.data, problem)),
             None => Ok(saved),
         }
@@ -39,23 +51,30 @@ impl RunningServer {
 }
 
 /// Copies a saved data set into the scratch folder of a server that is about to start.
-pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), HostError> {
-    let data = site.home.data();
-    copy(saved, &data, site.home.owner)?;
-    match &site.log_folder {
+pub(super) fn restore(
+    instance: &ServerInstance<'_>,
+    saved: &SavedDataSet,
+) -> Result<(), HostError> {
+    let data = instance.directories.data();
+    copy(saved, &data, instance.directories.owner)?;
+    match &instance.log_folder {
         None => Ok(()),
-        Some(log) => {
-            move_log(&site.recipe.log, &data, log, site.home.owner).map_err(|error| uncopied(log, error))
-        }
+        Some(log) => move_log(&instance.recipe.log, &data, log, instance.directories.owner)
+            .map_err(|error| uncopied(log, error)),
     }
 }
 
 /// Copies a saved data set to a folder that does not exist yet, if there is room for it.
-pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> Result<(), HostError> {
+pub(super) fn copy(
+    saved: &SavedDataSet,
+    data: &Path,
+    owner: Option<Owner>,
+) -> Result<(), HostError> {
     let scratch = data.parent().unwrap_or(data);
     let free = disk_space(scratch).map_or(u64::MAX, |space| space.free);
     if free < saved.bytes.saturating_add(ROOM) && !shares_blocks(scratch) {
-        let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes >> 20);
+        let reason =
+            format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes >> 20);
         return Err(uncopied(data, reason));
     }
     let copied = Folder::of(&saved.folder, owner).and_then(|from| {

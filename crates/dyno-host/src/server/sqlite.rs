@@ -2,30 +2,33 @@
 
 use super::error::{query, scratch, settings_differ};
 use super::process::{check_parent, make_folder};
-use super::running::{DataPlace, RunningServer};
+use super::running::{DataLocation, RunningServer};
 use super::{StartOptions, save};
 use crate::control_connection::ControlConnection;
 use crate::engine::read_pragma;
 use crate::error::HostError;
-use crate::guard::Guard;
 use crate::settings;
+use crate::supervisor::Supervisor;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Pragmas that belong to the file, in the order in which they must be given; the page size only takes effect before
-/// the journal becomes a write-ahead log. All others belong to a connection.
+/// Pragmas that belong to the file, in the order in which they must be given; the page size only
+/// takes effect before the journal becomes a write-ahead log. All others belong to a connection.
 const OF_THE_FILE: [&str; 3] = ["encoding", "page_size", "auto_vacuum"];
 
-pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
+pub(super) fn start(
+    server: &ManagedServer,
+    options: &StartOptions,
+) -> Result<RunningServer, HostError> {
     let kind = ServerKind::Sqlite;
     let parent = server.scratch.clone().unwrap_or_else(std::env::temp_dir);
     check_parent(&parent, None)?;
     let parent = std::fs::canonicalize(&parent).map_err(|error| scratch(&parent, error))?;
-    let mut guard = Guard::start(&options.guard)?;
-    let folder = make_folder(&mut guard, &parent, "dyno-sqlite", None, &[])?;
+    let mut supervisor = Supervisor::start(&options.supervisor)?;
+    let folder = make_folder(&mut supervisor, &parent, "dyno-sqlite", None, &[])?;
     // The file and its journals are a folder of their own, which can be kept and copied as a whole.
     let data = folder.join("data");
     let began = Instant::now();
@@ -39,9 +42,11 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let asked = &server.settings;
     let pragma = |name: &str, value: &str| format!("PRAGMA {name} = {value}");
     let query = |doing| query(kind, doing);
-    let find =
-        |name: &str| asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
-    let mut session = ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
+    let find = |name: &str| {
+        asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    };
+    let mut session =
+        ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
     for name in OF_THE_FILE {
         if let Some(value) = find(name) {
             session.run(&pragma(name, value)).map_err(query("setting a pragma"))?;
@@ -61,15 +66,21 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         }
     }
 
-    let mut session = ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
+    let mut session =
+        ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
     let found = read_back(&mut session, &server.settings).map_err(query("reading its pragmas"))?;
     let found = settings::compared(Engine::Sqlite, &server.settings, &found);
     if !found.problems.is_empty() {
         return Err(settings_differ(kind, &found.problems, &[]));
     }
     let mut running = RunningServer::new(kind, session.identity().version, target, found);
-    running.guard = Some(guard);
-    running.place = Some(DataPlace { data, beside: parent, owner: None, guard: options.guard.clone() });
+    running.supervisor = Some(supervisor);
+    running.place = Some(DataLocation {
+        data,
+        beside: parent,
+        owner: None,
+        supervisor: options.supervisor.clone(),
+    });
     running.restoring = restoring;
     Ok(running)
 }

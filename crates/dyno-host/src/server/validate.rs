@@ -1,5 +1,5 @@
-//! What a server's program says about settings without being started: a slip of the finger in the last level of a campaign
-//! is told before the first trial and not in the middle of the night.
+//! What a server's program says about settings without being started: a slip of the finger in the
+//! last level of a campaign is told before the first trial and not in the middle of the night.
 
 use super::error::setting_refused;
 use super::recipes::recipe;
@@ -10,8 +10,9 @@ use crate::settings;
 use dyno_model::plan::ManagedServer;
 use std::process::{Command, Stdio};
 
-/// Asks the server's program whether it knows all settings and takes their values. It says so for most of them only; the
-/// rest, and values that it changes without a word, are found when settings are read back after the start.
+/// Asks the server's program whether it knows all settings and takes their values. It says so for
+/// most of them only; the rest, and values that it changes without a word, are found when settings
+/// are read back after the start.
 ///
 /// # Errors
 /// With the program's words, for the first setting that it complains about.
@@ -34,14 +35,15 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), HostE
             Some(found) => !settings::is_rounding(binary.kind.engine(), name, value, found),
             None => !line.contains("[Warning]"),
         };
-        let words: Vec<String> = log::complaints(&words, name).into_iter().filter(is_refusal).collect();
+        let words: Vec<String> =
+            log::complaints(&words, name).into_iter().filter(is_refusal).collect();
         (!words.is_empty()).then(|| setting_refused(binary.kind, name, value, &words))
     };
     server.settings.iter().find_map(refusal).map_or(Ok(()), Err)
 }
 
-/// The value that a server of the MySQL family will have instead of one that is out of its bounds, in its words: `[Warning]
-/// option 'NAME': unsigned value 7 adjusted to 3`.
+/// The value that a server of the MySQL family will have instead of one that is out of its bounds,
+/// in its words: `[Warning] option 'NAME': unsigned value 7 adjusted to 3`.
 fn adjusted(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" adjusted to ")?;
     rest.split_whitespace().next().map(|value| value.trim_end_matches('.'))

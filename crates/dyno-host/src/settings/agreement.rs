@@ -13,7 +13,8 @@ pub(super) enum Agreement {
     Different,
 }
 
-/// Compares a setting with what was asked for. `all` are the server's settings, of which some say how others are rounded.
+/// Compares a setting with what was asked for. `all` are the server's settings, of which some say
+/// how others are rounded.
 pub(super) fn compare(
     engine: Engine,
     name: &str,
@@ -34,7 +35,9 @@ pub(super) fn compare(
 /// True when the server's setting is what was asked for.
 fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
     let asked = asked.trim();
-    if asked.eq_ignore_ascii_case(found.value.trim()) || asked.eq_ignore_ascii_case(found.shown.trim()) {
+    if asked.eq_ignore_ascii_case(found.value.trim())
+        || asked.eq_ignore_ascii_case(found.shown.trim())
+    {
         return true;
     }
     (questions(engine).settings.is_same)(name, asked, found)

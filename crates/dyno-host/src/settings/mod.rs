@@ -1,7 +1,9 @@
-//! Settings of a server: read back, compared with what was asked for, and those that matter for the figures.
+//! Settings of a server: read back, compared with what was asked for, and those that matter for the
+//! figures.
 //!
-//! A server may read `4G`, store `4294967296` and print `4GB`; [`agreement`] knows each engine's ways of writing the
-//! same value, so a setting counts as not taken only when its value really is another one.
+//! A server may read `4G`, store `4294967296` and print `4GB`; [`agreement`] knows each engine's
+//! ways of writing the same value, so a setting counts as not taken only when its value really is
+//! another one.
 
 mod agreement;
 pub(crate) mod setting;
@@ -42,7 +44,8 @@ pub(crate) fn read_with(
     (questions(engine).settings.read)(session)
 }
 
-/// A setting's name as the server lists it: in lower case, and as the MySQL family writes what it reads with `-` or `_`.
+/// A setting's name as the server lists it: in lower case, and as the MySQL family writes what it
+/// reads with `-` or `_`.
 #[must_use]
 pub fn listed_name(engine: Engine, name: &str) -> String {
     (questions(engine).settings.listed)(&name.trim().to_ascii_lowercase())
@@ -59,8 +62,8 @@ pub struct RoundedSetting {
     pub found: String,
 }
 
-/// Whether a server that says beforehand that it will have `found` merely rounds what is asked for. What other settings say
-/// about rounding is not known yet.
+/// Whether a server that says beforehand that it will have `found` merely rounds what is asked for.
+/// What other settings say about rounding is not known yet.
 pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) -> bool {
     let (listed, found) = (listed_name(engine, name), Setting::plain(found.to_owned()));
     agreement::compare(engine, &listed, asked, &found, &BTreeMap::new()) != Agreement::Different
@@ -69,7 +72,8 @@ pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) 
 /// How a server's settings stand to those that were asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Compared {
-    /// What goes into the record: the settings asked for and those that matter, as people write them.
+    /// What goes into the record: the settings asked for and those that matter, as people write
+    /// them.
     pub(crate) record: BTreeMap<String, String>,
     /// What was asked for and is not in force.
     pub(crate) problems: Vec<SettingProblem>,
@@ -99,8 +103,10 @@ pub(crate) fn compared(
                 (format!("{value} (given, cannot be read back)"), Some(text))
             }
             Some((setting, value)) => {
-                let (agreement, found) =
-                    (agreement::compare(engine, &listed, &value, setting, found), setting.shown.clone());
+                let (agreement, found) = (
+                    agreement::compare(engine, &listed, &value, setting, found),
+                    setting.shown.clone(),
+                );
                 if agreement == Agreement::Rounded {
                     let (name, asked, found) = (name.clone(), value.to_string(), found.clone());
                     compared.rounded.push(RoundedSetting { name, asked, found });
@@ -120,7 +126,8 @@ pub(crate) fn compared(
     compared
 }
 
-/// At most three names, those that share the most words with the given one, if that is more than half of its words.
+/// At most three names, those that share the most words with the given one, if that is more than
+/// half of its words.
 fn similar(name: &str, found: &BTreeMap<String, Setting>) -> Vec<String> {
     let words: Vec<&str> = name.split('_').filter(|word| word.len() > 1).collect();
     let shared = |candidate: &str| {
@@ -155,7 +162,10 @@ mod tests {
     use super::*;
 
     fn found(pairs: &[(&str, &str)]) -> BTreeMap<String, Setting> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), Setting::plain((*value).to_owned()))).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), Setting::plain((*value).to_owned())))
+            .collect()
     }
 
     fn asked(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -165,7 +175,8 @@ mod tests {
     #[test]
     fn a_setting_that_did_not_take_names_asked_and_found() {
         let found = found(&[("innodb_buffer_pool_size", "134217728")]);
-        let problems = compared(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found).problems;
+        let problems =
+            compared(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found).problems;
         assert_eq!(
             problems[0].text,
             "setting \"innodb-buffer-pool-size\" did not take effect: asked for \"4G\", the server has \"134217728\""
@@ -174,9 +185,13 @@ mod tests {
 
     #[test]
     fn a_setting_the_server_does_not_list_is_unknown_and_similar_ones_are_named() {
-        let found =
-            found(&[("innodb_buffer_pool_size", "1"), ("innodb_buffer_pool_instances", "1"), ("port", "1")]);
-        let problems = compared(Engine::Mysql, &asked(&[("innodb_buffer_size", "4G")]), &found).problems;
+        let found = found(&[
+            ("innodb_buffer_pool_size", "1"),
+            ("innodb_buffer_pool_instances", "1"),
+            ("port", "1"),
+        ]);
+        let problems =
+            compared(Engine::Mysql, &asked(&[("innodb_buffer_size", "4G")]), &found).problems;
         assert_eq!(
             problems[0].text,
             "the server has no setting \"innodb_buffer_size\"; did you mean innodb_buffer_pool_size?"
@@ -208,9 +223,14 @@ mod tests {
     fn names_are_listed_once_and_as_servers_write_them() {
         for engine in [Engine::Mysql, Engine::Postgres, Engine::Sqlite] {
             let names = questions(engine).settings.that_matter;
-            assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "{engine}: sorted, no name twice");
             assert!(
-                names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+                names.windows(2).all(|pair| pair[0] < pair[1]),
+                "{engine}: sorted, no name twice"
+            );
+            assert!(
+                names
+                    .iter()
+                    .all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
             );
         }
     }

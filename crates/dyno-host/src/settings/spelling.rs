@@ -4,17 +4,20 @@ use crate::engine::questions;
 use dyno_model::plan::ServerKind;
 use std::borrow::Cow;
 
-/// A setting's value as the server reads it. Only sizes that the server would not understand are written anew; everything
-/// else goes to it as the spec has it.
+/// A setting's value as the server reads it. Only sizes that the server would not understand are
+/// written anew; everything else goes to it as the spec has it.
 ///
 /// * MySQL family: reads `4G`; `4GB` and `4GiB` become that.
 /// * PostgreSQL: reads `4GB`; `4G` and `4GiB` become that.
-/// * SQLite: reads numbers; sizes become bytes, and for `cache_size` the negative number of KiB that means a size there.
+/// * SQLite: reads numbers; sizes become bytes, and for `cache_size` the negative number of KiB
+///   that means a size there.
 #[must_use]
 pub fn as_server_reads<'v>(kind: ServerKind, name: &str, value: &'v str) -> Cow<'v, str> {
     let Some((digits, unit)) = size(value) else { return Cow::Borrowed(value) };
     let settings = &questions(kind.engine()).settings;
-    let Some(written) = (settings.size)(name, digits, &unit[..1]) else { return Cow::Borrowed(value) };
+    let Some(written) = (settings.size)(name, digits, &unit[..1]) else {
+        return Cow::Borrowed(value);
+    };
     if written == value { Cow::Borrowed(value) } else { Cow::Owned(written) }
 }
 

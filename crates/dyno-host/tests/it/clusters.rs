@@ -18,10 +18,16 @@ fn value(target: &Target, sql: &str) -> String {
 #[test]
 fn what_one_node_commits_the_others_have_and_each_has_the_settings() {
     let scratch = open_folder();
-    let Some(server) = running(GALERA, scratch.path(), &[("innodb_lock_wait_timeout", "7")]) else { return };
+    let Some(server) = running(GALERA, scratch.path(), &[("innodb_lock_wait_timeout", "7")]) else {
+        return;
+    };
     let nodes: Vec<_> = server.nodes().collect();
     assert_eq!(nodes.len(), 3);
-    assert!(server.version.starts_with("3 × ") && server.version.contains("Galera "), "{}", server.version);
+    assert!(
+        server.version.starts_with("3 × ") && server.version.contains("Galera "),
+        "{}",
+        server.version
+    );
     ask(&nodes[2].target(), "CREATE TABLE t (id int PRIMARY KEY)");
     ask(&nodes[2].target(), "INSERT INTO t VALUES (7)");
     for node in &nodes {
@@ -32,7 +38,8 @@ fn what_one_node_commits_the_others_have_and_each_has_the_settings() {
     }
     let ports: Vec<_> = nodes.iter().map(|node| node.target().endpoint.to_string()).collect();
     assert!(ports[0] != ports[1] && ports[1] != ports[2] && ports[0] != ports[2], "{ports:?}");
-    // A statement on each node that is no work for the others, who count what they repeat as their own, and what all have counted.
+    // A statement on each node that is no work for the others, who count what they repeat as their
+    // own, and what all have counted.
     let targets: Vec<Target> = nodes.iter().map(|node| node.target()).collect();
     let before = counters::sums(&targets).unwrap();
     for target in &targets {
@@ -101,7 +108,8 @@ fn a_node_that_cannot_have_the_data_is_named_with_its_words_and_nothing_stays() 
     use std::os::unix::fs::PermissionsExt;
     let Some(server) = require_server(GALERA) else { return };
     let (scratch, programs) = (open_folder(), open_folder());
-    // Programs of the server's own come from its folder; without the one that copies, nobody can join.
+    // Programs of the server's own come from its folder; without the one that copies, nobody can
+    // join.
     let original = dyno_host::server::locate(GALERA, None).unwrap();
     for (name, text) in [
         (
@@ -122,10 +130,14 @@ fn a_node_that_cannot_have_the_data_is_named_with_its_words_and_nothing_stays() 
         scratch: Some(scratch.path().to_owned()),
         ..server
     };
-    let error =
-        start(&server, &StartOptions { name: "G".to_owned(), ..options() }).err().unwrap().to_string();
+    let error = start(&server, &StartOptions { name: "G".to_owned(), ..options() })
+        .err()
+        .unwrap()
+        .to_string();
     assert!(
-        error.starts_with("node 2 of 3: the galera server ended with exit code 1 before it was ready"),
+        error.starts_with(
+            "node 2 of 3: the galera server ended with exit code 1 before it was ready"
+        ),
         "{error}"
     );
     assert!(error.ends_with("| [ERROR] no data for me"), "{error}");
@@ -135,8 +147,12 @@ fn a_node_that_cannot_have_the_data_is_named_with_its_words_and_nothing_stays() 
 #[test]
 fn how_nodes_find_each_other_is_no_setting_of_the_users() {
     let settings = BTreeMap::from([("wsrep-cluster-address".to_owned(), "gcomm://".to_owned())]);
-    let error = check_settings(&ManagedServer { settings: settings.clone(), ..ManagedServer::new(GALERA) });
+    let error =
+        check_settings(&ManagedServer { settings: settings.clone(), ..ManagedServer::new(GALERA) });
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("wsrep-cluster-address") && error.contains("nodes of a cluster"), "{error}");
+    assert!(
+        error.contains("wsrep-cluster-address") && error.contains("nodes of a cluster"),
+        "{error}"
+    );
     check_settings(&ManagedServer { settings, ..ManagedServer::new(ServerKind::Mariadb) }).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Commands of the user's, and what becomes of what they leave running.
 
 use dyno_host::shell;
-use dyno_testkit::{guard_command, is_process, wait_until};
+use dyno_testkit::{is_process, supervisor_command, wait_until};
 use std::time::Duration;
 
 #[test]
@@ -12,7 +12,8 @@ fn what_a_command_leaves_running_is_ended_unless_it_is_meant_to_stay_and_the_com
         // In a session of its own, as servers are.
         let command = format!("setsid sleep 300 & echo $! > '{}'\n{end}", file.display());
         let limit = Duration::from_secs(60);
-        let ended = shell::run("it", &command, Vec::new(), limit, leaves_running, &guard_command());
+        let ended =
+            shell::run("it", &command, Vec::new(), limit, leaves_running, &supervisor_command());
         (ended.is_ok(), std::fs::read_to_string(&file).unwrap().trim().parse::<u32>().unwrap())
     };
     for (end, leaves_running) in [("true", false), ("exit 3", true)] {

@@ -6,8 +6,8 @@ use dyno_model::plan::ServerKind;
 use dyno_testkit::wait_until;
 use std::collections::BTreeMap;
 
-/// What grew (or shrank) between two snapshots. Counters that did not change are left out, and one that the first
-/// snapshot does not have yet began at 0.
+/// What grew (or shrank) between two snapshots. Counters that did not change are left out, and one
+/// that the first snapshot does not have yet began at 0.
 fn delta(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
     let changed = |(name, after): (&String, &i64)| {
         let change = after.checked_sub(before.get(name).copied().unwrap_or(0))?;
@@ -50,8 +50,8 @@ fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
         ask(&target, "INSERT INTO t VALUES (1)");
     }
     ask(&target, "SELECT * FROM t");
-    // Sessions report when they end, and a new session may look before an old one has ended: that which made the table, whose row
-    // in the catalogue is one more, too.
+    // Sessions report when they end, and a new session may look before an old one has ended: that
+    // which made the table, whose row in the catalogue is one more, too.
     let mut grown = delta(&before, &snapshot(&target).unwrap());
     wait_until("all sessions have reported", || {
         grown = delta(&before, &snapshot(&target).unwrap());

@@ -14,7 +14,8 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = described(kind, scratch.path(), &[]) else { continue };
-        let loading = start(&loader(&server, &server), &options()).unwrap_or_else(|error| panic!("{error}"));
+        let loading =
+            start(&loader(&server, &server), &options()).unwrap_or_else(|error| panic!("{error}"));
         let mut session = connect(&loading.target());
         for sql in [
             "CREATE TABLE words (id INT PRIMARY KEY, word VARCHAR(9))",
@@ -23,10 +24,14 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
             block_on(session.query(sql, &mut Discard)).unwrap();
         }
         block_on(session.close());
-        let saved = Arc::new(loading.stop_and_save().unwrap_or_else(|error| panic!("{kind}: {error}")));
+        let saved =
+            Arc::new(loading.stop_and_save().unwrap_or_else(|error| panic!("{kind}: {error}")));
         assert!(saved.bytes > 1 << 20);
-        let setting =
-            if kind == ServerKind::Postgres { ("work_mem", "7MB") } else { ("max_connections", "77") };
+        let setting = if kind == ServerKind::Postgres {
+            ("work_mem", "7MB")
+        } else {
+            ("max_connections", "77")
+        };
         for _ in 0..2 {
             let server = described(kind, scratch.path(), &[setting]).expect("it is installed");
             let options = StartOptions { data: Some(Arc::clone(&saved)), ..options() };
@@ -50,14 +55,18 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
 fn a_loader_writes_no_binary_log_and_the_copies_do_as_they_are_asked() {
     let scratch = open_folder();
     let Some(server) = described(ServerKind::Mysql, scratch.path(), &[]) else { return };
-    let loading = start(&loader(&server, &server), &options()).unwrap_or_else(|error| panic!("{error}"));
+    let loading =
+        start(&loader(&server, &server), &options()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(loading.settings["log_bin"], "OFF");
     let saved = Arc::new(loading.stop_and_save().unwrap_or_else(|error| panic!("{error}")));
     let names: Vec<String> = std::fs::read_dir(&saved.folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .collect();
-    assert!(!names.iter().any(|name| name.contains("binlog") || name == "ib_buffer_pool"), "{names:?}");
+    assert!(
+        !names.iter().any(|name| name.contains("binlog") || name == "ib_buffer_pool"),
+        "{names:?}"
+    );
     let options = StartOptions { data: Some(Arc::clone(&saved)), ..options() };
     let copy = start(&server, &options).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(copy.settings["log_bin"], "ON");

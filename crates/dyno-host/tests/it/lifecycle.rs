@@ -1,8 +1,10 @@
 //! From start to stop.
 
-use crate::{DATABASES, PROCESSES, ask, described, is_empty, open_folder, options, running, shared};
-use dyno_host::guard::GuardCommand;
+use crate::{
+    DATABASES, PROCESSES, ask, described, is_empty, open_folder, options, running, shared,
+};
 use dyno_host::server::{StartOptions, start};
+use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::Endpoint;
 use dyno_testkit::{is_process, require_server, wait_until};
@@ -21,13 +23,21 @@ fn every_kind_starts_answers_stops_and_leaves_nothing() {
         let started = begin.elapsed();
         assert_eq!(ask(&server.target(), "SELECT 41 + 1").first(), Some("42"), "{kind}");
         assert!(server.is_alive() && server.ending().is_none());
-        assert!(server.version.starts_with(|c: char| c.is_ascii_digit()), "{kind}: {}", server.version);
+        assert!(
+            server.version.starts_with(|c: char| c.is_ascii_digit()),
+            "{kind}: {}",
+            server.version
+        );
         let pid = server.pid();
         assert_eq!(pid.is_some(), PROCESSES.contains(&kind));
         let begin = Instant::now();
         let stopped = server.stop();
         println!("{kind}: started in {started:?}, stopped in {:?}", begin.elapsed());
-        assert_eq!((stopped.problems.as_slice(), stopped.was_dead), ([].as_slice(), false), "{kind}");
+        assert_eq!(
+            (stopped.problems.as_slice(), stopped.was_dead),
+            ([].as_slice(), false),
+            "{kind}"
+        );
         if let Some(pid) = pid {
             assert!(stopped.exit.unwrap().is_success(), "{kind}: {:?}", stopped.exit);
             assert!(!is_process(pid));
@@ -45,9 +55,14 @@ fn no_harm_is_done_to_a_server_that_is_dead_already() {
         let pid = Pid::from_raw(i32::try_from(server.pid().unwrap()).unwrap()).unwrap();
         kill_process(pid, Signal::KILL).unwrap();
         wait_until("its death is noticed", || !server.is_alive());
-        for harm in [node.kill(), node.halt(), node.go_on(), node.start(), node.restart(), node.promote()] {
+        for harm in
+            [node.kill(), node.halt(), node.go_on(), node.start(), node.restart(), node.promote()]
+        {
             let error = harm.unwrap_err().to_string();
-            assert!(error.starts_with("server does not run: it was killed (signal 9)"), "{kind}: {error}");
+            assert!(
+                error.starts_with("server does not run: it was killed (signal 9)"),
+                "{kind}: {error}"
+            );
         }
         // It was no harm of dyno's, and stays an accident.
         assert!(server.ending().is_some_and(|ending| ending.contains("signal 9")), "{kind}");
@@ -57,10 +72,10 @@ fn no_harm_is_done_to_a_server_that_is_dead_already() {
 }
 
 #[test]
-fn the_null_server_is_there_without_a_guard() {
+fn the_null_server_is_there_without_a_supervisor() {
     let server = ManagedServer::new(ServerKind::Null);
-    let no_guard = GuardCommand { program: "/nonexistent".into(), arguments: Vec::new() };
-    let server = start(&server, &StartOptions::new("null", no_guard)).unwrap();
+    let no_supervisor = SupervisorCommand { program: "/nonexistent".into(), arguments: Vec::new() };
+    let server = start(&server, &StartOptions::new("null", no_supervisor)).unwrap();
     assert!(server.is_alive() && server.pid().is_none() && server.settings.is_empty());
     assert!(server.stop().problems.is_empty());
 }
@@ -70,19 +85,27 @@ fn clients_come_in_over_tcp_on_loopback_and_over_the_socket_always_with_the_pass
     for kind in PROCESSES {
         let Some(server) = shared(kind) else { continue };
         let (tcp, unix) = (server.target(), server.unix_target().unwrap());
-        assert!(matches!(&tcp.endpoint, Endpoint::Tcp { host, .. } if host == "127.0.0.1"), "{kind}");
+        assert!(
+            matches!(&tcp.endpoint, Endpoint::Tcp { host, .. } if host == "127.0.0.1"),
+            "{kind}"
+        );
         let Endpoint::Unix(socket) = &unix.endpoint else { panic!("{kind}: {}", unix.endpoint) };
         assert!(socket.as_os_str().len() <= 107 && socket.exists(), "{}", socket.display());
         for mut target in [tcp, unix] {
             assert_eq!(ask(&target, "SELECT 1").first(), Some("1"), "{kind} {}", target.endpoint);
             target.password = dyno_model::secret::Secret::new("wrong");
-            let failure =
-                dyno_drivers::block_on(<dyno_drivers::Connection as dyno_drivers::Driver>::connect(
+            let failure = dyno_drivers::block_on(
+                <dyno_drivers::Connection as dyno_drivers::Driver>::connect(
                     &target,
                     &dyno_drivers::Io::Blocking,
-                ));
+                ),
+            );
             let failure = failure.err().expect("a wrong password lets nobody in");
-            assert_eq!(failure.kind, dyno_model::failure::FailureKind::Authentication, "{kind}: {failure}");
+            assert_eq!(
+                failure.kind,
+                dyno_model::failure::FailureKind::Authentication,
+                "{kind}: {failure}"
+            );
         }
     }
 }
@@ -91,7 +114,9 @@ fn clients_come_in_over_tcp_on_loopback_and_over_the_socket_always_with_the_pass
 fn the_scratch_folder_is_the_servers_alone() {
     for kind in PROCESSES {
         let Some(server) = shared(kind) else { continue };
-        let Endpoint::Unix(socket) = server.unix_target().unwrap().endpoint else { panic!("no socket") };
+        let Endpoint::Unix(socket) = server.unix_target().unwrap().endpoint else {
+            panic!("no socket")
+        };
         let metadata = std::fs::metadata(socket.parent().unwrap()).unwrap();
         assert_eq!(metadata.permissions().mode() & 0o777, 0o700, "{kind}");
         let owner = std::fs::metadata(format!("/proc/{}", server.pid().unwrap())).unwrap().uid();
@@ -106,7 +131,8 @@ fn two_servers_of_a_kind_run_at_the_same_time() {
         let scratch = open_folder();
         let Some(description) = described(kind, scratch.path(), &[]) else { continue };
         let (one, two) = std::thread::scope(|scope| {
-            let start = || start(&description, &options()).unwrap_or_else(|error| panic!("{error}"));
+            let start =
+                || start(&description, &options()).unwrap_or_else(|error| panic!("{error}"));
             let other = scope.spawn(start);
             (start(), other.join().unwrap())
         });
@@ -115,7 +141,11 @@ fn two_servers_of_a_kind_run_at_the_same_time() {
         assert_eq!(ask(&one.target(), "SELECT count(*) FROM only_here").first(), Some("0"));
         ask(&two.target(), "CREATE TABLE only_here (id INTEGER)");
         drop(one);
-        assert_eq!(ask(&two.target(), "SELECT count(*) FROM only_here").first(), Some("0"), "{kind}");
+        assert_eq!(
+            ask(&two.target(), "SELECT count(*) FROM only_here").first(),
+            Some("0"),
+            "{kind}"
+        );
         drop(two);
         assert!(is_empty(scratch.path()));
     }
@@ -167,10 +197,14 @@ fn kill(pid: u32) {
 fn a_missing_program_is_an_error_that_says_where_it_was_looked_for() {
     let empty = tempfile::tempdir().unwrap();
     for kind in PROCESSES {
-        let server = ManagedServer { bin_dir: Some(empty.path().to_owned()), ..ManagedServer::new(kind) };
+        let server =
+            ManagedServer { bin_dir: Some(empty.path().to_owned()), ..ManagedServer::new(kind) };
         let error = start(&server, &options()).err().expect("nothing to start").to_string();
         assert!(
-            error.starts_with(&format!("no {kind} server found; looked for\n  {}", empty.path().display())),
+            error.starts_with(&format!(
+                "no {kind} server found; looked for\n  {}",
+                empty.path().display()
+            )),
             "{error}"
         );
         assert!(error.contains("scripts/servers"), "{error}");
@@ -178,11 +212,12 @@ fn a_missing_program_is_an_error_that_says_where_it_was_looked_for() {
 }
 
 #[test]
-fn a_guard_that_cannot_be_started_is_named() {
+fn a_supervisor_that_cannot_be_started_is_named() {
     let scratch = open_folder();
     let description = described(ServerKind::Sqlite, scratch.path(), &[]).unwrap();
-    let guard = GuardCommand { program: PathBuf::from("/nonexistent/dyno"), arguments: Vec::new() };
-    let error = start(&description, &StartOptions::new("x", guard)).err().unwrap().to_string();
+    let supervisor =
+        SupervisorCommand { program: PathBuf::from("/nonexistent/dyno"), arguments: Vec::new() };
+    let error = start(&description, &StartOptions::new("x", supervisor)).err().unwrap().to_string();
     assert!(error.contains("/nonexistent/dyno"), "{error}");
 }
 
@@ -198,7 +233,8 @@ fn a_scratch_folder_that_is_missing_or_out_of_reach_is_named_with_the_remedy() {
             (PathBuf::from("/proc"), ""),
         ] {
             server.scratch = Some(path.clone());
-            let error = start(&server, &options()).err().expect("an unusable scratch folder").to_string();
+            let error =
+                start(&server, &options()).err().expect("an unusable scratch folder").to_string();
             assert!(
                 error.starts_with(&format!("cannot use the scratch folder {}", path.display())),
                 "{kind}: {error}"
@@ -212,8 +248,12 @@ fn a_scratch_folder_that_is_missing_or_out_of_reach_is_named_with_the_remedy() {
         for kind in PROCESSES {
             let Some(mut server) = require_server(kind) else { continue };
             server.scratch = Some(closed.path().to_owned());
-            let error = start(&server, &options()).err().expect("a closed scratch folder").to_string();
-            assert!(error.contains(&format!("may not enter {}", closed.path().display())), "{kind}: {error}");
+            let error =
+                start(&server, &options()).err().expect("a closed scratch folder").to_string();
+            assert!(
+                error.contains(&format!("may not enter {}", closed.path().display())),
+                "{kind}: {error}"
+            );
         }
     }
 }

@@ -16,8 +16,8 @@ mod replicas;
 mod settings;
 
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
-use dyno_host::guard::GuardCommand;
 use dyno_host::server::{RunningServer, StartOptions, start};
+use dyno_host::supervisor::SupervisorCommand;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::Target;
 use dyno_testkit::{TempDir, require_server};
@@ -31,12 +31,15 @@ const PROCESSES: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, Serv
 const DATABASES: [ServerKind; 4] =
     [ServerKind::Sqlite, ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
 
-fn guard() -> GuardCommand {
-    GuardCommand { program: env!("CARGO_BIN_EXE_dyno-server").into(), arguments: vec!["guard".into()] }
+fn supervisor() -> SupervisorCommand {
+    SupervisorCommand {
+        program: env!("CARGO_BIN_EXE_dyno-server").into(),
+        arguments: vec!["guard".into()],
+    }
 }
 
 fn options() -> StartOptions {
-    StartOptions::new("Test server", guard())
+    StartOptions::new("Test server", supervisor())
 }
 
 /// A folder for scratch folders that servers' users may enter.
@@ -61,7 +64,8 @@ fn running(kind: ServerKind, scratch: &Path, settings: &[(&str, &str)]) -> Optio
     Some(start(&server, &options()).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A server that tests share which only ask it something. It runs until this program ends; its guard then stops it.
+/// A server that tests share which only ask it something. It runs until this program ends; its
+/// guard then stops it.
 fn shared(kind: ServerKind) -> Option<&'static RunningServer> {
     static SERVERS: [OnceLock<Option<RunningServer>>; 4] = [const { OnceLock::new() }; 4];
     let index = DATABASES.iter().position(|known| *known == kind).expect("one of the four");
@@ -69,13 +73,15 @@ fn shared(kind: ServerKind) -> Option<&'static RunningServer> {
 }
 
 fn connect(target: &Target) -> Connection {
-    block_on(Connection::connect(target, &Io::Blocking)).unwrap_or_else(|failure| panic!("{failure}"))
+    block_on(Connection::connect(target, &Io::Blocking))
+        .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 fn ask(target: &Target, sql: &str) -> Table {
     let mut connection = connect(target);
     let mut table = Table::default();
-    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut table))
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     block_on(connection.close());
     table
 }

@@ -39,7 +39,8 @@ fn every_engine_marks_recognises_refuses_and_cleans_up() {
         let error = claim(&target, &options).unwrap_err().to_string();
         let name = target.database_name();
         assert!(
-            error.contains("it holds theirs\n") && error.contains(&format!("--yes-write-to {name}")),
+            error.contains("it holds theirs\n")
+                && error.contains(&format!("--yes-write-to {name}")),
             "{kind}: {error}"
         );
         let yes = ClaimOptions { yes_write_to: Some(&name), ..options };
@@ -66,13 +67,15 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         let mut forced = claim(&target, &yes).unwrap_or_else(|error| panic!("{kind}: {error}"));
         forced.record_tables(&target, &["rush", "fresh"], &yes).unwrap();
 
-        // Killed here, the user's table is still there: it is neither written to nor dropped without the word.
+        // Killed here, the user's table is still there: it is neither written to nor dropped
+        // without the word.
         let refused = claim(&target, &without).unwrap_err().to_string();
         assert!(refused.contains("it holds customers, rush\n"), "{kind}: {refused}");
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), Vec::<String>::new(), "{kind}");
         assert_eq!(ask(&target, "SELECT count(theirs) FROM rush").first(), Some("0"), "{kind}");
 
-        // Killed later, dyno's own table has its name, and the user has perhaps put the other one back.
+        // Killed later, dyno's own table has its name, and the user has perhaps put the other one
+        // back.
         let mut forced = claim(&target, &yes).unwrap_or_else(|error| panic!("{kind}: {error}"));
         forced.record_tables(&target, &["rush", "fresh"], &yes).unwrap();
         ask(&target, "CREATE TABLE fresh (id INTEGER)");
@@ -90,8 +93,7 @@ fn a_forced_claim_does_not_outlive_its_consent() {
 #[test]
 fn a_marker_that_dyno_did_not_write_is_not_believed() {
     let rows = "('', 'e', 'now', 'r', 's'), ('customers', 'e', 'now', 'r', 's'), ('*', 'e', 'now', 'r', 's')";
-    let columns =
-        "table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191), created_at VARCHAR(40)";
+    let columns = "table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191), created_at VARCHAR(40)";
     let forged = [
         vec![
             format!("CREATE TABLE dyno_marker ({columns}, run VARCHAR(40), signature VARCHAR(80))"),
@@ -112,8 +114,12 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
         let target = server.target();
         let name = target.database_name();
-        let options =
-            ClaimOptions { experiment: "e", created_at: "now", yes_write_to: Some(&name), is_shared: true };
+        let options = ClaimOptions {
+            experiment: "e",
+            created_at: "now",
+            yes_write_to: Some(&name),
+            is_shared: true,
+        };
         ask(&target, "CREATE TABLE customers (id INTEGER)");
         for statements in &forged {
             statements.iter().for_each(|sql| {
@@ -121,9 +127,13 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
             });
             for yes_write_to in [None, Some(name.as_str())] {
                 let refused = claim(&target, &ClaimOptions { yes_write_to, ..options }).err();
-                let refused =
-                    refused.unwrap_or_else(|| panic!("{kind}: {statements:?} is believed")).to_string();
-                assert!(refused.contains("was not written by dyno under this account"), "{kind}: {refused}");
+                let refused = refused
+                    .unwrap_or_else(|| panic!("{kind}: {statements:?} is believed"))
+                    .to_string();
+                assert!(
+                    refused.contains("was not written by dyno under this account"),
+                    "{kind}: {refused}"
+                );
             }
             assert!(cleanup(&target, &BTreeSet::new()).is_err(), "{kind}: {statements:?}");
             assert_eq!(ask(&target, "SELECT count(*) FROM customers").first(), Some("0"), "{kind}");
@@ -144,7 +154,10 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
         ask(&target, "CREATE VIEW dyno_marker AS SELECT * FROM signed");
         let refused = claim(&target, &options).err();
         let refused = refused.unwrap_or_else(|| panic!("{kind}: the view is believed")).to_string();
-        assert!(refused.contains("was not written by dyno under this account"), "{kind}: {refused}");
+        assert!(
+            refused.contains("was not written by dyno under this account"),
+            "{kind}: {refused}"
+        );
         ask(&target, "DROP VIEW dyno_marker");
         ask(&target, "ALTER TABLE signed RENAME TO dyno_marker");
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), [""; 0], "{kind}");

@@ -28,8 +28,8 @@ impl Kept {
         self.0.borrow().clone()
     }
 
-    /// The looks that have all of these values: a server that is slow to answer has none in the look that was waiting, and what
-    /// costs much is not looked at each time.
+    /// The looks that have all of these values: a server that is slow to answer has none in the
+    /// look that was waiting, and what costs much is not looked at each time.
     fn looks_at(&self, names: &[&str]) -> Vec<Sample> {
         let has_all = |sample: &Sample| names.iter().all(|name| sample.values.contains_key(*name));
         self.0.borrow().iter().filter(|sample| has_all(sample)).cloned().collect()
@@ -52,34 +52,36 @@ fn progress() -> Event {
     Event::Progress { trial, phase: Phase::Measure, done: 1, total: 1000, unit }
 }
 
-/// Progress is news for the monitor, as it is in a trial; until it has looked at all of these values after now.
+/// Progress is news for the monitor, as it is in a trial; until it has looked at all of these
+/// values after now.
 fn await_look(
     watch: &mut Watch<'_>,
-    bell: &dyno_host::monitor::Bell,
+    trigger: &dyno_host::monitor::Trigger,
     kept: &Kept,
     names: &[&str],
     sessions: Option<f64>,
 ) -> Sample {
     let before = kept.looks_at(names).len();
     let mut looked = before;
-    bell.ring();
+    trigger.fire();
     let mut last = Sample::default();
     wait_until("the monitor looks", || {
         watch.event(&progress());
         let looks = kept.looks_at(names);
         if looks.len() > looked {
             looked = looks.len();
-            bell.ring();
+            trigger.fire();
         }
         last = looks.into_iter().next_back().unwrap_or_default();
-        // The first may have begun before, and the second holds the answer to the first one's question if that came late.
+        // The first may have begun before, and the second holds the answer to the first one's
+        // question if that came late.
         looked >= before + 3 && last.values.get(names::SESSIONS).copied() == sessions
     });
     last
 }
 
-/// The last looks before and after some work that have all of these values, and as many sessions beside the monitor's: others have
-/// ended then, and their counts are in the server's.
+/// The last looks before and after some work that have all of these values, and as many sessions
+/// beside the monitor's: others have ended then, and their counts are in the server's.
 fn around(
     server: &RunningServer,
     names: &[&str],
@@ -90,15 +92,16 @@ fn around(
     let mut listener = kept.clone();
     let mut watch = Watch::begin("b01-001", Duration::ZERO, watched(server), &mut listener);
     watch.clients_begin(Nanos(0));
-    let bell = watch.bell();
-    let before = await_look(&mut watch, &bell, &kept, names, sessions);
+    let trigger = watch.trigger();
+    let before = await_look(&mut watch, &trigger, &kept, names, sessions);
     work();
-    (before, await_look(&mut watch, &bell, &kept, names, sessions))
+    (before, await_look(&mut watch, &trigger, &kept, names, sessions))
 }
 
 fn growth(before: &Sample, after: &Sample, name: &str) -> f64 {
-    let value =
-        |sample: &Sample| *sample.values.get(name).unwrap_or_else(|| panic!("{name}: {:?}", sample.values));
+    let value = |sample: &Sample| {
+        *sample.values.get(name).unwrap_or_else(|| panic!("{name}: {:?}", sample.values))
+    };
     value(after) - value(before)
 }
 
@@ -126,10 +129,16 @@ fn the_mysql_family_counts_the_load_and_not_the_monitor() {
         let rows = if kind == ServerKind::Mysql { "Innodb_rows_inserted" } else { "Handler_write" };
         assert_eq!(grown(rows), 50.0, "{kind}");
         assert!(grown("Innodb_os_log_written") > 0.0, "{kind}");
-        assert_eq!(after.values["server.status.Threads_connected"], 1.0, "{kind}: without the monitor's");
+        assert_eq!(
+            after.values["server.status.Threads_connected"], 1.0,
+            "{kind}: without the monitor's"
+        );
         assert!(after.values["server.status.Innodb_history_list_length"] >= 0.0);
         assert_eq!(after.values[names::SESSIONS], 1.0);
-        assert!(growth(&before, &after, names::MONITOR_SERVER_CPU) > 0.0, "{kind}: its thread was found");
+        assert!(
+            growth(&before, &after, names::MONITOR_SERVER_CPU) > 0.0,
+            "{kind}: its thread was found"
+        );
     }
 }
 
@@ -137,7 +146,8 @@ fn the_mysql_family_counts_the_load_and_not_the_monitor() {
 fn postgres_counts_the_load_and_not_the_monitor() {
     let scratch = open_folder();
     // The statistics that its vacuum gathers are rows too.
-    let Some(server) = running(ServerKind::Postgres, scratch.path(), &[("autovacuum", "off")]) else {
+    let Some(server) = running(ServerKind::Postgres, scratch.path(), &[("autovacuum", "off")])
+    else {
         return;
     };
     let target = server.target();
@@ -146,7 +156,8 @@ fn postgres_counts_the_load_and_not_the_monitor() {
     let values = ["server.pg_stat_database.tup_inserted_total", names::MONITOR_SERVER_CPU];
     let (before, after) = around(&server, &values, Some(1.0), || {
         for i in 0..50 {
-            block_on(connection.query(&format!("INSERT INTO t VALUES ({i})"), &mut Discard)).unwrap();
+            block_on(connection.query(&format!("INSERT INTO t VALUES ({i})"), &mut Discard))
+                .unwrap();
         }
         block_on(connection.query("SELECT pg_stat_force_next_flush()", &mut Discard)).unwrap();
         block_on(connection.query("SELECT 1", &mut Discard)).unwrap();
@@ -178,12 +189,19 @@ fn a_servers_process_works_writes_and_has_memory() {
         });
         let grown = |name: &str| growth(&before, &after, name);
         assert!(grown(names::SERVER_CPU_USER) + grown(names::SERVER_CPU_SYSTEM) > 0.02, "{kind}");
-        assert!(grown(names::SERVER_WRITTEN) > 0.0, "{kind}: sessions that have ended are in the sum");
+        assert!(
+            grown(names::SERVER_WRITTEN) > 0.0,
+            "{kind}: sessions that have ended are in the sum"
+        );
         assert!(grown(names::SERVER_VOLUNTARY) > 0.0, "{kind}");
         assert!(after.values[names::SERVER_RESIDENT] > 5e6, "{kind}");
         assert!(after.values[names::SERVER_THREADS] >= 2.0, "{kind}");
         assert!(grown("host.cpu.user_seconds_total") > 0.0);
-        assert_eq!(find_server(&target), server.pid(), "{kind}: the server is found without being told");
+        assert_eq!(
+            find_server(&target),
+            server.pid(),
+            "{kind}: the server is found without being told"
+        );
     }
 }
 
@@ -217,7 +235,8 @@ fn what_sessions_wait_for_is_seen_when_nothing_commits() {
         });
         block_on(holder.query("COMMIT", &mut Discard)).unwrap();
         waiter.join().unwrap();
-        let literals = kept.samples().iter().any(|s| s.sessions.iter().any(|g| g.statement.contains("471")));
+        let literals =
+            kept.samples().iter().any(|s| s.sessions.iter().any(|g| g.statement.contains("471")));
         assert!(!literals, "{kind}: literals are left out");
     }
 }

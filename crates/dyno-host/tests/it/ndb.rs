@@ -1,4 +1,5 @@
-//! MySQL NDB Cluster: SQL nodes answer the same from the data nodes, each sort of node has its settings, and nothing of any of them stays.
+//! MySQL NDB Cluster: SQL nodes answer the same from the data nodes, each sort of node has its
+//! settings, and nothing of any of them stays.
 
 use crate::no_trace::keeper;
 use crate::{ask, is_empty, open_folder, options, running};
@@ -21,7 +22,8 @@ fn value(target: &Target, sql: &str) -> String {
 fn working_in(folder: &Path) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let entry = entry.ok()?;
-        let works = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+        let works =
+            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
         entry.file_name().to_str()?.parse().ok().filter(|_| works)
     });
     processes.collect()
@@ -30,7 +32,8 @@ fn working_in(folder: &Path) -> Vec<u32> {
 #[test]
 fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_named() {
     let scratch = open_folder();
-    let settings = [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M"), ("MaxNoOfTables", "300")];
+    let settings =
+        [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M"), ("MaxNoOfTables", "300")];
     let Some(server) = running(NDB, scratch.path(), &settings) else { return };
     let nodes: Vec<Target> = server.nodes().map(dyno_host::server::RunningServer::target).collect();
     assert_eq!(nodes.len(), 2);
@@ -44,7 +47,10 @@ fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_na
     // Its own tables come on top, which is told.
     let [rounded] = &server.rounded[..] else { panic!("{:?}", server.rounded) };
     assert_eq!((rounded.name.as_str(), rounded.asked.as_str()), ("MaxNoOfTables", "300"));
-    assert!(rounded.found.parse::<u32>().is_ok_and(|found| (301..=332).contains(&found)), "{rounded:?}");
+    assert!(
+        rounded.found.parse::<u32>().is_ok_and(|found| (301..=332).contains(&found)),
+        "{rounded:?}"
+    );
     assert_eq!(server.barrier(), None);
     ask(&nodes[0], "CREATE TABLE t (id int PRIMARY KEY)");
     ask(&nodes[1], "INSERT INTO t VALUES (7)");
@@ -64,7 +70,10 @@ fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_na
     kill_process(last, Signal::KILL).unwrap();
     wait_until("the death of a data node is noticed", || !server.is_alive());
     let ending = server.ending().unwrap();
-    assert!(ending.starts_with("lost data node 2, which ") && ending.contains("signal 9"), "{ending}");
+    assert!(
+        ending.starts_with("lost data node 2, which ") && ending.contains("signal 9"),
+        "{ending}"
+    );
     let stopped = server.stop();
     assert!(stopped.problems.is_empty(), "{:?}", stopped.problems);
     assert!(pids.iter().all(|pid| !is_process(*pid)));
@@ -105,12 +114,17 @@ fn what_the_management_node_refuses_is_told_before_anything_is_started() {
         ("NoOfReplicas", "3", "NoOfReplicas=3"),
     ] {
         let error = refused(with(name, value));
-        assert!(error.starts_with(&format!("ndb refuses the setting {name:?} = {value:?}")), "{error}");
+        assert!(
+            error.starts_with(&format!("ndb refuses the setting {name:?} = {value:?}")),
+            "{error}"
+        );
         assert!(error.contains(words), "{error}");
     }
     let error = refused(ManagedServer { data_nodes: 3, ..server.clone() });
     assert!(
-        error.starts_with("there can be no ndb with 2 SQL nodes and 3 data nodes. The management node says:"),
+        error.starts_with(
+            "there can be no ndb with 2 SQL nodes and 3 data nodes. The management node says:"
+        ),
         "{error}"
     );
     assert!(error.contains("NoOfReplicas"), "{error}");
@@ -146,10 +160,16 @@ fn a_data_node_that_does_not_come_up_is_named_with_its_words_and_nothing_stays()
         .any(|dir| dir.join("ndb_mgmd").is_file())
     {
         let error = failed();
-        assert!(error.starts_with("ndb needs ndb_mgmd, and it is in none of these folders"), "{error}");
+        assert!(
+            error.starts_with("ndb needs ndb_mgmd, and it is in none of these folders"),
+            "{error}"
+        );
     }
     script("ndb_mgmd", &real("ndb_mgmd"));
-    script("ndbmtd", "case \"$*\" in *nodeid=2*) echo no disk for me; exit 3;; esac\nexec sleep 600");
+    script(
+        "ndbmtd",
+        "case \"$*\" in *nodeid=2*) echo no disk for me; exit 3;; esac\nexec sleep 600",
+    );
     let error = failed();
     assert_eq!(
         error,

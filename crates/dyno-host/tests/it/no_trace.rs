@@ -1,9 +1,12 @@
-//! Whatever happens to dyno, no process and no folder stays behind, and the password is nowhere to be read.
+//! Whatever happens to dyno, no process and no folder stays behind, and the password is nowhere to
+//! be read.
 
-use crate::{DATABASES, PROCESSES, ask, connect, described, is_empty, open_folder, options, running};
+use crate::{
+    DATABASES, PROCESSES, ask, connect, described, is_empty, open_folder, options, running,
+};
 use dyno_drivers::{Discard, Driver, block_on};
-use dyno_host::guard::SharedMemory;
 use dyno_host::server::{StartOptions, start};
+use dyno_host::supervisor::SharedMemory;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{folder_holds, is_process, processes_with, require_server, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -16,7 +19,8 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).unwrap()).unwrap()
 }
 
-/// A program of its own (in its own process group, as a shell would start it) that keeps a server running, and the server's process.
+/// A program of its own (in its own process group, as a shell would start it) that keeps a server
+/// running, and the server's process.
 pub(crate) fn keeper(kind: ServerKind, scratch: &Path) -> (Child, Option<u32>) {
     let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
         .arg(kind.name())
@@ -52,7 +56,8 @@ fn kill_9_of_dyno_leaves_no_process_and_no_folder() {
     }
 }
 
-/// A program that starts a server, which nobody waits for, and the words that all of its processes have in their command lines.
+/// A program that starts a server, which nobody waits for, and the words that all of its processes
+/// have in their command lines.
 fn starting(kind: ServerKind, scratch: &Path) -> (Child, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno-server"));
     command.arg(kind.name()).env("TMPDIR", scratch).stdin(Stdio::piped());
@@ -76,7 +81,9 @@ fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
     wait_until("initialising begins", is_initialising);
     keeper.kill().unwrap();
     keeper.wait().unwrap();
-    wait_until("folder and server vanish", || is_empty(scratch.path()) && processes_with(&marker).is_empty());
+    wait_until("folder and server vanish", || {
+        is_empty(scratch.path()) && processes_with(&marker).is_empty()
+    });
 }
 
 #[test]
@@ -92,7 +99,8 @@ fn servers_that_make_a_data_folder_leave_no_shared_memory_when_they_are_killed()
         processes_with(&marker).into_iter().find_map(|process| {
             let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
             let line = String::from_utf8_lossy(&line).into_owned();
-            let is_short = ["--boot", "--single", "--check"].iter().any(|option| line.contains(option));
+            let is_short =
+                ["--boot", "--single", "--check"].iter().any(|option| line.contains(option));
             if !is_short || kill_process(pid(process), Signal::STOP).is_err() {
                 return None;
             }
@@ -132,7 +140,11 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
             let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap();
             stat.rsplit_once(')').unwrap().1.split_whitespace().nth(2).unwrap().to_owned()
         };
-        assert_ne!(group(server), group(keeper.id()), "{kind}: the terminal signals a whole process group");
+        assert_ne!(
+            group(server),
+            group(keeper.id()),
+            "{kind}: the terminal signals a whole process group"
+        );
         // The terminal's signal ends dyno; the guard then stops the server in order.
         kill_process_group(pid(keeper.id()), Signal::INT).unwrap();
         keeper.wait().unwrap();
@@ -141,7 +153,7 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
 }
 
 #[test]
-fn a_guard_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_oblivion() {
+fn a_supervisor_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_oblivion() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -160,7 +172,9 @@ fn a_guard_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_o
 fn shared_memory(server: u32) -> SharedMemory {
     let mut all = SharedMemory::of_process(server);
     for entry in std::fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
         if parent(pid) == Some(server) {
             all.files.extend(SharedMemory::of_process(pid).files);
         }
@@ -175,7 +189,7 @@ fn parent(pid: u32) -> Option<u32> {
 
 #[test]
 fn a_killed_postgres_leaves_no_shared_memory() {
-    for is_guard_killed in [false, true] {
+    for is_supervisor_killed in [false, true] {
         let scratch = open_folder();
         let Some(server) = running(ServerKind::Postgres, scratch.path(), &[]) else { return };
         // A session has memory beside the server's own.
@@ -184,16 +198,21 @@ fn a_killed_postgres_leaves_no_shared_memory() {
         let number = server.pid().unwrap();
         let memory = shared_memory(number);
         assert!(memory.files.len() >= 2 && memory.system_v.len() == 1, "{memory:?}");
-        let victim = if is_guard_killed { parent(number).unwrap() } else { number };
+        let victim = if is_supervisor_killed { parent(number).unwrap() } else { number };
         kill_process(pid(victim), Signal::KILL).unwrap();
         wait_until("its death is noticed", || !server.is_alive());
         drop(server);
         let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
-        let left =
-            table.lines().any(|line| line.split_whitespace().nth(1) == Some(&memory.system_v[0].to_string()));
+        let left = table
+            .lines()
+            .any(|line| line.split_whitespace().nth(1) == Some(&memory.system_v[0].to_string()));
         assert!(!left, "System V segment {} is left", memory.system_v[0]);
         for file in memory.files {
-            assert!(!file.exists(), "{} is left, guard killed: {is_guard_killed}", file.display());
+            assert!(
+                !file.exists(),
+                "{} is left, guard killed: {is_supervisor_killed}",
+                file.display()
+            );
         }
     }
 }
@@ -203,7 +222,9 @@ fn system_v() -> Vec<(u64, u32)> {
     let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let field = |line: &str, index| line.split_whitespace().nth(index).unwrap().to_owned();
     let segments = table.lines().skip(1);
-    segments.map(|line| (field(line, 1).parse().unwrap(), field(line, 4).parse().unwrap())).collect()
+    segments
+        .map(|line| (field(line, 1).parse().unwrap(), field(line, 4).parse().unwrap()))
+        .collect()
 }
 
 #[test]
@@ -232,7 +253,8 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
                 if !is_ours || kill_process(pid(*maker), Signal::STOP).is_err() {
                     return false;
                 }
-                // Stopped, it keeps its segment until it is killed; one that had given it back already has to go on.
+                // Stopped, it keeps its segment until it is killed; one that had given it back
+                // already has to go on.
                 let has_segment = system_v().contains(&(*segment, *maker));
                 if !has_segment {
                     let _ = kill_process(pid(*maker), Signal::CONT);
@@ -245,13 +267,14 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
         match victim {
             "dyno" => keeper.kill().unwrap(),
             "its guard" => {
-                let is_guard = |number: u32| {
+                let is_supervisor = |number: u32| {
                     let line = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
                     line.ends_with(b"\0guard\0")
                 };
                 let ancestors = std::iter::successors(Some(maker), |number| parent(*number));
-                let guard = ancestors.into_iter().find(|number| is_guard(*number)).expect("a guard");
-                kill_process(pid(guard), Signal::KILL).unwrap();
+                let supervisor =
+                    ancestors.into_iter().find(|number| is_supervisor(*number)).expect("a guard");
+                kill_process(pid(supervisor), Signal::KILL).unwrap();
             }
             _ => kill_process(pid(maker), Signal::KILL).unwrap(),
         }
@@ -276,9 +299,11 @@ fn the_password_is_in_no_log_no_argument_no_environment_and_no_file() {
         let (scratch, logs) = (open_folder(), tempfile::tempdir().unwrap());
         // Everything that servers can log is logged.
         let settings: &[(&str, &str)] = match kind {
-            ServerKind::Postgres => {
-                &[("log_statement", "all"), ("log_connections", "on"), ("log_min_messages", "debug1")]
-            }
+            ServerKind::Postgres => &[
+                ("log_statement", "all"),
+                ("log_connections", "on"),
+                ("log_min_messages", "debug1"),
+            ],
             _ => &[("general_log", "ON")],
         };
         let Some(description) = described(kind, scratch.path(), settings) else { continue };
@@ -298,7 +323,10 @@ fn the_password_is_in_no_log_no_argument_no_environment_and_no_file() {
                 );
             }
         }
-        assert!(!folder_holds(scratch.path(), &password), "{kind}: a file of the server holds the password");
+        assert!(
+            !folder_holds(scratch.path(), &password),
+            "{kind}: a file of the server holds the password"
+        );
         assert!(!format!("{target:?}").contains(&password));
         let _ = server.stop();
         assert!(

@@ -1,7 +1,7 @@
-//! What a server's user plants where root may come by: links to files of root, and pipes that nobody writes to. Root follows
-//! none of them and waits for none of them.
+//! What a server's user plants where root may come by: links to files of root, and pipes that
+//! nobody writes to. Root follows none of them and waits for none of them.
 
-use crate::{guard, open_folder};
+use crate::{open_folder, supervisor};
 use dyno_host::server::{StartOptions, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_testkit::{TempDir, folder_holds, processes_with};
@@ -10,7 +10,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Files that dyno keeps for a server, by all names that they ever had.
-const NAMES: &str = "server.log initialise.log password database.sql accounts.sql tmp proxy.cfg proxy.log";
+const NAMES: &str =
+    "server.log initialise.log password database.sql accounts.sql tmp proxy.cfg proxy.log";
 
 /// Programs of a server that do what its user can do, and then end.
 fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedServer {
@@ -19,8 +20,7 @@ fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedSe
         fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     };
-    let version =
-        "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac";
+    let version = "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac";
     script("postgres", &format!("{version}\necho 'FATAL:  no'; exit 3"));
     // In every folder of the scratch folder that it may write to, the scratch folder included.
     script(
@@ -44,7 +44,9 @@ fn is_root_with_servers_user() -> bool {
     let has_user = fs::read_to_string("/etc/passwd").unwrap_or_default().contains("\npostgres:");
     let is_testable = rustix::process::geteuid().is_root() && has_user;
     if !is_testable {
-        eprintln!("SKIPPED: only root starts servers as another user, and the user postgres is needed");
+        eprintln!(
+            "SKIPPED: only root starts servers as another user, and the user postgres is needed"
+        );
     }
     is_testable
 }
@@ -60,8 +62,14 @@ impl Scene {
     fn new() -> Self {
         let secrets = open_folder();
         fs::write(secrets.path().join("secret"), "for root only\n").unwrap();
-        fs::set_permissions(secrets.path().join("secret"), fs::Permissions::from_mode(0o600)).unwrap();
-        Self { programs: open_folder(), scratch: open_folder(), logs: tempfile::tempdir().unwrap(), secrets }
+        fs::set_permissions(secrets.path().join("secret"), fs::Permissions::from_mode(0o600))
+            .unwrap();
+        Self {
+            programs: open_folder(),
+            scratch: open_folder(),
+            logs: tempfile::tempdir().unwrap(),
+            secrets,
+        }
     }
 
     fn secret(&self) -> PathBuf {
@@ -71,7 +79,7 @@ impl Scene {
     /// Starts the server that plants; what dyno said of its end.
     fn start(&self, plant: &str) -> String {
         let server = server_that_plants(self.programs.path(), self.scratch.path(), plant);
-        let mut options = StartOptions::new("planted", guard());
+        let mut options = StartOptions::new("planted", supervisor());
         options.log_dir = Some(self.logs.path().to_owned());
         start(&server, &options).err().expect("it ends").to_string()
     }
@@ -85,7 +93,11 @@ fn a_link_to_a_file_of_root_is_neither_written_nor_given_away_nor_copied() {
     let scene = Scene::new();
     let secret = scene.secret();
     let said = scene.start(&format!("ln -s {} \"$at\" 2>/dev/null", secret.display()));
-    assert_eq!(fs::read_to_string(&secret).unwrap(), "for root only\n", "it was written to: {said}");
+    assert_eq!(
+        fs::read_to_string(&secret).unwrap(),
+        "for root only\n",
+        "it was written to: {said}"
+    );
     let metadata = fs::metadata(&secret).unwrap();
     assert_eq!((metadata.uid(), metadata.mode() & 0o777), (0, 0o600), "it was given away");
     assert!(!said.contains("root only"), "it is shown: {said}");
@@ -95,7 +107,7 @@ fn a_link_to_a_file_of_root_is_neither_written_nor_given_away_nor_copied() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_holds_neither_dyno_nor_its_guard() {
+fn a_pipe_that_nobody_writes_to_holds_neither_dyno_nor_its_supervisor() {
     if !is_root_with_servers_user() {
         return;
     }

@@ -2,14 +2,14 @@
 
 use crate::{PROCESSES, connect, open_folder, running, shared};
 use dyno_drivers::address::shares_machine;
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_host::existing;
+use dyno_host::hooks::LifecycleHooks;
 use dyno_host::probe::{connection_limit, foreign_sessions, replication};
-use dyno_host::steering::Steering;
 use dyno_model::failure::FailureKind;
-use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind, SteeringPlan};
+use dyno_model::plan::{ExistingSystem, HooksPlan, PasswordSource, ServerKind};
 use dyno_model::target::{QueryMode, Target, Tls};
-use dyno_testkit::{guard_command, wait_until};
+use dyno_testkit::{supervisor_command, wait_until};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -17,7 +17,9 @@ use std::time::Duration;
 fn a_servers_limit_counts_what_others_hold() {
     for kind in PROCESSES {
         let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), &[("max_connections", "20")]) else { continue };
+        let Some(server) = running(kind, scratch.path(), &[("max_connections", "20")]) else {
+            continue;
+        };
         let target = server.target();
         let limit = || connection_limit(&target).unwrap().unwrap();
         wait_until("earlier sessions have ended", || limit().in_use == 0);
@@ -31,14 +33,15 @@ fn a_servers_limit_counts_what_others_hold() {
     }
 }
 
-/// Sessions that dyno opened to ask something are not ended yet when it asks for those of others; here they stay open.
+/// Sessions that dyno opened to ask something are not ended yet when it asks for those of others;
+/// here they stay open.
 #[test]
 fn foreign_sessions_are_seen_and_those_that_dyno_itself_asks_with_are_none() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
         let target = server.target();
-        let io = Io::Patient(Patience::for_questions(&target));
+        let io = Io::WithTimeout(TimeoutPolicy::for_questions(&target));
         let mut own: Vec<Connection> =
             (0..3).map(|_| block_on(Connection::connect(&target, &io)).unwrap()).collect();
         let seen = foreign_sessions(&target).unwrap();
@@ -57,7 +60,8 @@ fn foreign_sessions_are_seen_and_those_that_dyno_itself_asks_with_are_none() {
     }
 }
 
-/// A server that was restarted gives the same numbers to others. Here nothing is restarted but in name, so that the sessions are still listed.
+/// A server that was restarted gives the same numbers to others. Here nothing is restarted but in
+/// name, so that the sessions are still listed.
 #[test]
 fn sessions_from_before_a_restart_are_nobody_s_own() {
     for kind in PROCESSES {
@@ -67,25 +71,25 @@ fn sessions_from_before_a_restart_are_nobody_s_own() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), target.password.reveal()).unwrap();
         let system = existing(&target, PasswordSource::File(file.path().to_owned()));
-        let plan = SteeringPlan {
+        let plan = HooksPlan {
             apply: None,
             restart: Some("true".to_owned()),
-            turns: None,
+            exclusive: None,
             time_limit: Duration::from_secs(60).into(),
         };
-        let steering = Steering {
+        let hooks = LifecycleHooks {
             name: "it",
             system: &system,
             plan: &plan,
             query_mode: QueryMode::Prepared,
             connect_timeout: Duration::from_secs(60),
-            guard: guard_command(),
+            supervisor: supervisor_command(),
             logs: None,
         };
-        let io = Io::Patient(Patience::for_questions(&target));
+        let io = Io::WithTimeout(TimeoutPolicy::for_questions(&target));
         let mut before = block_on(Connection::connect(&target, &io)).unwrap();
         assert_eq!(foreign_sessions(&target).unwrap().len(), 0, "{kind}");
-        steering.begin(&BTreeMap::new(), None).unwrap();
+        hooks.begin(&BTreeMap::new(), None).unwrap();
         assert!(!foreign_sessions(&target).unwrap().is_empty(), "{kind}");
         block_on(before.close());
     }
@@ -103,7 +107,7 @@ fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
         session_setup: Vec::new(),
         data: dyno_model::plan::DataPolicy::Own,
         monitor: None,
-        steering: None,
+        hooks: None,
     }
 }
 
@@ -115,24 +119,42 @@ fn a_system_that_runs_already_tells_its_version_and_settings() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), target.password.reveal()).unwrap();
         let system = existing(&target, PasswordSource::File(file.path().to_owned()));
-        let connected =
-            existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
-                .unwrap();
+        let connected = existing::connect(
+            &system,
+            QueryMode::Prepared,
+            Duration::from_secs(60),
+            &BTreeMap::new(),
+        )
+        .unwrap();
         assert_eq!(connected.version, server.version);
-        assert_eq!(connected.settings.get("max_connections"), server.settings.get("max_connections"));
+        assert_eq!(
+            connected.settings.get("max_connections"),
+            server.settings.get("max_connections")
+        );
         assert!(connected.settings.len() >= 15, "{kind}: {:?}", connected.settings);
 
         std::fs::write(file.path(), "wrong-s3cret").unwrap();
-        let error =
-            existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
-                .unwrap_err();
-        assert!(error.to_string().contains(&FailureKind::Authentication.to_string()), "{kind}: {error}");
+        let error = existing::connect(
+            &system,
+            QueryMode::Prepared,
+            Duration::from_secs(60),
+            &BTreeMap::new(),
+        )
+        .unwrap_err();
+        assert!(
+            error.to_string().contains(&FailureKind::Authentication.to_string()),
+            "{kind}: {error}"
+        );
         assert!(!error.to_string().contains("wrong-s3cret"), "{error}");
         assert!(!error.to_string().contains("no password was given"), "{error}");
         let without = existing(&target, PasswordSource::None);
-        let error =
-            existing::connect(&without, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
-                .unwrap_err();
+        let error = existing::connect(
+            &without,
+            QueryMode::Prepared,
+            Duration::from_secs(60),
+            &BTreeMap::new(),
+        )
+        .unwrap_err();
         assert!(error.to_string().contains("hint: no password was given"), "{kind}: {error}");
     }
 }
@@ -143,7 +165,8 @@ fn a_database_file_is_a_system_too() {
     let server = running(ServerKind::Sqlite, scratch.path(), &[("journal_mode", "wal")]).unwrap();
     let system = existing(&server.target(), PasswordSource::None);
     let connected =
-        existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new()).unwrap();
+        existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
+            .unwrap();
     assert_eq!(connected.settings["journal_mode"], "wal");
     assert_eq!(connection_limit(&connected.target).unwrap(), None);
 }

@@ -1,4 +1,5 @@
-//! A primary and its replica: the one has what the other commits, only the primary takes writes until the replica is promoted, and nothing stays.
+//! A primary and its replica: the one has what the other commits, only the primary takes writes
+//! until the replica is promoted, and nothing stays.
 
 use crate::{ask, is_empty, open_folder, options};
 use dyno_host::server::{check_settings, start};
@@ -33,7 +34,9 @@ fn a_replica_has_what_its_primary_commits_and_takes_its_place() {
         assert!(running.version.ends_with(&format!(", 1 replica, {mode}")), "{}", running.version);
         let sync_state = "SELECT sync_state FROM pg_stat_replication";
         let expected = if is_synchronous { "sync" } else { "async" };
-        wait_until("the primary knows whether to wait", || value(&primary.target(), sync_state) == expected);
+        wait_until("the primary knows whether to wait", || {
+            value(&primary.target(), sync_state) == expected
+        });
         ask(&primary.target(), "CREATE TABLE t (id int PRIMARY KEY)");
         ask(&primary.target(), "INSERT INTO t VALUES (7)");
         wait_until("the replica has it", || {
@@ -45,7 +48,10 @@ fn a_replica_has_what_its_primary_commits_and_takes_its_place() {
         }
         assert_eq!(value(&replica.target(), "SELECT pg_is_in_recovery()"), "t");
         let harm = running.fault_nodes();
-        assert_eq!(harm.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["primary", "replica 1"]);
+        assert_eq!(
+            harm.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(),
+            ["primary", "replica 1"]
+        );
         assert!(harm[0].promote().unwrap_err().to_string().contains("primary cannot be promoted"));
         harm[0].kill().unwrap();
         assert_eq!(running.ending(), None, "it was meant");
@@ -65,5 +71,8 @@ fn how_nodes_find_each_other_is_dynos_own() {
     let settings = BTreeMap::from([("synchronous_standby_names".to_owned(), "*".to_owned())]);
     let server = ManagedServer { settings, ..ManagedServer::new(REPLICA) };
     let error = check_settings(&server).unwrap_err().to_string();
-    assert!(error.contains("synchronous_standby_names") && error.contains("`synchronous = true`"), "{error}");
+    assert!(
+        error.contains("synchronous_standby_names") && error.contains("`synchronous = true`"),
+        "{error}"
+    );
 }

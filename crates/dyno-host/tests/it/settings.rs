@@ -62,7 +62,12 @@ const APPLIED: [(ServerKind, Pairs, Pairs); 4] = [
     ),
     (
         ServerKind::Sqlite,
-        &[("journal_mode", "WAL"), ("synchronous", "NORMAL"), ("page_size", "8192"), ("cache_size", "-4000")],
+        &[
+            ("journal_mode", "WAL"),
+            ("synchronous", "NORMAL"),
+            ("page_size", "8192"),
+            ("cache_size", "-4000"),
+        ],
         &[
             ("journal_mode", "wal"),
             ("synchronous", "normal"),
@@ -80,7 +85,11 @@ fn settings_are_applied_and_read_back() {
         let Some(server) = running(kind, scratch.path(), asked) else { continue };
         let found = &server.settings;
         for (name, value) in expected {
-            assert_eq!(found.get(*name).map(String::as_str), Some(*value), "{kind}: {name} in {found:#?}");
+            assert_eq!(
+                found.get(*name).map(String::as_str),
+                Some(*value),
+                "{kind}: {name} in {found:#?}"
+            );
         }
     }
 }
@@ -90,18 +99,29 @@ fn the_defaults_that_durability_depends_on_stay_the_servers_own() {
     let rows: [(ServerKind, Pairs); 3] = [
         (
             ServerKind::Mariadb,
-            &[("innodb_flush_log_at_trx_commit", "1"), ("sync_binlog", "0"), ("innodb_doublewrite", "ON")],
+            &[
+                ("innodb_flush_log_at_trx_commit", "1"),
+                ("sync_binlog", "0"),
+                ("innodb_doublewrite", "ON"),
+            ],
         ),
         (
             ServerKind::Mysql,
             &[("innodb_flush_log_at_trx_commit", "1"), ("sync_binlog", "1"), ("log_bin", "ON")],
         ),
-        (ServerKind::Postgres, &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")]),
+        (
+            ServerKind::Postgres,
+            &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")],
+        ),
     ];
     for (kind, expected) in rows {
         let Some(server) = shared(kind) else { continue };
         for (name, value) in expected {
-            assert_eq!(server.settings.get(*name).map(String::as_str), Some(*value), "{kind}: {name}");
+            assert_eq!(
+                server.settings.get(*name).map(String::as_str),
+                Some(*value),
+                "{kind}: {name}"
+            );
         }
     }
 }
@@ -114,9 +134,14 @@ fn an_unknown_setting_is_refused_in_the_servers_own_words() {
         (ServerKind::Postgres, "unrecognized configuration parameter \"no_such_setting\""),
     ] {
         let scratch = open_folder();
-        let Some(server) = described(kind, scratch.path(), &[("no_such_setting", "1")]) else { continue };
+        let Some(server) = described(kind, scratch.path(), &[("no_such_setting", "1")]) else {
+            continue;
+        };
         let error = start(&server, &options()).err().expect("an unknown setting");
-        assert!(error.to_string().contains("refuses the setting \"no_such_setting\""), "{kind}: {error}");
+        assert!(
+            error.to_string().contains("refuses the setting \"no_such_setting\""),
+            "{kind}: {error}"
+        );
         let text = error.to_string();
         assert!(
             text.starts_with(&format!(
@@ -139,7 +164,10 @@ fn a_value_that_the_server_cannot_read_is_refused_in_its_own_words() {
         let scratch = open_folder();
         let Some(server) = described(kind, scratch.path(), &[(name, value)]) else { continue };
         let error = start(&server, &options()).err().expect("a broken value").to_string();
-        assert!(error.contains(&format!("refuses the setting {name:?} = {value:?}")), "{kind}: {error}");
+        assert!(
+            error.contains(&format!("refuses the setting {name:?} = {value:?}")),
+            "{kind}: {error}"
+        );
     }
 }
 
@@ -161,7 +189,9 @@ fn a_setting_that_did_not_take_effect_names_asked_and_found() {
     for (kind, name, value, words) in rows {
         let scratch = open_folder();
         let Some(server) = described(kind, scratch.path(), &[(name, value)]) else { continue };
-        let error = start(&server, &options()).err().unwrap_or_else(|| panic!("{kind}: {name} took effect"));
+        let error = start(&server, &options())
+            .err()
+            .unwrap_or_else(|| panic!("{kind}: {name} took effect"));
         assert!(error.to_string().contains("not with the settings asked for"), "{kind}: {error}");
         let text = error.to_string();
         assert!(text.contains(&format!("{name:?}")) && text.contains(words), "{kind}: {text}");
@@ -202,12 +232,14 @@ fn the_programs_tell_a_wrong_name_and_a_wrong_value_without_a_start() {
         (ServerKind::Postgres, "shared_buffers", "4 cats", "4G"),
     ];
     for (kind, name, wrong, right) in rows {
-        let Some(binary) = dyno_testkit::require_server(kind).and_then(|_| locate(kind, None).ok()) else {
+        let Some(binary) = dyno_testkit::require_server(kind).and_then(|_| locate(kind, None).ok())
+        else {
             continue;
         };
         let scratch = open_folder();
         let check = |name: &str, value: &str| {
-            let server = described(kind, scratch.path(), &[(name, value)]).expect("it is installed");
+            let server =
+                described(kind, scratch.path(), &[(name, value)]).expect("it is installed");
             check_values(&server, &binary).map_err(|error| error.to_string())
         };
         check(name, right).unwrap_or_else(|error| panic!("{kind}: {error}"));
@@ -223,8 +255,14 @@ fn the_programs_tell_a_wrong_name_and_a_wrong_value_without_a_start() {
 #[test]
 fn a_size_that_the_server_rounds_is_told_with_both_values_and_is_no_error() {
     let rows: [(ServerKind, Pairs); 3] = [
-        (ServerKind::Mariadb, &[("key_buffer_size", "5000000"), ("innodb_buffer_pool_size", "200000000")]),
-        (ServerKind::Mysql, &[("innodb-buffer-pool-size", "200M"), ("max_allowed_packet", "1100000")]),
+        (
+            ServerKind::Mariadb,
+            &[("key_buffer_size", "5000000"), ("innodb_buffer_pool_size", "200000000")],
+        ),
+        (
+            ServerKind::Mysql,
+            &[("innodb-buffer-pool-size", "200M"), ("max_allowed_packet", "1100000")],
+        ),
         (ServerKind::Postgres, &[("shared_buffers", "20001kB"), ("work_mem", "4MB")]),
     ];
     let expected: [Pairs; 3] = [
@@ -240,7 +278,8 @@ fn a_size_that_the_server_rounds_is_told_with_both_values_and_is_no_error() {
             rounded.iter().map(|setting| (setting.name.as_str(), setting.found.as_str())).collect();
         assert_eq!(found, expected, "{kind}");
         for setting in rounded {
-            let (_, value) = asked.iter().find(|(name, _)| *name == setting.name).expect("it was asked for");
+            let (_, value) =
+                asked.iter().find(|(name, _)| *name == setting.name).expect("it was asked for");
             assert_eq!(setting.asked, *value, "{kind}");
         }
     }

@@ -1,9 +1,15 @@
-//! Tests of the heap: what Lua does with blocks, with content that is checked, and states without memory.
+//! Tests of the heap: what Lua does with blocks, with content that is checked, and states without
+//! memory.
 
 use super::*;
 
 /// Large blocks by the program's allocator.
-unsafe extern "C" fn plain(_: *mut c_void, block: *mut c_void, old_size: usize, size: usize) -> *mut c_void {
+unsafe extern "C" fn plain(
+    _: *mut c_void,
+    block: *mut c_void,
+    old_size: usize,
+    size: usize,
+) -> *mut c_void {
     let layout = |size| Layout::from_size_align(size, 8).unwrap();
     // SAFETY: as `allocate` is called.
     unsafe {
@@ -82,7 +88,9 @@ fn blocks_keep_their_content_through_any_order_of_taking_resizing_and_giving_bac
                 let block: &mut Block = &mut blocks[at];
                 block.resize(&mut pools, size);
             }
-            3..8 if !blocks.is_empty() => blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0),
+            3..8 if !blocks.is_empty() => {
+                blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0)
+            }
             8..11 if step > 20_000 && !blocks.is_empty() => {
                 blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0);
             }
@@ -163,7 +171,9 @@ fn a_block_becomes_smaller_also_when_memory_has_run_out() {
 #[test]
 fn a_state_gives_all_its_blocks_back_when_it_is_closed() {
     let OwnLua { lua, _heap: heap } = OwnLua::new().unwrap();
-    lua.load("t = {} for i = 1, 2000 do t[i] = { tostring(i), function() return i end } end").exec().unwrap();
+    lua.load("t = {} for i = 1, 2000 do t[i] = { tostring(i), function() return i end } end")
+        .exec()
+        .unwrap();
     lua.load("for i = 1, 2000, 2 do t[i] = ('x'):rep(i) end collectgarbage()").exec().unwrap();
     // SAFETY: nobody else looks at the pools meanwhile.
     let used = || unsafe { heap.0.as_ref().used };
@@ -177,7 +187,9 @@ fn the_memory_of_a_state_that_somebody_has_kept_stays() {
     let own = OwnLua::new().unwrap();
     let kept = (*own).clone();
     drop(own);
-    let text: String =
-        kept.load("local t = {} for i = 1, 100 do t[i] = 'n' .. i end return t[100]").call(()).unwrap();
+    let text: String = kept
+        .load("local t = {} for i = 1, 100 do t[i] = 'n' .. i end return t[100]")
+        .call(())
+        .unwrap();
     assert_eq!(text, "n100");
 }

@@ -11,7 +11,8 @@ impl Sql {
     /// Makes a parameter of a statement; its number.
     pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> Done {
         let name = postgres_type(kind);
-        let kind = ParameterType::of(kind).ok_or_else(|| format!("Unsupported argument type: {kind}"))?;
+        let kind =
+            ParameterType::of(kind).ok_or_else(|| format!("Unsupported argument type: {kind}"))?;
         let prepared = open(self.statements.get_mut(statement))?;
         let length_max = length_max.map(|length| length.max(0.0) as usize);
         let number = self.parameters.insert(Parameter::new(kind, name, length_max));
@@ -21,7 +22,9 @@ impl Sql {
 
     /// Says which parameters a statement's places take, in order.
     pub(crate) fn bind(&mut self, statement: f64, parameters: &[f64]) -> Done {
-        if let Some(at) = parameters.iter().position(|number| self.parameters.get(*number).is_none()) {
+        if let Some(at) =
+            parameters.iter().position(|number| self.parameters.get(*number).is_none())
+        {
             return Err(format!("bind_param: argument {} is no parameter", at + 1).into());
         }
         let prepared = open(self.statements.get_mut(statement))?;
@@ -41,7 +44,8 @@ impl Sql {
         Ok(self.parameters.get_mut(number).ok_or(NO_PARAMETER)?)
     }
 
-    /// Sets a parameter to a number: 0, or 1 when it is a text and Lua must say how the number looks, or trouble.
+    /// Sets a parameter to a number: 0, or 1 when it is a text and Lua must say how the number
+    /// looks, or trouble.
     #[inline]
     pub(crate) fn set_number(&mut self, number: f64, value: f64) -> Done {
         Ok((!self.held(number)?.set_number(value)).into())
@@ -98,7 +102,9 @@ impl Sql {
                 parameter.fill(|text| draws.fill(pattern, text));
                 Ok(0.0)
             }
-            (Some(_), Some(_)) => Err("set_rand_str needs a parameter of type CHAR or VARCHAR".into()),
+            (Some(_), Some(_)) => {
+                Err("set_rand_str needs a parameter of type CHAR or VARCHAR".into())
+            }
             _ => Err(NO_PARAMETER.into()),
         }
     }

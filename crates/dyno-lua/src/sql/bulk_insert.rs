@@ -18,7 +18,10 @@ impl Sql {
             let link = usable(self.links.get_mut(number), "connection")?;
             let log = &around.environment.log;
             let Some(bulk) = &mut link.bulk else {
-                log.log(LogLevel::Alert, "attempt to call bulk_insert_next() before bulk_insert_init()");
+                log.log(
+                    LogLevel::Alert,
+                    "attempt to call bulk_insert_next() before bulk_insert_init()",
+                );
                 return Err(FAILED.into());
             };
             match bulk.add(row) {

@@ -31,14 +31,16 @@ pub(crate) struct Link {
     /// Number of that result; results of other numbers are no longer valid.
     serial: u64,
     has_result: bool,
-    /// Sizes of the last results that other statements took the place of, each at its number modulo their count.
+    /// Sizes of the last results that other statements took the place of, each at its number modulo
+    /// their count.
     former: [Size; 4],
     /// The last error, for the connection's fields.
     pub(crate) last: Option<Refusal>,
     pub(crate) bulk: Option<Bulk>,
 }
 
-/// Size of a result whose rows are gone. Scripts compare sizes of two results after both statements.
+/// Size of a result whose rows are gone. Scripts compare sizes of two results after both
+/// statements.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     serial: u64,
@@ -65,14 +67,15 @@ pub(crate) enum Request<'a> {
     Next,
 }
 
-/// A login in progress, on the heap: it is the deepest that a thread's stack ever gets, and what a stack has reached it keeps. Not
-/// inlined, so that no copy of it is in a frame below.
+/// A login in progress, on the heap: it is the deepest that a thread's stack ever gets, and what a
+/// stack has reached it keeps. Not inlined, so that no copy of it is in a frame below.
 #[inline(never)]
 fn connecting(target: &Target) -> Pin<Box<dyn Future<Output = Result<Box<Connection>>> + '_>> {
     Box::pin(async { Connection::connect(target, &Io::Blocking).await.map(Box::new) })
 }
 
-/// Logs in. Files that a script's statements name are sent, as sysbench sends them: the script could read them by itself.
+/// Logs in. Files that a script's statements name are sent, as sysbench sends them: the script
+/// could read them by itself.
 fn connect(target: &Target) -> Result<Box<Connection>> {
     let mut connection = block_on(connecting(target))?;
     if let Connection::Mysql(mysql) = &mut *connection {
@@ -166,8 +169,9 @@ impl Link {
         let outcome = match connection {
             Connection::Mysql(mysql) => {
                 if !matches!(request, Request::Next) {
-                    // A statement behind the first of a text or a procedure may have failed, of a deadlock perhaps. sysbench refuses
-                    // any statement while results wait; here they are passed over, but not their failures.
+                    // A statement behind the first of a text or a procedure may have failed, of a
+                    // deadlock perhaps. sysbench refuses any statement while results wait; here
+                    // they are passed over, but not their failures.
                     while block_on(mysql.next_result(&mut Discard))?.is_some() {}
                 }
                 let outcome = match request {
@@ -175,7 +179,9 @@ impl Link {
                     Request::Statement(statement, values) => {
                         block_on(mysql.execute_first(*statement, values, rows))
                     }
-                    Request::Next => block_on(mysql.next_result(rows)).map(Option::unwrap_or_default),
+                    Request::Next => {
+                        block_on(mysql.next_result(rows)).map(Option::unwrap_or_default)
+                    }
                 }?;
                 if outcome.has_rows {
                     rows.describe_mysql(mysql.columns(), mysql.encoding());
@@ -215,7 +221,8 @@ impl Link {
         (self.has_result && result == self.serial as f64).then_some(&mut self.rows)
     }
 
-    /// Rows and columns of a result: the present one, or one of the last that other statements took the place of.
+    /// Rows and columns of a result: the present one, or one of the last that other statements took
+    /// the place of.
     pub(crate) fn size_of(&self, result: f64) -> Option<(usize, usize)> {
         if self.has_result && result == self.serial as f64 {
             return Some((self.rows.len(), self.rows.width));
@@ -244,7 +251,8 @@ impl Link {
         if let Wire::Open(connection) = &mut self.wire
             && connection.is_in_transaction()
         {
-            // Without it the next BEGIN would commit half a transaction, or be refused; if it fails, the next attempt tells.
+            // Without it the next BEGIN would commit half a transaction, or be refused; if it
+            // fails, the next attempt tells.
             let _ = block_on(connection.query("ROLLBACK", &mut Discard));
         }
     }
@@ -276,7 +284,8 @@ impl Link {
         Ok(())
     }
 
-    /// Connects anew with growing pauses, until it works, the run is over, or the attempts are used up. The error is the last.
+    /// Connects anew with growing pauses, until it works, the run is over, or the attempts are used
+    /// up. The error is the last.
     pub(crate) fn insist(
         &mut self,
         databases: &Databases,
@@ -309,7 +318,7 @@ impl Link {
 }
 
 /// Longest wait without a look at whether the run goes on.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Pauses; false as soon as the run is over.
 fn wait(mut pause: Duration, meter: &mut dyn Meter, interrupts: &Interrupts) -> bool {
@@ -320,7 +329,7 @@ fn wait(mut pause: Duration, meter: &mut dyn Meter, interrupts: &Interrupts) -> 
         if pause.is_zero() {
             return true;
         }
-        let step = pause.min(PATIENCE);
+        let step = pause.min(TIMEOUT);
         std::thread::sleep(step);
         pause -= step;
     }
@@ -372,8 +381,9 @@ impl Interrupts {
         }
     }
 
-    /// The statement in progress fails, later ones are not sent, and errors are no longer ignored: the state's script comes to
-    /// its end. A statement of an embedded database that is just about to begin may escape; calling again gets it.
+    /// The statement in progress fails, later ones are not sent, and errors are no longer ignored:
+    /// the state's script comes to its end. A statement of an embedded database that is just about
+    /// to begin may escape; calling again gets it.
     pub fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::SeqCst);
         let handles = lock(&self.handles);

@@ -1,7 +1,9 @@
-//! `sysbench.sql`: connections, prepared statements and results, by the numbers that Lua holds of them.
+//! `sysbench.sql`: connections, prepared statements and results, by the numbers that Lua holds of
+//! them.
 //!
-//! Every operation returns a number, because only numbers cross between compiled Lua and Rust: above 0 a new thing or a result, 0
-//! for nothing. In the place of trouble a number below 0 crosses, and [`Sql::trouble`] explains it.
+//! Every operation returns a number, because only numbers cross between compiled Lua and Rust:
+//! above 0 a new thing or a result, 0 for nothing. In the place of trouble a number below 0
+//! crosses, and [`Sql::trouble`] explains it.
 
 mod binding;
 mod bulk;
@@ -83,7 +85,8 @@ struct Prepared {
     awaits_types: bool,
 }
 
-/// What PostgreSQL answers when the types of parameters do not follow from the statement: `SELECT ? + ?`, `concat(?)`.
+/// What PostgreSQL answers when the types of parameters do not follow from the statement:
+/// `SELECT ? + ?`, `concat(?)`.
 const TYPES_UNKNOWN: [&str; 2] = ["42725", "42P18"];
 
 /// Parameters beyond these take an allocation per execution.
@@ -137,7 +140,8 @@ impl Sql {
         sql: &dyn Fn() -> String,
     ) -> Done {
         let link = usable(self.links.get_mut(number), "connection")?;
-        trip(link, around, request, kind).map_err(|trip| self.refuse(around, number, sending, &trip, sql()))
+        trip(link, around, request, kind)
+            .map_err(|trip| self.refuse(around, number, sending, &trip, sql()))
     }
 
     /// Makes a statement ready; its number.
@@ -165,7 +169,13 @@ impl Sql {
                 }
                 Err(failure) => {
                     let failed = Failed { failure, was_broken };
-                    return Err(self.refuse(around, number, Sending::Prepare, &failed, sql.to_owned()));
+                    return Err(self.refuse(
+                        around,
+                        number,
+                        Sending::Prepare,
+                        &failed,
+                        sql.to_owned(),
+                    ));
                 }
             }
         }
@@ -227,7 +237,9 @@ impl Sql {
             return Ok(0.0);
         }
         let kind = StatementKind::Other;
-        self.round_trip(around, number, &Request::Next, Sending::Query, kind, &|| "<next result>".to_owned())
+        self.round_trip(around, number, &Request::Next, Sending::Query, kind, &|| {
+            "<next result>".to_owned()
+        })
     }
 
     /// 1 when another result waits, else 0.
@@ -235,7 +247,8 @@ impl Sql {
         Ok(usable(self.links.get_mut(number), "connection")?.has_more_results().into())
     }
 
-    /// Turns a failure into what the script sees, with all that follows from it: log lines, the end of the transaction, a new connection.
+    /// Turns a failure into what the script sees, with all that follows from it: log lines, the end
+    /// of the transaction, a new connection.
     #[cold]
     fn refuse(
         &mut self,
@@ -247,12 +260,17 @@ impl Sql {
     ) -> Box<Trouble> {
         let Failed { failure, was_broken } = failed;
         let Some(link) = self.links.get_mut(number) else { return GONE.into() };
-        if failure.kind == FailureKind::BadStatement && failure.code == 0 && failure.sqlstate.is_empty() {
-            // Our own driver refused before anything was sent: a wrong number of parameters, a text that is none.
+        if failure.kind == FailureKind::BadStatement
+            && failure.code == 0
+            && failure.sqlstate.is_empty()
+        {
+            // Our own driver refused before anything was sent: a wrong number of parameters, a text
+            // that is none.
             return failure.message.as_str().into();
         }
         if !around.interrupts.is_interrupted() {
-            let password = link.target.as_ref().map(|target| target.password.clone()).unwrap_or_default();
+            let password =
+                link.target.as_ref().map(|target| target.password.clone()).unwrap_or_default();
             around.meter.note_failure(failure, &query, &password);
         }
         let driver = link.driver;
@@ -261,8 +279,13 @@ impl Sql {
         let list = &databases.access(driver).ignored;
         let is_listed = list.all || list.codes.contains(&errno) || list.sqlstates.contains(&state);
         let is_ignored = is_listed && !around.interrupts.is_interrupted();
-        let mut refusal =
-            Refusal { verdict: Verdict::Fatal, errno, state, message: failure.message.clone(), query };
+        let mut refusal = Refusal {
+            verdict: Verdict::Fatal,
+            errno,
+            state,
+            message: failure.message.clone(),
+            query,
+        };
         let is_lost = is_connection_lost(failure) || is_gone(failure) || !link.is_usable();
         if is_lost {
             link.lose();
@@ -283,8 +306,10 @@ impl Sql {
                     }
                     Err(failure) => {
                         refusal.verdict = Verdict::Fatal;
-                        refusal.message =
-                            format!("{}; reconnecting failed: {}", refusal.message, failure.message);
+                        refusal.message = format!(
+                            "{}; reconnecting failed: {}",
+                            refusal.message, failure.message
+                        );
                     }
                 }
             } else if driver.sysbench().rolls_back {
@@ -326,8 +351,14 @@ impl Sql {
         Ok(self.links.get_mut(link).and_then(|link| link.size_of(result)).ok_or(STALE)?)
     }
 
-    /// Decodes the next row of a result and gives its fields to `take`. 1, or 0 when there is none left, or trouble when the result is gone.
-    pub(crate) fn fetch(&mut self, link: f64, result: f64, mut take: impl FnMut(Option<&[u8]>)) -> Done {
+    /// Decodes the next row of a result and gives its fields to `take`. 1, or 0 when there is none
+    /// left, or trouble when the result is gone.
+    pub(crate) fn fetch(
+        &mut self,
+        link: f64,
+        result: f64,
+        mut take: impl FnMut(Option<&[u8]>),
+    ) -> Done {
         let Self { links, text, fields, .. } = self;
         let rows = links.get_mut(link).and_then(|link| link.rows_of(result)).ok_or(STALE)?;
         if !rows.fetch(text, fields) {
@@ -389,7 +420,8 @@ impl Sql {
         let link = self.links.get_mut(number).ok_or(GONE)?;
         if !link.is_dry() && link.target.is_some() {
             link.close();
-            if let Err(failure) = link.insist(&around.environment.databases, around.meter, around.interrupts)
+            if let Err(failure) =
+                link.insist(&around.environment.databases, around.meter, around.interrupts)
             {
                 if let Some(target) = &link.target {
                     for line in connect_lines(target, &failure) {
@@ -413,7 +445,8 @@ impl Sql {
 
 const GONE: &str = "no such connection";
 const CLOSED: &str = "the statement is closed";
-const STALE: &str = "the result is no longer valid: it was freed, or another statement ran on its connection";
+const STALE: &str =
+    "the result is no longer valid: it was freed, or another statement ran on its connection";
 
 /// A failed round trip.
 struct Failed {

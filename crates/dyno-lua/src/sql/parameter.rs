@@ -61,21 +61,33 @@ enum Held {
 }
 
 impl Parameter {
-    /// A parameter that nobody has set: 0 or an empty text, as in sysbench, because columns are often NOT NULL.
-    pub(crate) fn new(kind: ParameterType, postgres_type: &'static str, length_max: Option<usize>) -> Self {
+    /// A parameter that nobody has set: 0 or an empty text, as in sysbench, because columns are
+    /// often NOT NULL.
+    pub(crate) fn new(
+        kind: ParameterType,
+        postgres_type: &'static str,
+        length_max: Option<usize>,
+    ) -> Self {
         let value = match kind {
             ParameterType::Integer => Held::Integer(0),
             ParameterType::Float => Held::Float(0.0),
             ParameterType::Text => Held::Text,
         };
-        Self { kind, postgres_type, length_max: length_max.unwrap_or(usize::MAX), value, text: Vec::new() }
+        Self {
+            kind,
+            postgres_type,
+            length_max: length_max.unwrap_or(usize::MAX),
+            value,
+            text: Vec::new(),
+        }
     }
 
     pub(crate) fn set_null(&mut self) {
         self.value = Held::Null;
     }
 
-    /// Sets a number; fractions are cut for integers. False for texts, which Lua must make of a number.
+    /// Sets a number; fractions are cut for integers. False for texts, which Lua must make of a
+    /// number.
     #[inline]
     pub(crate) fn set_number(&mut self, number: f64) -> bool {
         self.value = match self.kind {
@@ -112,7 +124,8 @@ impl Parameter {
             Held::Null => Value::Null,
             Held::Integer(number) => Value::Integer(number),
             Held::Float(number) => Value::Float(number),
-            // Checked when it was set; checking 120 bytes again costs a few nanoseconds and no unsafe code.
+            // Checked when it was set; checking 120 bytes again costs a few nanoseconds and no
+            // unsafe code.
             Held::Text => Value::Text(std::str::from_utf8(&self.text).unwrap_or_default()),
             Held::Bytes => Value::Bytes(&self.text),
         }

@@ -1,4 +1,5 @@
-//! Errors as scripts see them. What is said about them each engine says ([`dyno_model::engine::SysbenchDriver`]).
+//! Errors as scripts see them. What is said about them each engine says
+//! ([`dyno_model::engine::SysbenchDriver`]).
 
 use dyno_drivers::address::may_want_encryption;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -25,7 +26,8 @@ pub(crate) struct Refusal {
     pub(crate) query: String,
 }
 
-/// The number and state that a script sees, and that sysbench's log names. `was_broken`: so was the connection before the statement.
+/// The number and state that a script sees, and that sysbench's log names. `was_broken`: so was the
+/// connection before the statement.
 #[must_use]
 pub fn codes(driver: Engine, failure: &OperationFailure, was_broken: bool) -> (u32, String) {
     let words = driver.sysbench();
@@ -38,7 +40,8 @@ pub fn codes(driver: Engine, failure: &OperationFailure, was_broken: bool) -> (u
     (code, state.to_owned())
 }
 
-/// Whether a failure leaves no connection behind. A time limit of the server's own ends the statement and nothing more.
+/// Whether a failure leaves no connection behind. A time limit of the server's own ends the
+/// statement and nothing more.
 pub(crate) fn is_connection_lost(failure: &OperationFailure) -> bool {
     let is_told_by_server = failure.code != 0 || !failure.sqlstate.is_empty();
     match failure.kind {
@@ -56,11 +59,14 @@ pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String>
         Endpoint::Tcp { host, port } => Some((host.as_str(), *port)),
         _ => None,
     };
-    let mut lines = (words.unreachable)(tcp, &target.endpoint.to_string(), failure.code, &failure.message);
+    let mut lines =
+        (words.unreachable)(tcp, &target.endpoint.to_string(), failure.code, &failure.message);
     // A wrong password is told as sysbench tells it.
     if may_want_encryption(failure, target) && failure.code != 1045 {
         let option = words.encrypting;
-        lines.push(format!("the connection was not encrypted; if the server wants that, add {option}"));
+        lines.push(format!(
+            "the connection was not encrypted; if the server wants that, add {option}"
+        ));
     }
     lines
 }
@@ -117,8 +123,11 @@ mod tests {
         let failure = FailureKind::ConnectRefused.failure("refused");
         let host = "unable to connect to MySQL server on host 'db', port 1, aborting...";
         assert_eq!(connect_lines(&tcp(Engine::Mysql), &failure), [host, "error 2003: refused"]);
-        let open =
-            OperationFailure { kind: FailureKind::Authentication, sqlstate: "28000".into(), ..failure };
+        let open = OperationFailure {
+            kind: FailureKind::Authentication,
+            sqlstate: "28000".into(),
+            ..failure
+        };
         assert_eq!(
             connect_lines(&tcp(Engine::Postgres), &open),
             [

@@ -10,7 +10,8 @@ use dyno_drivers::postgres::protocol::row::DataRow;
 use dyno_drivers::{Row, RowSink, Value};
 use std::io::Write;
 
-/// Rows of one result, and how far they have been fetched. Its memory is used again for the next result.
+/// Rows of one result, and how far they have been fetched. Its memory is used again for the next
+/// result.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     bytes: Vec<u8>,
@@ -33,8 +34,8 @@ enum Shape {
     Postgres(Vec<PostgresColumn>),
 }
 
-/// Memory that is kept from one result to the next. Small, because there is a result for every connection of every thread; what a
-/// larger one needs is taken anew in a microsecond.
+/// Memory that is kept from one result to the next. Small, because there is a result for every
+/// connection of every thread; what a larger one needs is taken anew in a microsecond.
 const KEPT_BYTES: usize = 4 * 1024;
 
 /// Rows beyond this many bytes are not kept: offsets have 32 bits.
@@ -119,8 +120,9 @@ impl Rows {
         self.ends.len()
     }
 
-    /// Writes the next row's fields as text into `text`, and where each ends (`None` for NULL) into `fields`. False when there
-    /// is no row left. Bytes that do not have the form their columns promise are given as NULL.
+    /// Writes the next row's fields as text into `text`, and where each ends (`None` for NULL) into
+    /// `fields`. False when there is no row left. Bytes that do not have the form their columns
+    /// promise are given as NULL.
     pub(crate) fn fetch(&mut self, text: &mut Vec<u8>, fields: &mut Vec<Option<usize>>) -> bool {
         text.clear();
         fields.clear();
@@ -192,8 +194,8 @@ fn mysql_text(bytes: &[u8], text: &mut Vec<u8>, fields: &mut Fields) -> Option<(
 /// A field of MySQL's binary rows, as it would have travelled as text.
 fn mysql_field(value: &Value<'_>, column: MysqlColumn, text: &mut Vec<u8>, fields: &mut Fields) {
     match *value {
-        // The text protocol sends the bits as bytes, as many as the column has; its width is not known here, so leading zero
-        // bytes are left out.
+        // The text protocol sends the bits as bytes, as many as the column has; its width is not
+        // known here, so leading zero bytes are left out.
         Value::Integer(bits) if column.kind == kind::BIT => {
             let bytes = bits.to_be_bytes();
             let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len() - 1);
@@ -231,7 +233,12 @@ fn write_value(value: &Value<'_>, style: Style, out: &mut Vec<u8>) {
 }
 
 /// PostgreSQL's rows: texts as they are, binary fields as their texts would be.
-fn postgres(bytes: &[u8], columns: &[PostgresColumn], text: &mut Vec<u8>, fields: &mut Fields) -> Option<()> {
+fn postgres(
+    bytes: &[u8],
+    columns: &[PostgresColumn],
+    text: &mut Vec<u8>,
+    fields: &mut Fields,
+) -> Option<()> {
     let mut places = Vec::new();
     let row = DataRow::decode(bytes, columns, &mut places).ok()?;
     let mut reader = Reader::new(bytes);
@@ -242,7 +249,9 @@ fn postgres(bytes: &[u8], columns: &[PostgresColumn], text: &mut Vec<u8>, fields
         };
         let raw = reader.take(length).ok()?;
         match columns.get(i) {
-            Some(column) if column.is_binary && column.type_oid == oid::BYTEA => write_hexadecimal(raw, text),
+            Some(column) if column.is_binary && column.type_oid == oid::BYTEA => {
+                write_hexadecimal(raw, text)
+            }
             Some(column) if column.is_binary => write_value(&row.get(i), Style::Postgres, text),
             _ => text.extend_from_slice(raw),
         }

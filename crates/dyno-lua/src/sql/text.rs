@@ -29,7 +29,8 @@ pub(crate) fn write_float(value: f64, style: Style, out: &mut Vec<u8>) {
         out.extend_from_slice(name);
         return;
     }
-    // Digits and exponent, by the shortest text that reads back the same, or by as many digits as the client shows.
+    // Digits and exponent, by the shortest text that reads back the same, or by as many digits as
+    // the client shows.
     let text = match style {
         Style::Mysql | Style::Postgres => format!("{value:e}"),
         Style::MysqlSingle => format!("{value:.5e}"),

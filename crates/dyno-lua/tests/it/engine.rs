@@ -54,7 +54,8 @@ fn an_event_that_returns_anything_but_nil_and_false_ends_its_thread_uncounted() 
     for (value, started, stopped) in
         [("0", 3, 2), ("true", 3, 2), ("'x'", 3, 2), ("nil", 5, 5), ("false", 5, 5)]
     {
-        let script = format!("local n = 0 function event() n = n + 1 if n == 3 then return {value} end end");
+        let script =
+            format!("local n = 0 function event() n = n + 1 if n == 3 then return {value} end end");
         let (done, told) = run(&dry(&script), 5, 0);
         assert_eq!(done, Ok(()));
         let told = told.borrow();
@@ -108,7 +109,10 @@ fn restarts_end_with_the_run_and_at_their_limit_the_event_is_given_up() {
     let script = "function event() error({ errcode = 1 }) end";
     let (done, told) = run(&dry(script), 9, 5);
     assert_eq!(done, Ok(()));
-    assert_eq!((told.borrow().started, told.borrow().abandoned, told.borrow().restarted), (1, 1, 5));
+    assert_eq!(
+        (told.borrow().started, told.borrow().abandoned, told.borrow().restarted),
+        (1, 1, 5)
+    );
 
     let mut limited = environment(script);
     limited.restarts_max = 3;

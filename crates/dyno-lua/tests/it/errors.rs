@@ -196,7 +196,10 @@ fn a_host_that_nobody_knows_has_the_number_of_mysqls_library() {
         texts[0],
         "unable to connect to MySQL server on host 'no.such.host.invalid', port 1, aborting..."
     );
-    assert!(texts[1].starts_with("error 2005: Unknown server host 'no.such.host.invalid' ("), "{texts:?}");
+    assert!(
+        texts[1].starts_with("error 2005: Unknown server host 'no.such.host.invalid' ("),
+        "{texts:?}"
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@ fn load(source: ScriptSource) -> Result<State, dyno_lua::ScriptError> {
 fn a_file_is_run_and_its_errors_name_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own.lua");
-    std::fs::write(&path, "#!/usr/bin/env sysbench\nfunction event()\n  error('here')\nend\n").unwrap();
+    std::fs::write(&path, "#!/usr/bin/env sysbench\nfunction event()\n  error('here')\nend\n")
+        .unwrap();
     let state = load(ScriptSource::File(path.clone())).unwrap();
     let message = state.call("event", None).unwrap_err().message;
     assert!(message.ends_with("own.lua:3: here"), "{message}");
@@ -24,16 +25,24 @@ fn a_file_is_run_and_its_errors_name_it() {
     std::fs::write(&path, "local x = = 1").unwrap();
     let broken = load(ScriptSource::File(path)).err().unwrap();
     assert_eq!(broken.kind, ErrorKind::Syntax);
-    assert!(broken.message.ends_with("own.lua:1: unexpected symbol near '='"), "{}", broken.message);
+    assert!(
+        broken.message.ends_with("own.lua:1: unexpected symbol near '='"),
+        "{}",
+        broken.message
+    );
 }
 
 #[test]
 fn bundled_scripts_need_no_file() {
     for name in bundled_names() {
         assert!(bundled(name).is_some());
-        let state =
-            load(ScriptSource::Module(name.to_owned())).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(state.has_function("event"), !["oltp_common", "oltp_tables"].contains(&name), "{name}");
+        let state = load(ScriptSource::Module(name.to_owned()))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            state.has_function("event"),
+            !["oltp_common", "oltp_tables"].contains(&name),
+            "{name}"
+        );
     }
     let error = load(ScriptSource::Module("no_such_module".to_owned())).err().unwrap();
     assert_eq!(error.kind, ErrorKind::NotFound);
@@ -63,7 +72,9 @@ fn bundled_transactions_run_without_a_server() {
         state.set_options(&values, &[]).unwrap();
         for function in ["thread_init", "event", "event", "thread_done"] {
             if state.has_function(function) {
-                state.call(function, Some(0)).unwrap_or_else(|error| panic!("{name}: {function}: {error}"));
+                state
+                    .call(function, Some(0))
+                    .unwrap_or_else(|error| panic!("{name}: {function}: {error}"));
             }
         }
     }

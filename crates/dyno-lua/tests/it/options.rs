@@ -14,8 +14,10 @@ fn types_come_from_the_third_field_or_the_default() {
         }",
     );
     let options = state(&environment).unwrap().declared_options().unwrap().unwrap();
-    let found: Vec<_> =
-        options.iter().map(|option| (option.name.as_str(), option.kind, option.default.clone())).collect();
+    let found: Vec<_> = options
+        .iter()
+        .map(|option| (option.name.as_str(), option.kind, option.default.clone()))
+        .collect();
     let text = |text: &str| OptionValue::Text(text.to_owned());
     assert_eq!(
         found,

@@ -1,18 +1,25 @@
-//! How the tests run scripts. What a script observes it checks itself: `same(found, expected)` and `fails(text, f, ...)`.
+//! How the tests run scripts. What a script observes it checks itself: `same(found, expected)` and
+//! `fails(text, f, ...)`.
 
-use dyno_lua::{Environment, Log, LogLevel, Meter, Role, ScriptError, ScriptSource, State, StatementKind};
+use dyno_lua::{
+    Environment, Log, LogLevel, Meter, Role, ScriptError, ScriptSource, State, StatementKind,
+};
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-/// Stands before every script, on its first line, so that the script's own lines keep their numbers from 2 on.
+/// Stands before every script, on its first line, so that the script's own lines keep their numbers
+/// from 2 on.
 const CHECKS: &str = "local function same(found, expected) if found ~= expected then error('expected ' .. tostring(expected) .. ', found ' .. tostring(found), 2) end end local function fails(text, f, ...) local ok, why = pcall(f, ...) if ok then error('no error, expected ' .. text, 2) end if type(why) == 'table' then why = why.sql_errmsg or 'a table' end if not tostring(why):find(text, 1, true) then error('expected ' .. text .. ', got ' .. tostring(why), 2) end end";
 
 /// A script of that text, called `test.lua`.
 pub(crate) fn text(script: &str) -> ScriptSource {
-    ScriptSource::Text { name: "test.lua".to_owned(), text: format!("{CHECKS}\n{script}").into_bytes() }
+    ScriptSource::Text {
+        name: "test.lua".to_owned(),
+        text: format!("{CHECKS}\n{script}").into_bytes(),
+    }
 }
 
 /// An environment for `run`, with this script.
@@ -143,11 +150,18 @@ impl Meter for Recording {
     }
 
     fn counter(&mut self, counter: ScriptCounter) -> u64 {
-        self.told.borrow().counted.iter().filter(|(known, _)| *known == counter).map(|(_, by)| by).sum()
+        self.told
+            .borrow()
+            .counted
+            .iter()
+            .filter(|(known, _)| *known == counter)
+            .map(|(_, by)| by)
+            .sum()
     }
 }
 
-/// Runs a script's events on thread 0, `thread_init` before and `thread_done` after them where there are any.
+/// Runs a script's events on thread 0, `thread_init` before and `thread_done` after them where
+/// there are any.
 pub(crate) fn run(
     environment: &Arc<Environment>,
     events: u32,

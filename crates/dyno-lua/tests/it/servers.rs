@@ -109,12 +109,16 @@ fn checks_errors(target: &Target, number: &str, log: &str) {
         Engine::Sqlite => Endpoint::File("/nonexistent/folder/file.db".into()),
         _ => Endpoint::Unix("/nonexistent/socket".into()),
     };
-    let (done, _) =
-        run(&Arc::new(reaching("function event() sysbench.sql.driver():connect() end", &nobody)), 1, 0);
+    let (done, _) = run(
+        &Arc::new(reaching("function event() sysbench.sql.driver():connect() end", &nobody)),
+        1,
+        0,
+    );
     assert_eq!(done.unwrap_err().message, "test.lua:2: connection creation failed");
 }
 
-/// A unique key that is broken restarts the event when its code is to be ignored, with the transaction ended in between.
+/// A unique key that is broken restarts the event when its code is to be ignored, with the
+/// transaction ended in between.
 fn checks_restart(target: &Target, ignore: impl FnOnce(&mut Environment)) {
     let mut environment = reaching(
         "local tries = 0
@@ -134,7 +138,8 @@ fn checks_restart(target: &Target, ignore: impl FnOnce(&mut Environment)) {
     assert_eq!((told.borrow().restarted, told.borrow().failed), (2, 2));
 }
 
-/// A connection that is killed from outside is had again, with its statements, when its error is to be ignored.
+/// A connection that is killed from outside is had again, with its statements, when its error is to
+/// be ignored.
 fn checks_killed(target: &Target, own: &str, kill: &str, ignore: impl FnOnce(&mut Environment)) {
     let script = format!(
         "local kills = 0
@@ -159,12 +164,17 @@ fn checks_killed(target: &Target, own: &str, kill: &str, ignore: impl FnOnce(&mu
 fn mysql_family(server: &RunningServer) {
     let target = &server.target();
     checks_alike(target);
-    checks_errors(target, "errno = 1146, state = '42S02'", "mysql_drv_query() returned error 1146 (");
+    checks_errors(
+        target,
+        "errno = 1146, state = '42S02'",
+        "mysql_drv_query() returned error 1146 (",
+    );
     checks_restart(target, |environment| {
         environment.databases.access_mut(Engine::Mysql).ignored.codes = [1062].into();
     });
     checks_killed(target, "SELECT CONNECTION_ID()", "KILL %d", |environment| {
-        environment.databases.access_mut(Engine::Mysql).ignored.codes = [2006, 2013, 1317, 1927].into();
+        environment.databases.access_mut(Engine::Mysql).ignored.codes =
+            [2006, 2013, 1317, 1927].into();
     });
     passes(
         "function event() local con = sysbench.sql.driver():connect()
@@ -216,9 +226,14 @@ fn scripts_run_on_postgres() {
         "PQexec() failed: 7 relation \"nosuch\" does not exist",
     );
     checks_restart(target, |_| {});
-    checks_killed(target, "SELECT pg_backend_pid()", "SELECT pg_terminate_backend(%d)", |environment| {
-        environment.databases.access_mut(Engine::Postgres).ignored.all = true;
-    });
+    checks_killed(
+        target,
+        "SELECT pg_backend_pid()",
+        "SELECT pg_terminate_backend(%d)",
+        |environment| {
+            environment.databases.access_mut(Engine::Postgres).ignored.all = true;
+        },
+    );
     passes(
         "function event() local con = sysbench.sql.driver():connect()
           con:query(\"CREATE TEMP TABLE v (a bytea, b numeric(10,3), c date, d timestamp, e real, f float8, g uuid, h json, i bool, j int8)\")

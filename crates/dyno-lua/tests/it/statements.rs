@@ -148,7 +148,10 @@ fn bulk_inserts_join_rows_and_may_stay_open_over_events() {
     let lines = lines.0.lock().unwrap();
     assert_eq!(
         lines[0],
-        (LogLevel::Alert, "attempt to call bulk_insert_next() before bulk_insert_init()".to_owned())
+        (
+            LogLevel::Alert,
+            "attempt to call bulk_insert_next() before bulk_insert_init()".to_owned()
+        )
     );
     assert!(lines[1].1.starts_with("a row of 600000 bytes does not fit"));
 }

@@ -1,4 +1,5 @@
-//! PostgreSQL's connection strings: `host=localhost port=5432 user='it\'s me'`, with a backslash in front of quotes and backslashes.
+//! PostgreSQL's connection strings: `host=localhost port=5432 user='it\'s me'`, with a backslash in
+//! front of quotes and backslashes.
 
 use super::keys::{AddressError, Keys, Value};
 use super::parameter;
@@ -9,8 +10,8 @@ impl Keys {
     /// Reads a connection string of PostgreSQL.
     ///
     /// # Errors
-    /// When it is none, and for every parameter that is unknown or asks what dyno cannot do. No value is quoted in a message: it may be
-    /// a password.
+    /// When it is none, and for every parameter that is unknown or asks what dyno cannot do. No
+    /// value is quoted in a message: it may be a password.
     pub fn of_conninfo(text: &str) -> Result<Self, Vec<AddressError>> {
         let (keys, errors) = Self::in_conninfo(text);
         if errors.is_empty() { Ok(keys) } else { Err(errors) }
@@ -31,14 +32,19 @@ impl Keys {
                 let word = if is_secret { MASK } else { word };
                 let message = format!("missing \"=\" after \"{word}\" in connection info string");
                 let error = AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE");
-                errors.push(AddressError { is_password: is_secret || is_of_password(word), ..error });
+                errors
+                    .push(AddressError { is_password: is_secret || is_of_password(word), ..error });
                 break;
             }
             is_secret = is_of_password(word);
             let begin = after.trim_start();
             let Some((value, after)) = value(begin) else {
                 let message = "unterminated quoted string in connection info string";
-                errors.push(AddressError::new(at(begin)..text.len(), message, "write `'` at its end"));
+                errors.push(AddressError::new(
+                    at(begin)..text.len(),
+                    message,
+                    "write `'` at its end",
+                ));
                 break;
             };
             let range = at(rest)..at(after);
@@ -50,10 +56,13 @@ impl Keys {
     }
 }
 
-/// True when a text is a connection string, right or wrong, and neither a URL nor the name of a spec.
+/// True when a text is a connection string, right or wrong, and neither a URL nor the name of a
+/// spec.
 pub(super) fn is_conninfo(text: &str) -> bool {
     let name = text.split_once('=').map_or("", |(name, _)| name.trim());
-    !name.is_empty() && name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_') && !text.ends_with(".toml")
+    !name.is_empty()
+        && name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_')
+        && !text.ends_with(".toml")
 }
 
 /// A value and what follows it; `None` when its quotes do not end.

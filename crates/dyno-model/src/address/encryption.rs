@@ -1,5 +1,6 @@
-//! Whether and how a connection is encrypted, in the words of both worlds: libpq's `sslmode`, MySQL's `ssl-mode`, dyno's own `tls`, and
-//! `ssl=true` of other clients. The sources are PostgreSQL's manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted
+//! Whether and how a connection is encrypted, in the words of both worlds: libpq's `sslmode`,
+//! MySQL's `ssl-mode`, dyno's own `tls`, and `ssl=true` of other clients. The sources are
+//! PostgreSQL's manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted
 //! Connections".
 
 use super::keys::{AddressError, Key, Keys, Value};
@@ -9,13 +10,14 @@ use std::path::PathBuf;
 /// The word that stands for the authorities that the system trusts, in place of a file.
 pub const SYSTEM_AUTHORITIES: &str = "system";
 
-/// What the address asks for, on a connection that can be encrypted. Without a word there is no encryption: it is part of what is
-/// measured and must be chosen.
+/// What the address asks for, on a connection that can be encrypted. Without a word there is no
+/// encryption: it is part of what is measured and must be chosen.
 pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
     let authorities = keys.value(Key::Authorities);
     let ca = authorities.map(|value| PathBuf::from(&value.text));
-    let at =
-        |value: &Value, message: String, help: &str| AddressError::new(value.range.clone(), message, help);
+    let at = |value: &Value, message: String, help: &str| {
+        AddressError::new(value.range.clone(), message, help)
+    };
     let Some(mode) = keys.value(Key::Encryption) else {
         return match authorities {
             None => Ok(Tls::Off),
@@ -71,9 +73,14 @@ fn word(mode: &Value) -> Option<&'static str> {
     })
 }
 
-/// The same for the connections of an endpoint. Nobody listens on a unix socket, so those who only prefer encryption do without, and
-/// PostgreSQL has none there.
-pub(super) fn on(engine: Engine, endpoint: &Endpoint, tls: Tls, keys: &Keys) -> Result<Tls, AddressError> {
+/// The same for the connections of an endpoint. Nobody listens on a unix socket, so those who only
+/// prefer encryption do without, and PostgreSQL has none there.
+pub(super) fn on(
+    engine: Engine,
+    endpoint: &Endpoint,
+    tls: Tls,
+    keys: &Keys,
+) -> Result<Tls, AddressError> {
     match (endpoint, tls) {
         (Endpoint::Tcp { .. }, tls) => Ok(tls),
         (_, Tls::Off | Tls::Preferred) => Ok(Tls::Off),

@@ -73,7 +73,11 @@ pub struct AddressError {
 }
 
 impl AddressError {
-    pub(crate) fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        range: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
         Self { message: message.into(), help: help.into(), range, is_password: false }
     }
 }
@@ -112,7 +116,11 @@ impl Keys {
     }
 }
 
-/// Takes what is right of a part and notes what is wrong with it, so that the other parts are looked at too.
-pub(super) fn noted<T>(result: Result<T, AddressError>, errors: &mut Vec<AddressError>) -> Option<T> {
+/// Takes what is right of a part and notes what is wrong with it, so that the other parts are
+/// looked at too.
+pub(super) fn noted<T>(
+    result: Result<T, AddressError>,
+    errors: &mut Vec<AddressError>,
+) -> Option<T> {
     result.map_err(|error| errors.push(error)).ok()
 }

@@ -1,7 +1,9 @@
-//! Where a system is, as people write it: URLs, PostgreSQL's connection strings, and options and variables of other programs. Text in,
-//! values out; what files, environment and network have to say about it is `dyno_drivers::address`.
+//! Where a system is, as people write it: URLs, PostgreSQL's connection strings, and options and
+//! variables of other programs. Text in, values out; what files, environment and network have to
+//! say about it is `dyno_drivers::address`.
 //!
-//! * `url`, `conninfo`: the two ways of writing an address in one text; URLs of JDBC are URLs behind `jdbc:`;
+//! * `url`, `conninfo`: the two ways of writing an address in one text; URLs of JDBC are URLs
+//!   behind `jdbc:`;
 //! * `parameter`: the names that may stand in them, with the aliases of both worlds;
 //! * `keys`: the parts of an address by their [`Key`], laid over each other;
 //! * `encryption`: what the modes of both worlds mean; `session`: settings of a session;
@@ -27,7 +29,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 impl Keys {
-    /// Gives the key of a parameter a value, as if it stood in an address under this parameter's name; `variable` is what messages call it.
+    /// Gives the key of a parameter a value, as if it stood in an address under this parameter's
+    /// name; `variable` is what messages call it.
     ///
     /// # Errors
     /// When dyno cannot do what it asks.
@@ -40,7 +43,8 @@ impl Keys {
         let of_variable = |error: AddressError| {
             vec![AddressError { message: format!("{variable}: {}", error.message), ..error }]
         };
-        let found = parameter::find(Engine::Postgres, parameter, text, 0..0, 0..0).map_err(of_variable)?;
+        let found =
+            parameter::find(Engine::Postgres, parameter, text, 0..0, 0..0).map_err(of_variable)?;
         found.into_iter().for_each(|key| self.give(key, variable, text));
         Ok(())
     }
@@ -79,12 +83,15 @@ impl Keys {
     fn endpoint(&self, engine: Engine) -> Result<Endpoint, AddressError> {
         let usual_port = match engine.traits().execution {
             Execution::Thread | Execution::Process | Execution::Service => engine.traits().port,
-            Execution::Client => return Ok(Endpoint::File(self.text(Key::File).unwrap_or_default().into())),
+            Execution::Client => {
+                return Ok(Endpoint::File(self.text(Key::File).unwrap_or_default().into()));
+            }
             Execution::Nowhere => return Ok(Endpoint::InProcess),
         };
         // Of several hosts of PostgreSQL the first one is taken.
         let is_list = engine == Engine::Postgres;
-        let first = |text| if is_list { str::split(text, ',').next().unwrap_or_default() } else { text };
+        let first =
+            |text| if is_list { str::split(text, ',').next().unwrap_or_default() } else { text };
         let port = match self.value(Key::Port).map(|value| (first(&value.text), value)) {
             None | Some(("", _)) => usual_port,
             Some((text, value)) => url::port(text, value.range.clone())?,
@@ -126,12 +133,18 @@ impl Keys {
 /// PostgreSQL users name the folder; the driver wants the file.
 fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
     let path = PathBuf::from(socket);
-    let is_file = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".s.PGSQL."));
-    if engine == Engine::Postgres && !is_file { path.join(format!(".s.PGSQL.{port}")) } else { path }
+    let is_file =
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".s.PGSQL."));
+    if engine == Engine::Postgres && !is_file {
+        path.join(format!(".s.PGSQL.{port}"))
+    } else {
+        path
+    }
 }
 
 impl Address {
-    /// The engine whose address a text is: that of a URL's scheme, PostgreSQL of a connection string.
+    /// The engine whose address a text is: that of a URL's scheme, PostgreSQL of a connection
+    /// string.
     #[must_use]
     pub fn scheme(text: &str) -> Option<Engine> {
         if conninfo::is_conninfo(text) {
@@ -154,13 +167,17 @@ impl Address {
     /// Everything that is wrong or missing, in the order of its places.
     pub fn target(&self) -> Result<Target, Vec<AddressError>> {
         let target = self.keys.target(self.engine);
-        let missing =
-            [(Key::User, "user"), (Key::Database, "database")].into_iter().filter_map(|(key, what)| {
-                let value =
-                    self.keys.0.get(&key).filter(|value| value.text.is_empty() && !value.name.is_empty())?;
+        let missing = [(Key::User, "user"), (Key::Database, "database")].into_iter().filter_map(
+            |(key, what)| {
+                let value = self
+                    .keys
+                    .0
+                    .get(&key)
+                    .filter(|value| value.text.is_empty() && !value.name.is_empty())?;
                 let message = format!("the address names no {what}");
                 Some(AddressError::new(value.range.clone(), message, url::remedy(&value.name)))
-            });
+            },
+        );
         let mut errors: Vec<AddressError> = self.errors.iter().cloned().chain(missing).collect();
         match target {
             Ok(target) if errors.is_empty() => return Ok(target),

@@ -1,5 +1,6 @@
-//! The names that may stand in an address, and what they are for. Addresses are copied from providers' pages and from other programs, so
-//! each thing goes by the names of both worlds, everywhere. A name that is not here is an error: one that was overlooked could be the
+//! The names that may stand in an address, and what they are for. Addresses are copied from
+//! providers' pages and from other programs, so each thing goes by the names of both worlds,
+//! everywhere. A name that is not here is an error: one that was overlooked could be the
 //! encryption.
 
 use super::keys::{AddressError, Key, Keys, Value};
@@ -42,7 +43,8 @@ const PARAMETERS: [Parameter; 15] = [
     postgres(Key::ApplicationName, &["application_name"]),
 ];
 
-/// Names that other programs know and dyno does nothing about, with the values under which that is right.
+/// Names that other programs know and dyno does nothing about, with the values under which that is
+/// right.
 const UNDONE: [(&str, &[&str]); 19] = [
     ("allowPublicKeyRetrieval", &["true", "false"]),
     ("channel_binding", &["prefer", "disable"]),
@@ -65,7 +67,8 @@ const UNDONE: [(&str, &[&str]); 19] = [
     ("useUnicode", &["true"]),
 ];
 
-/// The key of a name; `None` when what it asks is so anyway. `name_range` and `range` are where the name and the whole stand.
+/// The key of a name; `None` when what it asks is so anyway. `name_range` and `range` are where the
+/// name and the whole stand.
 pub(super) fn find(
     engine: Engine,
     name: &str,
@@ -93,7 +96,8 @@ pub(super) fn find(
         };
         return Err(AddressError::new(range, message, help));
     }
-    let known = PARAMETERS.iter().filter(|parameter| parameter.engine.is_none_or(|only| only == engine));
+    let known =
+        PARAMETERS.iter().filter(|parameter| parameter.engine.is_none_or(|only| only == engine));
     let help = match nearest(name, known.clone().flat_map(|parameter| parameter.names).copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => {

@@ -37,7 +37,11 @@ fn statements(options: &str) -> Result<Vec<String>, String> {
         };
         let pair = setting.as_deref().and_then(|setting| setting.split_once('='));
         let Some((name, value)) = pair else { return Err(word) };
-        statements.push(format!("SET {} = '{}'", name.replace('-', "_"), value.replace('\'', "''")));
+        statements.push(format!(
+            "SET {} = '{}'",
+            name.replace('-', "_"),
+            value.replace('\'', "''")
+        ));
     }
     Ok(statements)
 }

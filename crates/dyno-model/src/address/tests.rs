@@ -18,16 +18,40 @@ fn unix(path: &str) -> Endpoint {
 #[test]
 fn addresses_are_read() {
     let rows = [
-        ("mysql://bench@db.example:3307/bench", Engine::Mysql, tcp("db.example", 3307), "bench", "bench"),
+        (
+            "mysql://bench@db.example:3307/bench",
+            Engine::Mysql,
+            tcp("db.example", 3307),
+            "bench",
+            "bench",
+        ),
         ("mariadb://bench@db/b", Engine::Mysql, tcp("db", 3306), "bench", "b"),
         ("postgres://bench@db/b", Engine::Postgres, tcp("db", 5432), "bench", "b"),
         ("postgresql://a%40b@db/b%2Fc", Engine::Postgres, tcp("db", 5432), "a@b", "b/c"),
         ("mysql://bench@[::1]:3307/b", Engine::Mysql, tcp("::1", 3307), "bench", "b"),
         ("mysql://bench@[fe80::1]/b", Engine::Mysql, tcp("fe80::1", 3306), "bench", "b"),
-        ("mysql://root@/b?socket=/run/my%20sql.sock", Engine::Mysql, unix("/run/my sql.sock"), "root", "b"),
+        (
+            "mysql://root@/b?socket=/run/my%20sql.sock",
+            Engine::Mysql,
+            unix("/run/my sql.sock"),
+            "root",
+            "b",
+        ),
         ("mysql://root@localhost/b?socket=/run/s", Engine::Mysql, unix("/run/s"), "root", "b"),
-        ("postgres://p@/b?socket=/run/pg", Engine::Postgres, unix("/run/pg/.s.PGSQL.5432"), "p", "b"),
-        ("postgres://p@:5433/b?socket=/run/pg", Engine::Postgres, unix("/run/pg/.s.PGSQL.5433"), "p", "b"),
+        (
+            "postgres://p@/b?socket=/run/pg",
+            Engine::Postgres,
+            unix("/run/pg/.s.PGSQL.5432"),
+            "p",
+            "b",
+        ),
+        (
+            "postgres://p@:5433/b?socket=/run/pg",
+            Engine::Postgres,
+            unix("/run/pg/.s.PGSQL.5433"),
+            "p",
+            "b",
+        ),
         ("postgres://p@/b?socket=/r/.s.PGSQL.1", Engine::Postgres, unix("/r/.s.PGSQL.1"), "p", "b"),
         ("postgres://u@%2Frun%2Fpg:7/b", Engine::Postgres, unix("/run/pg/.s.PGSQL.7"), "u", "b"),
         ("postgres://u@a:1,b:2/d", Engine::Postgres, tcp("a", 1), "u", "d"),
@@ -35,7 +59,13 @@ fn addresses_are_read() {
         ("sqlite:bench.db", Engine::Sqlite, Endpoint::File(PathBuf::from("bench.db")), "", ""),
         ("sqlite:///tmp/b.db", Engine::Sqlite, Endpoint::File(PathBuf::from("/tmp/b.db")), "", ""),
         ("jdbc:postgresql://h:7/d?user=u", Engine::Postgres, tcp("h", 7), "u", "d"),
-        ("jdbc:mysql://h/d?user=u&useSSL=false&useUnicode=true", Engine::Mysql, tcp("h", 3306), "u", "d"),
+        (
+            "jdbc:mysql://h/d?user=u&useSSL=false&useUnicode=true",
+            Engine::Mysql,
+            tcp("h", 3306),
+            "u",
+            "d",
+        ),
         ("jdbc:mariadb://u@h/d", Engine::Mysql, tcp("h", 3306), "u", "d"),
         ("jdbc:sqlite:bench.db", Engine::Sqlite, Endpoint::File(PathBuf::from("bench.db")), "", ""),
         ("host=h dbname=d user=u", Engine::Postgres, tcp("h", 5432), "u", "d"),
@@ -130,8 +160,12 @@ fn a_url_may_hold_what_a_provider_writes_into_it() {
 fn connection_strings_may_be_quoted_and_escaped() {
     let target = |text: &str| Keys::of_conninfo(text)?.target(Engine::Postgres);
     let read =
-        target(r"host = h port=5433 user='a b' password='it\'s \\' dbname=x\ y sslmode=require").unwrap();
-    assert_eq!((read.endpoint, read.user.as_str(), read.database.as_str()), (tcp("h", 5433), "a b", "x y"));
+        target(r"host = h port=5433 user='a b' password='it\'s \\' dbname=x\ y sslmode=require")
+            .unwrap();
+    assert_eq!(
+        (read.endpoint, read.user.as_str(), read.database.as_str()),
+        (tcp("h", 5433), "a b", "x y")
+    );
     assert_eq!((read.password.reveal(), read.tls), (r"it's \", Tls::Required));
     for (text, message) in [
         ("host", "missing \"=\" after \"host\" in connection info string"),
@@ -151,7 +185,8 @@ fn settings_become_statements_and_other_options_are_refused() {
         keys.give(Key::Options, "PGOPTIONS", options);
         keys.target(Engine::Postgres).map(|target| target.session_setup)
     };
-    let options = "-c default_transaction_isolation=repeatable\\ read --lock-timeout=5s -cwork_mem=1MB";
+    let options =
+        "-c default_transaction_isolation=repeatable\\ read --lock-timeout=5s -cwork_mem=1MB";
     let expected = [
         "SET default_transaction_isolation = 'repeatable read'",
         "SET lock_timeout = '5s'",
@@ -189,15 +224,27 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
             "sslmode=require",
             "parameters `tls` and `sslmode` say the same thing",
         ),
-        ("mysql://u@h/d?sslmode=prefer&ca=x", "sslmode=prefer", "`sslmode=prefer` checks no certificate"),
-        ("mysql://u@h/d?options=x", "options", "parameter `options` is not for mysql, only for postgres"),
+        (
+            "mysql://u@h/d?sslmode=prefer&ca=x",
+            "sslmode=prefer",
+            "`sslmode=prefer` checks no certificate",
+        ),
+        (
+            "mysql://u@h/d?options=x",
+            "options",
+            "parameter `options` is not for mysql, only for postgres",
+        ),
         (
             "postgres://u@h/d?channel_binding=require",
             "channel_binding=require",
             "dyno cannot do what parameter `channel_binding` asks here",
         ),
         ("postgres://u@h/d?sslcert=x", "sslcert=x", "`sslcert` needs its key (`sslkey`)"),
-        ("postgres://u@h/d?connect_timeout=2s", "connect_timeout=2s", "`connect_timeout` cannot be `2s`"),
+        (
+            "postgres://u@h/d?connect_timeout=2s",
+            "connect_timeout=2s",
+            "`connect_timeout` cannot be `2s`",
+        ),
         (
             "postgres://u@h/d?sslmode=verify-ca&sslrootcert=system",
             "sslmode=verify-ca",
@@ -290,8 +337,10 @@ fn all_mistakes_of_an_address_are_told_at_once() {
     ];
     for (text, expected) in rows {
         let errors = parse(text).expect_err(text);
-        let found: Vec<(&str, &str)> =
-            errors.iter().map(|error| (&text[error.range.clone()], error.message.as_str())).collect();
+        let found: Vec<(&str, &str)> = errors
+            .iter()
+            .map(|error| (&text[error.range.clone()], error.message.as_str()))
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 }

@@ -1,4 +1,5 @@
-//! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`, `sqlite:file`, `null:`, and the same behind `jdbc:`.
+//! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`,
+//! `sqlite:file`, `null:`, and the same behind `jdbc:`.
 
 use super::conninfo::is_conninfo;
 use super::keys::{AddressError, Key, Keys, Value, noted};
@@ -50,7 +51,8 @@ impl<'u> Piece<'u> {
         match decoded {
             Ok(decoded) if self.text.split('%').skip(1).all(is_code) => Ok(decoded.into_owned()),
             _ => {
-                let help = "write `%25` for a percent sign, and two hexadecimal digits after any other";
+                let help =
+                    "write `%25` for a percent sign, and two hexadecimal digits after any other";
                 Err(AddressError::new(self.range(), "the percent-encoding is broken", help))
             }
         }
@@ -69,7 +71,8 @@ pub(super) fn example(scheme: &str) -> String {
     format!("write `{scheme}://USER@HOST:PORT/DATABASE`")
 }
 
-/// What to do about a part that is missing, by the scheme of the URL or the parameter of the connection string.
+/// What to do about a part that is missing, by the scheme of the URL or the parameter of the
+/// connection string.
 pub(super) fn remedy(name: &str) -> String {
     match engine(name) {
         Some(_) => example(name),
@@ -90,8 +93,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`, `sqlite:FILE`, `null:`. What is wrong with it is
-    /// noted beside what could be read.
+    /// Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`,
+    /// `sqlite:FILE`, `null:`. What is wrong with it is noted beside what could be read.
     #[must_use]
     pub fn of_url(text: &str) -> Self {
         if is_conninfo(text) {
@@ -103,7 +106,8 @@ impl Address {
         let Some((scheme, rest)) = whole.split_once(':') else {
             let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
                         `sqlite:bench.db`";
-            let error = AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
+            let error =
+                AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
             return Self { engine: Engine::Null, keys, errors: vec![error] };
         };
         let known = engine(scheme.text);
@@ -114,9 +118,14 @@ impl Address {
                 Some(candidate) => format!("did you mean `{candidate}`?"),
                 None => format!("known schemes: {}", list(&schemes)),
             };
-            errors.push(AddressError::new(scheme.range(), format!("unknown scheme `{}`", scheme.text), help));
+            errors.push(AddressError::new(
+                scheme.range(),
+                format!("unknown scheme `{}`", scheme.text),
+                help,
+            ));
         }
-        // What follows an unknown scheme is most likely a server's address, and what is wrong with it is wrong with any scheme's.
+        // What follows an unknown scheme is most likely a server's address, and what is wrong with
+        // it is wrong with any scheme's.
         let is_server = rest.text.starts_with("//");
         let engine = known.unwrap_or(if is_server { Engine::Mysql } else { Engine::Null });
         match engine.traits().execution {
@@ -131,8 +140,11 @@ impl Address {
             Execution::Service => {
                 service(engine, scheme, rest, &mut keys, &mut errors);
             }
-            Execution::Client => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
-            // What follows is the script of the null driver, which stands where others name a database.
+            Execution::Client => {
+                put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors)
+            }
+            // What follows is the script of the null driver, which stands where others name a
+            // database.
             Execution::Nowhere if known.is_some() => {
                 put(&mut keys, Key::Database, rest, rest, "", &mut errors);
             }
@@ -146,7 +158,8 @@ impl Address {
         let engine = Engine::Postgres;
         let (mut keys, errors) = Keys::in_conninfo(text);
         for (key, name) in [(Key::Host, "host"), (Key::User, "user"), (Key::Database, "dbname")] {
-            let missing = || Value { name: name.to_owned(), text: String::new(), range: 0..text.len() };
+            let missing =
+                || Value { name: name.to_owned(), text: String::new(), range: 0..text.len() };
             keys.0.entry(key).or_insert_with(missing);
         }
         Self { engine, keys, errors }
@@ -164,8 +177,11 @@ fn put(
 ) {
     // What is broken is not missing.
     let text = noted(piece.decoded(), errors).unwrap_or_else(|| BROKEN.to_owned());
-    let (name, range) =
-        if text.is_empty() { (scheme.to_owned(), place.range()) } else { (String::new(), piece.range()) };
+    let (name, range) = if text.is_empty() {
+        (scheme.to_owned(), place.range())
+    } else {
+        (String::new(), piece.range())
+    };
     keys.0.insert(key, Value { name, text, range });
 }
 
@@ -178,7 +194,11 @@ fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
         None => path,
         Some(absolute) => {
             if !absolute.starts_with('/') {
-                errors.push(AddressError::new(path.range(), "`sqlite://` needs an absolute path", help));
+                errors.push(AddressError::new(
+                    path.range(),
+                    "`sqlite://` needs an absolute path",
+                    help,
+                ));
             }
             path.after(2)
         }
@@ -188,8 +208,7 @@ fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
     }
     if path.text.starts_with(":memory:") {
         let message = "a database in memory cannot be shared by clients";
-        let help =
-            "each client would have a database of its own; name a file, on a memory file system if need be";
+        let help = "each client would have a database of its own; name a file, on a memory file system if need be";
         errors.push(AddressError::new(path.range(), message, help));
     }
     if rest.text.contains('?') {
@@ -199,18 +218,28 @@ fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
     path
 }
 
-fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, errors: &mut Vec<AddressError>) {
+fn server(
+    engine: Engine,
+    scheme: &str,
+    whole: Piece<'_>,
+    keys: &mut Keys,
+    errors: &mut Vec<AddressError>,
+) {
     if let Some(password) = spilled_password(whole) {
         let message = "it cannot be told where the password ends";
         let help = "write signs in it and behind it in percent-encoding: `/` is `%2F`, `?` is `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
-        errors.push(AddressError { is_password: true, ..AddressError::new(password.range(), message, help) });
+        errors.push(AddressError {
+            is_password: true,
+            ..AddressError::new(password.range(), message, help)
+        });
         // Nothing that is said of the rest may show a part of it.
         keys.give(Key::Host, "", BROKEN);
         return;
     }
     let (rest, query) = whole.split_once('?').unwrap_or((whole, whole.end()));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, rest.end()));
-    let (credentials, place) = authority.rsplit_once('@').unwrap_or((authority.before(0), authority));
+    let (credentials, place) =
+        authority.rsplit_once('@').unwrap_or((authority.before(0), authority));
     let (user, password) = credentials.split_once(':').unwrap_or((credentials, credentials.end()));
     let location =
         Piece { text: &whole.text[place.start - whole.start..rest.text.len()], start: place.start };
@@ -222,7 +251,11 @@ fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, error
     put(keys, Key::Database, database, location, scheme, errors);
     if let Some(at) = database.text.find('/') {
         let help = "write `%2F` if it does";
-        errors.push(AddressError::new(database.after(at).range(), "a database's name holds no `/`", help));
+        errors.push(AddressError::new(
+            database.after(at).range(),
+            "a database's name holds no `/`",
+            help,
+        ));
     }
     // PostgreSQL's addresses may name several hosts with a port each; the first one is taken.
     let several = place.text.find(',').filter(|_| engine == Engine::Postgres);
@@ -231,7 +264,8 @@ fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, error
     parameters(engine, query, keys, errors);
 }
 
-/// Puts host and port among the keys. What cannot be a port may be the password of an account whose `@` is missing. `None` when they cannot be read, else whether there is a port.
+/// Puts host and port among the keys. What cannot be a port may be the password of an account whose
+/// `@` is missing. `None` when they cannot be read, else whether there is a port.
 fn location_of(
     place: Piece<'_>,
     scheme: &str,
@@ -263,8 +297,8 @@ fn port_of(piece: Piece<'_>, has_account: bool) -> Result<u16, AddressError> {
     Err(AddressError { is_password: true, ..error })
 }
 
-/// A service's address: `http://HOST:PORT/PATH`. The path stands where others name a database, as it is written, and `https` asks for
-/// encryption as `sslmode=verify-full` does.
+/// A service's address: `http://HOST:PORT/PATH`. The path stands where others name a database, as
+/// it is written, and `https` asks for encryption as `sslmode=verify-full` does.
 fn service(
     engine: Engine,
     scheme: Piece<'_>,
@@ -272,8 +306,10 @@ fn service(
     keys: &mut Keys,
     errors: &mut Vec<AddressError>,
 ) {
-    let help =
-        format!("write `{}://HOST:PORT`, with a path behind it if all requests begin with it", scheme.text);
+    let help = format!(
+        "write `{}://HOST:PORT`, with a path behind it if all requests begin with it",
+        scheme.text
+    );
     let (place, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
     let Some(whole) = place.text.starts_with("//").then(|| place.after(2)) else {
         errors.push(AddressError::new(place.range(), "`//` is missing after the scheme", help));
@@ -283,7 +319,8 @@ fn service(
     if let Some(at) = rest.text.rfind('@') {
         let range = whole.start..rest.start + at;
         let message = "the address of a service holds no account";
-        let help = "take it out, and give requests a header: `Authorization = \"Basic ${env:VARIABLE}\"`";
+        let help =
+            "take it out, and give requests a header: `Authorization = \"Basic ${env:VARIABLE}\"`";
         errors.push(AddressError { is_password: true, ..AddressError::new(range, message, help) });
         keys.give(Key::Host, "", BROKEN);
         return;
@@ -317,9 +354,10 @@ fn service(
     }
 }
 
-/// A password with signs in it that end the account or the address, as far as it is known for one. RFC 3986, section 3.2: they must be
-/// encoded. What stands there must not be taken for a host, a database or a parameter, which messages show; so behind a password there
-/// is no other `@`, in a parameter either.
+/// A password with signs in it that end the account or the address, as far as it is known for one.
+/// RFC 3986, section 3.2: they must be encoded. What stands there must not be taken for a host, a
+/// database or a parameter, which messages show; so behind a password there is no other `@`, in a
+/// parameter either.
 fn spilled_password(address: Piece<'_>) -> Option<Piece<'_>> {
     let end = address.text.find(['/', '?']).unwrap_or(address.text.len());
     let (authority, last) = (&address.text[..end], address.text.rfind('@')?);
@@ -335,13 +373,18 @@ fn parameters(engine: Engine, query: Piece<'_>, keys: &mut Keys, errors: &mut Ve
         let (pair, tail) = rest.split_once('&').unwrap_or((rest, rest.end()));
         rest = tail;
         let (name, value) = pair.split_once('=').unwrap_or((pair, pair.end()));
-        let (Some(decoded), Some(text)) = (noted(name.decoded(), errors), noted(value.decoded(), errors))
+        let (Some(decoded), Some(text)) =
+            (noted(name.decoded(), errors), noted(value.decoded(), errors))
         else {
             continue;
         };
         if text.is_empty() && parameter::find(engine, &decoded, "", 0..0, 0..0).is_ok() {
             let message = format!("parameter `{decoded}` has no value");
-            errors.push(AddressError::new(pair.range(), message, format!("write `{decoded}=VALUE`")));
+            errors.push(AddressError::new(
+                pair.range(),
+                message,
+                format!("write `{decoded}=VALUE`"),
+            ));
             continue;
         }
         let value = Value { name: decoded, text, range: pair.range() };
@@ -382,7 +425,9 @@ fn split_place(place: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), Addre
     match tail.text.chars().next() {
         Some(':') => Ok((host, Some(tail.after(1)))),
         None => Ok((host, None)),
-        Some(_) => Err(AddressError::new(tail.range(), "only a port may follow the bracket", brackets)),
+        Some(_) => {
+            Err(AddressError::new(tail.range(), "only a port may follow the bracket", brackets))
+        }
     }
 }
 

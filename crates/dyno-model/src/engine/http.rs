@@ -1,4 +1,5 @@
-//! Services that answer HTTP/1.1, whatever is behind them. They speak no SQL, and nobody but the workload asks them anything.
+//! Services that answer HTTP/1.1, whatever is behind them. They speak no SQL, and nobody but the
+//! workload asks them anything.
 
 use super::null;
 use super::product::Product;

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
-    /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
+    /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch
+    /// file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ServerKind {
@@ -21,7 +22,8 @@ crate::named! {
         Ndb = "ndb",
         /// PostgreSQL's `postgres`.
         Postgres = "postgres",
-        /// PostgreSQL's servers: a primary, and replicas that repeat what it writes (streaming replication).
+        /// PostgreSQL's servers: a primary, and replicas that repeat what it writes (streaming
+        /// replication).
         PostgresReplica = "postgres-replica",
         /// Canned replies in this process.
         Null = "null",

@@ -1,12 +1,14 @@
-//! Engines: which protocol and SQL dialect a system speaks, and every plain fact in which they differ.
+//! Engines: which protocol and SQL dialect a system speaks, and every plain fact in which they
+//! differ.
 //!
 //! * [`Engine`]: their names; a new one begins here, and the compiler asks for the rest;
-//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine says it;
+//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine
+//!   says it;
 //! * [`Product`]: whose server it is, with its [`Version`], once it has been connected to;
 //! * [`ServerKind`]: products that dyno can start, with their [`Clustering`].
 //!
-//! What takes a connection to find out stands in dyno-host, in a table of the same shape (`dyno-host/src/engine`); what speaks the
-//! protocol, in dyno-drivers.
+//! What takes a connection to find out stands in dyno-host, in a table of the same shape
+//! (`dyno-host/src/engine`); what speaks the protocol, in dyno-drivers.
 
 mod http;
 mod kind;
@@ -98,7 +100,8 @@ impl Engine {
         self.traits().name
     }
 
-    /// True when clients reach it over a socket: it has accounts, sessions and a process of its own.
+    /// True when clients reach it over a socket: it has accounts, sessions and a process of its
+    /// own.
     #[must_use]
     pub fn is_server(self) -> bool {
         matches!(self.traits().execution, Execution::Thread | Execution::Process)

@@ -21,7 +21,11 @@ pub(super) const TRAITS: Traits = Traits {
     jdbc: Some("mariadb"),
     analyze: Some("ANALYZE TABLE"),
     password_variable: Some("MYSQL_PWD"),
-    password_file: Some(PasswordFile { name: ".my.cnf", variable: None, form: PasswordForm::Groups }),
+    password_file: Some(PasswordFile {
+        name: ".my.cnf",
+        variable: None,
+        form: PasswordForm::Groups,
+    }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
     dialect: Some(DIALECT),
     sysbench: SYSBENCH,
@@ -35,7 +39,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     columns: "SELECT c.table_name, concat(c.column_name, ' ', c.column_type, if(c.is_nullable = 'NO', ' NOT NULL', '')) \
         FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
         WHERE c.table_schema = database() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position",
-    // An expression has no name. Products have words of their own for an index that is there and not used.
+    // An expression has no name. Products have words of their own for an index that is there and
+    // not used.
     indexes: "SELECT table_name, index_name, concat(if(max(non_unique) = 0, 'UNIQUE ', ''), max(index_type), ' (', \
         group_concat(coalesce(column_name, 'expression'), if(sub_part IS NULL, '', concat('(', sub_part, ')')), if(collation = 'D', ' DESC', '') \
         ORDER BY seq_in_index SEPARATOR ', '), ')' /*!80000 , if(max(is_visible) = 'NO', ' INVISIBLE', '') */ \
@@ -89,7 +94,8 @@ pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {
     no_state: "00000",
     tells_ignored: true,
     rolls_back: false,
-    // An unknown database; and what no server said was found out while connecting: that it offers no TLS, say.
+    // An unknown database; and what no server said was found out while connecting: that it offers
+    // no TLS, say.
     is_unconnected: |code, state| code == 1049 || code == 0 && state.is_empty(),
     unreachable: |tcp, place, code, message| {
         // The numbers of MySQL's library for a server that is not there.

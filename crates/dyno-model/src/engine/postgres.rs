@@ -16,12 +16,14 @@ pub(super) const TRAITS: Traits = Traits {
     has_one_writer: false,
     names_need_text: false,
     has_extended_queries: true,
-    // Its counters hold transactions of every statement that commits by itself, dyno's own questions among them.
+    // Its counters hold transactions of every statement that commits by itself, dyno's own
+    // questions among them.
     commit_counter: None,
     // Unknown before version 15; the counters then hold what was done before the window too.
     flush_statistics: Some("SELECT pg_stat_force_next_flush()"),
     jdbc: None,
-    // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a trial.
+    // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a
+    // trial.
     analyze: Some("VACUUM ANALYZE"),
     password_variable: Some("PGPASSWORD"),
     password_file: Some(PasswordFile {

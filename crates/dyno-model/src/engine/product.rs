@@ -1,5 +1,5 @@
-//! Products: whose server answers. An address says only which protocol to speak ([`Engine`]); the product is recognised from
-//! what the server reports, once per connection.
+//! Products: whose server answers. An address says only which protocol to speak ([`Engine`]); the
+//! product is recognised from what the server reports, once per connection.
 
 use super::Engine;
 use std::fmt;
@@ -24,7 +24,8 @@ pub enum Product {
     Other(Engine, &'static str),
 }
 
-/// How products of a protocol are told from the one that it belongs to: a part of the version that they report.
+/// How products of a protocol are told from the one that it belongs to: a part of the version that
+/// they report.
 const MARKS: &[(Engine, &str, Product)] = &[
     (Engine::Mysql, "MariaDB", Product::Mariadb),
     (Engine::Mysql, "TiDB", Product::Other(Engine::Mysql, "tidb")),
@@ -68,7 +69,8 @@ impl Product {
 pub struct Identity {
     /// Whose it is.
     pub product: Product,
-    /// Its version as reports show it, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`; empty when it told none.
+    /// Its version as reports show it, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`; empty when it
+    /// told none.
     pub version: String,
 }
 
@@ -86,7 +88,9 @@ impl Identity {
             // Sent before version 11, so that replicas do not take 10 for less than 5.
             Product::Mariadb => reported.strip_prefix("5.5.5-").unwrap_or(reported),
             // `15.12 (Debian 15.12-0+deb12u2)`
-            _ if product.engine() == Engine::Postgres => reported.split(' ').next().unwrap_or_default(),
+            _ if product.engine() == Engine::Postgres => {
+                reported.split(' ').next().unwrap_or_default()
+            }
             _ => reported,
         };
         Self { product, version: version.to_owned() }
@@ -98,7 +102,8 @@ impl Identity {
 pub struct Version(Vec<u32>);
 
 impl Version {
-    /// The first version in a text: `10.11.19` in `10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu`.
+    /// The first version in a text: `10.11.19` in
+    /// `10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu`.
     #[must_use]
     pub fn found_in(text: &str) -> Option<Self> {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
@@ -156,7 +161,10 @@ mod tests {
     #[test]
     fn versions_are_found_in_sentences_and_compared_by_number() {
         let rows = [
-            ("10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", Some("10.11.19")),
+            (
+                "10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)",
+                Some("10.11.19"),
+            ),
             ("9.7.4-2 for Linux on x86_64 ((Debian))", Some("9.7.4")),
             ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", Some("15.18")),
             ("8.4.0rc1", Some("8.4.0")),
@@ -164,7 +172,11 @@ mod tests {
             ("nothing.here", None),
         ];
         for (text, version) in rows {
-            assert_eq!(Version::found_in(text).map(|it| it.to_string()).as_deref(), version, "{text}");
+            assert_eq!(
+                Version::found_in(text).map(|it| it.to_string()).as_deref(),
+                version,
+                "{text}"
+            );
         }
         let version = |text: &str| text.parse::<Version>().unwrap();
         assert!(version("9.7") < version("10.1") && version("9") < version("9.7"));

@@ -12,7 +12,8 @@ pub(super) const TRAITS: Traits = Traits {
     example_factor: "\"server.settings.journal_mode\" = [\"WAL\", \"DELETE\"]",
     products: "SQLite",
     execution: Execution::Client,
-    // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.
+    // Whether it has a write-ahead log is the file's matter, and may be found out only when it is
+    // open.
     files_per_connection: 2,
     has_one_writer: true,
     names_need_text: false,
@@ -33,7 +34,8 @@ pub(super) const TRAITS: Traits = Traits {
         columns: "SELECT t.name, c.name || ' ' || c.type || CASE WHEN c.pk > 0 THEN ' PRIMARY KEY' WHEN c.\"notnull\" THEN ' NOT NULL' ELSE '' END \
             FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY 1, c.cid",
         indexes: "SELECT tbl_name, name, coalesce(sql, 'UNIQUE') FROM sqlite_schema WHERE type = 'index' AND tbl_name NOT LIKE 'sqlite^_%' ESCAPE '^'",
-        // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
+        // A transaction that reads first and writes then cannot go on when another one has written
+        // meanwhile.
         databases: "",
         copying: Copying::Vacuum,
         begin_to_write: "BEGIN IMMEDIATE",
@@ -73,7 +75,9 @@ const SYSBENCH: SysbenchDriver = SysbenchDriver {
     tells_ignored: false,
     rolls_back: false,
     is_unconnected: |_, _| false,
-    unreachable: |_, place, _, message| vec![format!("unable to open the database {place}: {message}")],
+    unreachable: |_, place, _, message| {
+        vec![format!("unable to open the database {place}: {message}")]
+    },
     refused: |_, code, message, query| {
         vec![format!("SQLite returned error {code} ({message}){}", of_query(query))]
     },

@@ -1,4 +1,5 @@
-//! sysbench's drivers: how scripts choose one, and what it says in the words of its client library, which scripts and people search for.
+//! sysbench's drivers: how scripts choose one, and what it says in the words of its client library,
+//! which scripts and people search for.
 
 /// How a refused statement had been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,19 +35,23 @@ pub struct SysbenchDriver {
     pub no_state: &'static str,
     /// True when an error that is ignored is told to those who debug.
     pub tells_ignored: bool,
-    /// True when an error that is ignored is followed by ROLLBACK, without which the session takes no further statement.
+    /// True when an error that is ignored is followed by ROLLBACK, without which the session takes
+    /// no further statement.
     pub rolls_back: bool,
-    /// True for the number and state of a failure outside of events that means that there was no connection yet.
+    /// True for the number and state of a failure outside of events that means that there was no
+    /// connection yet.
     pub is_unconnected: fn(code: u32, state: &str) -> bool,
-    /// Lines about a connection that cannot be had: host and port of its TCP address, the address in words, the error's number (0 for
-    /// none), and why.
+    /// Lines about a connection that cannot be had: host and port of its TCP address, the address
+    /// in words, the error's number (0 for none), and why.
     pub unreachable: Unreachable,
-    /// Lines about a statement that was refused: the error's number, why, and the statement where it is known.
+    /// Lines about a statement that was refused: the error's number, why, and the statement where
+    /// it is known.
     pub refused: fn(sending: Sending, code: u32, message: &str, query: Option<&str>) -> Vec<String>,
 }
 
 /// See [`SysbenchDriver::unreachable`].
-type Unreachable = fn(tcp: Option<(&str, u16)>, place: &str, code: u32, message: &str) -> Vec<String>;
+type Unreachable =
+    fn(tcp: Option<(&str, u16)>, place: &str, code: u32, message: &str) -> Vec<String>;
 
 /// How a line about an error ends that names the statement.
 pub(super) fn of_query(query: Option<&str>) -> String {

@@ -14,13 +14,15 @@ pub struct Traits {
     pub port: u16,
     /// The product that it belongs to: every server that is not recognised as another.
     pub product: Product,
-    /// A factor that compares two values of a setting, for a first spec; empty where there are no settings.
+    /// A factor that compares two values of a setting, for a first spec; empty where there are no
+    /// settings.
     pub example_factor: &'static str,
     /// Products that speak it, as headings and sentences name them.
     pub products: &'static str,
     /// Where a client's statements are worked on.
     pub execution: Execution,
-    /// Files that this process has open for a connection, at most (measured in `dyno-drivers/src/open_files.rs`).
+    /// Files that this process has open for a connection, at most (measured in
+    /// `dyno-drivers/src/open_files.rs`).
     pub files_per_connection: u64,
     /// True when a second connection that writes would only wait for the first.
     pub has_one_writer: bool,
@@ -31,9 +33,11 @@ pub struct Traits {
     pub has_extended_queries: bool,
     /// The server's counter of COMMITs, if it counts those that were sent and no others.
     pub commit_counter: Option<&'static str>,
-    /// Sent before a trial's window, so that the server's statistics hold by then what the session did before.
+    /// Sent before a trial's window, so that the server's statistics hold by then what the session
+    /// did before.
     pub flush_statistics: Option<&'static str>,
-    /// How the driver of the web application in `examples/webapp` names it in its URL; `None`: it has no driver for it.
+    /// How the driver of the web application in `examples/webapp` names it in its URL; `None`: it
+    /// has no driver for it.
     pub jdbc: Option<&'static str>,
     /// Gives the planner fresh statistics of the table whose name follows.
     pub analyze: Option<&'static str>,
@@ -98,10 +102,11 @@ pub struct SessionStatements {
 pub struct Dialect {
     /// Where texts, names and comments begin and end.
     pub quoting: Quoting,
-    /// Lists the database's tables and views that belong to users. One outside the schema in which dyno makes its own is told with
-    /// its schema's name.
+    /// Lists the database's tables and views that belong to users. One outside the schema in which
+    /// dyno makes its own is told with its schema's name.
     pub user_tables: &'static str,
-    /// Each table that holds rows: name, name in SQL, rows as far as they are known without counting, bytes with indexes where they cost nothing to know.
+    /// Each table that holds rows: name, name in SQL, rows as far as they are known without
+    /// counting, bytes with indexes where they cost nothing to know.
     pub tables: &'static str,
     /// Each column of tables: table, and the column with its type, in the order of the columns.
     pub columns: &'static str,
@@ -113,7 +118,8 @@ pub struct Dialect {
     pub copying: Copying,
     /// Begins a transaction that reads first and writes then.
     pub begin_to_write: &'static str,
-    /// Behind a SELECT: nobody else may change the rows before the transaction ends. Empty where beginning does that.
+    /// Behind a SELECT: nobody else may change the rows before the transaction ends. Empty where
+    /// beginning does that.
     pub row_lock: &'static str,
     /// How a session's transactions get another isolation level.
     pub isolation: Isolation,
@@ -150,7 +156,8 @@ pub struct Dialect {
 pub struct ReadOnlyQuestions {
     /// Begins a transaction that only reads, and that cannot be made to write any more.
     pub begin: &'static str,
-    /// Asked before it ends: a question, the last field of its answer if nothing was written, and what another answer means.
+    /// Asked before it ends: a question, the last field of its answer if nothing was written, and
+    /// what another answer means.
     pub after: &'static [(&'static str, Option<&'static str>, &'static str)],
 }
 

@@ -1,5 +1,6 @@
-//! Anomalies in a history that follow from values alone: no knowledge of the server, no clocks. What is found is certain; what is not found may be
-//! there all the same (longer cycles, predicates), and Elle, which reads the same history, looks further.
+//! Anomalies in a history that follow from values alone: no knowledge of the server, no clocks.
+//! What is found is certain; what is not found may be there all the same (longer cycles,
+//! predicates), and Elle, which reads the same history, looks further.
 
 use super::{Attempt, Fate, History, Operation, shown};
 use crate::isolation::IsolationLevel;
@@ -8,27 +9,32 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 crate::named! {
-    /// What transactions at the same time may do to one another. Names as in Berenson, Bernstein, Gray and others: "A Critique of ANSI SQL
-    /// Isolation Levels" (SIGMOD 1995), and Adya, Liskov, O'Neil: "Generalized Isolation Level Definitions" (ICDE 2000).
+    /// What transactions at the same time may do to one another. Names as in Berenson, Bernstein,
+    /// Gray and others: "A Critique of ANSI SQL Isolation Levels" (SIGMOD 1995), and Adya, Liskov,
+    /// O'Neil: "Generalized Isolation Level Definitions" (ICDE 2000).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Anomaly {
         /// A committed transaction read what a transaction wrote that has failed (Adya's G1a).
         DirtyRead = "dirty-read",
-        /// A committed transaction read what another one wrote, and wrote over before it ended (Adya's G1b).
+        /// A committed transaction read what another one wrote, and wrote over before it ended
+        /// (Adya's G1b).
         IntermediateRead = "intermediate-read",
-        /// A committed transaction read an object twice, did not write it in between, and saw two values (P2).
+        /// A committed transaction read an object twice, did not write it in between, and saw two
+        /// values (P2).
         NonRepeatableRead = "non-repeatable-read",
         /// Two committed transactions read the same value of an object, and both wrote it (P4).
         LostUpdate = "lost-update",
-        /// Two committed transactions read the same values of two objects, and each wrote the one that the other did not (A5B).
+        /// Two committed transactions read the same values of two objects, and each wrote the one
+        /// that the other did not (A5B).
         WriteSkew = "write-skew",
     }
 }
 
 impl Anomaly {
-    /// The weakest level that forbids it. Berenson and others, table 4, where REPEATABLE READ is kept by locks; most servers take a snapshot
-    /// instead, and snapshot isolation allows write skew.
+    /// The weakest level that forbids it. Berenson and others, table 4, where REPEATABLE READ is
+    /// kept by locks; most servers take a snapshot instead, and snapshot isolation allows write
+    /// skew.
     #[must_use]
     pub fn forbidden_from(self) -> IsolationLevel {
         match self {
@@ -44,8 +50,9 @@ impl Anomaly {
 pub struct Found {
     /// Which.
     pub anomaly: Anomaly,
-    /// Transactions that read so; of [lost updates](Anomaly::LostUpdate), writes that were made on top of a value that somebody else had written
-    /// over; of [write skew](Anomaly::WriteSkew), pairs of transactions.
+    /// Transactions that read so; of [lost updates](Anomaly::LostUpdate), writes that were made on
+    /// top of a value that somebody else had written over; of [write skew](Anomaly::WriteSkew),
+    /// pairs of transactions.
     pub count: u64,
     /// The transactions of the first case, the one that suffers first.
     pub example: Vec<Involved>,
@@ -68,8 +75,8 @@ type At = usize;
 /// An object at a moment: the last value in it, 0 before the first.
 type Version = (u32, u64);
 
-/// Looks for all anomalies; one entry of each, in their order. Time and memory grow with the number of operations, and with the transactions that
-/// read what others wrote over.
+/// Looks for all anomalies; one entry of each, in their order. Time and memory grow with the number
+/// of operations, and with the transactions that read what others wrote over.
 #[must_use]
 pub fn find(history: &History) -> Vec<Found> {
     let writes = Writes::of(history);
@@ -78,7 +85,9 @@ pub fn find(history: &History) -> Vec<Found> {
         Finder::of(Anomaly::IntermediateRead),
         Finder::of(Anomaly::NonRepeatableRead),
     );
-    for (at, attempt) in history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed) {
+    for (at, attempt) in
+        history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
+    {
         if let Some((object, writer)) = writes.dirty_read(history, at) {
             dirty.case(history, &[at, writer], &[object]);
         }
@@ -90,8 +99,13 @@ pub fn find(history: &History) -> Vec<Found> {
         }
     }
     let versions = Versions::of(history);
-    let finders =
-        [dirty, intermediate, unrepeated, versions.lost_updates(history), versions.write_skews(history)];
+    let finders = [
+        dirty,
+        intermediate,
+        unrepeated,
+        versions.lost_updates(history),
+        versions.write_skews(history),
+    ];
     finders.into_iter().map(|finder| finder.0).collect()
 }
 
@@ -108,7 +122,11 @@ impl Finder {
         if self.0.example.is_empty() {
             let involved = attempts.iter().map(|at| {
                 let Attempt { client, sequence, operations, .. } = &history.attempts[*at];
-                Involved { client: *client, sequence: *sequence, operations: shown(operations, objects) }
+                Involved {
+                    client: *client,
+                    sequence: *sequence,
+                    operations: shown(operations, objects),
+                }
             });
             self.0.example.extend(involved);
         }
@@ -137,12 +155,14 @@ impl Writes {
         Self(writes)
     }
 
-    /// An object that an attempt read with a value of a failed one. All values of a list count: each was there to be read.
+    /// An object that an attempt read with a value of a failed one. All values of a list count:
+    /// each was there to be read.
     fn dirty_read(&self, history: &History, reader: At) -> Option<(u32, At)> {
         reads(&history.attempts[reader]).find_map(|(object, seen)| {
             let writer = seen.iter().find_map(|value| {
                 let (writer, _) = *self.0.get(value)?;
-                (writer != reader && history.attempts[writer].fate == Fate::Failed).then_some(writer)
+                (writer != reader && history.attempts[writer].fate == Fate::Failed)
+                    .then_some(writer)
             });
             Some((object, writer?))
         })
@@ -201,17 +221,19 @@ struct Readers {
     and_wrote_others: Vec<At>,
 }
 
-/// The versions that committed transactions read, those that wrote something too. In the order in which they were met, so that the same history
-/// gives the same example.
+/// The versions that committed transactions read, those that wrote something too. In the order in
+/// which they were met, so that the same history gives the same example.
 struct Versions(Vec<(Version, Readers)>);
 
 impl Versions {
     fn of(history: &History) -> Self {
         let mut index: HashMap<Version, usize> = HashMap::new();
         let mut versions: Vec<(Version, Readers)> = Vec::new();
-        for (at, attempt) in history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
+        for (at, attempt) in
+            history.attempts.iter().enumerate().filter(|(_, it)| it.fate == Fate::Committed)
         {
-            let written = attempt.operations.iter().filter(|it| matches!(it, Operation::Write { .. }));
+            let written =
+                attempt.operations.iter().filter(|it| matches!(it, Operation::Write { .. }));
             let written: HashSet<u32> = written.map(Operation::object).collect();
             if written.is_empty() {
                 continue;

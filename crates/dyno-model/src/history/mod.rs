@@ -1,5 +1,5 @@
-//! Histories: what clients read and wrote, transaction by transaction, with times. Every value is written once, so that a read says whose write
-//! it saw.
+//! Histories: what clients read and wrote, transaction by transaction, with times. Every value is
+//! written once, so that a read says whose write it saw.
 //!
 //! * this file: a history as its clients knew it;
 //! * [`anomalies`]: what in it an isolation level may forbid.
@@ -19,7 +19,8 @@ crate::named! {
     pub enum Objects {
         /// A value that a write replaces. Registers begin without one.
         Registers = "registers",
-        /// Values to which a write adds one at the end. Lists begin empty, and a read shows in which order they grew.
+        /// Values to which a write adds one at the end. Lists begin empty, and a read shows in
+        /// which order they grew.
         Lists = "lists",
     }
 }
@@ -42,7 +43,8 @@ pub enum Operation {
     Read {
         /// The object.
         object: u32,
-        /// What was there: of a register its value, or nothing before the first write; of a list all values.
+        /// What was there: of a register its value, or nothing before the first write; of a list
+        /// all values.
         seen: Option<Vec<u64>>,
     },
     /// A write that was sent.
@@ -71,9 +73,11 @@ pub struct Attempt {
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub sequence: u64,
-    /// When it was begun, nanoseconds since the first client began. Of one client's attempts each begins after the one before has ended.
+    /// When it was begun, nanoseconds since the first client began. Of one client's attempts each
+    /// begins after the one before has ended.
     pub begun: u64,
-    /// When its end was known, nanoseconds since the first client began; later than [`Self::begun`]. Absent when its client was cut off.
+    /// When its end was known, nanoseconds since the first client began; later than
+    /// [`Self::begun`]. Absent when its client was cut off.
     pub ended: Option<u64>,
     /// What became of it.
     pub fate: Fate,
@@ -100,7 +104,8 @@ impl History {
     }
 }
 
-/// Operations as people write them, those on some objects only: `r[3]=17 w[3]=21`. Of a list the last value that was seen is shown.
+/// Operations as people write them, those on some objects only: `r[3]=17 w[3]=21`. Of a list the
+/// last value that was seen is shown.
 fn shown(operations: &[Operation], objects: &[u32]) -> String {
     let mut text = String::new();
     for operation in operations.iter().filter(|it| objects.contains(&it.object())) {

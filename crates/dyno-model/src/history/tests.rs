@@ -1,4 +1,5 @@
-//! Planted histories: each anomaly is found where it is, and none where transactions came one after the other.
+//! Planted histories: each anomaly is found where it is, and none where transactions came one after
+//! the other.
 
 use super::anomalies::{Anomaly, Found, Involved, find};
 use super::*;
@@ -6,8 +7,9 @@ use crate::isolation::IsolationLevel;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A history of registers: a transaction per line, `client fate operations`, where fate is `c`, `f` or `?`, and `r1=` is a read of nothing, `r1` one
-/// that was not answered. Of lists a read shows all values: `r1=4,7`.
+/// A history of registers: a transaction per line, `client fate operations`, where fate is `c`, `f`
+/// or `?`, and `r1=` is a read of nothing, `r1` one that was not answered. Of lists a read shows
+/// all values: `r1=4,7`.
 fn history(objects: Objects, text: &str) -> History {
     let attempt = |(at, line): (usize, &str)| {
         let mut words = line.split_whitespace();
@@ -18,8 +20,9 @@ fn history(objects: Objects, text: &str) -> History {
             _ => Fate::InDoubt,
         };
         let operation = |word: &str| {
-            let (object, value) =
-                word[1..].split_once('=').map_or((&word[1..], None), |(object, value)| (object, Some(value)));
+            let (object, value) = word[1..]
+                .split_once('=')
+                .map_or((&word[1..], None), |(object, value)| (object, Some(value)));
             let object = object.parse().unwrap();
             let numbers = |text: &str| text.split(',').filter_map(|it| it.parse().ok()).collect();
             match word.as_bytes()[0] {
@@ -29,10 +32,22 @@ fn history(objects: Objects, text: &str) -> History {
         };
         let at = at as u64;
         let (begun, ended) = (10 * at, Some(10 * at + 5));
-        Attempt { client, sequence: at, begun, ended, fate, operations: words.map(operation).collect() }
+        Attempt {
+            client,
+            sequence: at,
+            begun,
+            ended,
+            fate,
+            operations: words.map(operation).collect(),
+        }
     };
-    let attempts: Vec<Attempt> =
-        text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate().map(attempt).collect();
+    let attempts: Vec<Attempt> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .enumerate()
+        .map(attempt)
+        .collect();
     History { objects, clients: 9, attempts }
 }
 
@@ -98,11 +113,16 @@ fn each_anomaly_is_found_where_it_was_planted_and_only_there() {
 
 #[test]
 fn an_example_names_the_transactions_and_what_they_read_and_wrote() {
-    let history =
-        history(Objects::Registers, "3 c r7= r1= w1=5\n4 c r2= r1= w1=6\n4 c r2= w2=8 r1=6 r2=8 r3=");
+    let history = history(
+        Objects::Registers,
+        "3 c r7= r1= w1=5\n4 c r2= r1= w1=6\n4 c r2= w2=8 r1=6 r2=8 r3=",
+    );
     let lost = find(&history).into_iter().find(|it| it.anomaly == Anomaly::LostUpdate).unwrap();
-    let involved =
-        |client, sequence, operations: &str| Involved { client, sequence, operations: operations.to_owned() };
+    let involved = |client, sequence, operations: &str| Involved {
+        client,
+        sequence,
+        operations: operations.to_owned(),
+    };
     let example = vec![involved(3, 0, "r[1]=nil w[1]=5"), involved(4, 1, "r[1]=nil w[1]=6")];
     assert_eq!(lost, Found { anomaly: Anomaly::LostUpdate, count: 1, example });
 }
@@ -111,7 +131,10 @@ fn an_example_names_the_transactions_and_what_they_read_and_wrote() {
 fn an_anomaly_is_forbidden_from_the_level_on_that_the_literature_names() {
     let levels: Vec<_> = Anomaly::ALL.into_iter().map(Anomaly::forbidden_from).collect();
     use IsolationLevel::{ReadCommitted, RepeatableRead, Serializable};
-    assert_eq!(levels, [ReadCommitted, ReadCommitted, RepeatableRead, RepeatableRead, Serializable]);
+    assert_eq!(
+        levels,
+        [ReadCommitted, ReadCommitted, RepeatableRead, RepeatableRead, Serializable]
+    );
 }
 
 /// What a transaction does to four objects; a read that comes first, and whether it commits.
@@ -167,7 +190,8 @@ proptest! {
         prop_assert_eq!(found(&serial(objects, &scripts)), []);
     }
 
-    /// What is planted among transactions that are one after the other is found, once, wherever it stands.
+    /// What is planted among transactions that are one after the other is found, once, wherever it
+    /// stands.
     #[test]
     fn what_is_planted_in_a_serial_history_is_found_once(
         scripts in scripts(), at in any::<prop::sample::Index>(), which in 0_usize..5,

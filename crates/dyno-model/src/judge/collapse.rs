@@ -1,19 +1,19 @@
-//! When throughput collapses, and what the server's sessions were doing then. Intervals and looks in, findings out: of a trial that
-//! is watched, and of one that is read.
+//! When throughput collapses, and what the server's sessions were doing then. Intervals and looks
+//! in, findings out: of a trial that is watched, and of one that is read.
 
-use crate::finding::Finding;
 use crate::monitor::SessionGroup;
 use crate::record::is_rate;
+use crate::warning::Warning;
 
 /// A second below this share of the usual is a collapse.
 const COLLAPSED_SHARE: f64 = 0.1;
 /// What is usual is known after so many seconds.
 const SECONDS_MIN: usize = 3;
-/// Below so many transactions per second an empty second is chance: with 20 on average, fewer than 2 come in one of
-/// ten million seconds.
+/// Below so many transactions per second an empty second is chance: with 20 on average, fewer than
+/// 2 come in one of ten million seconds.
 const USUAL_MIN: f64 = 20.0;
 /// Findings about one trial at most; the longest collapses.
-const FINDINGS_MAX: usize = 3;
+const WARNINGS_MAX: usize = 3;
 /// A look so long before or after a collapse still shows it, seconds.
 const BESIDE: f64 = 0.3;
 /// Sessions that must wait for the same, as a share of all, and how many there must be.
@@ -35,7 +35,7 @@ pub struct Beat {
 
 /// What sessions were doing at a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Look {
+pub struct SessionSample {
     /// Seconds since the first client began.
     pub at: f64,
     /// Most frequent first.
@@ -50,7 +50,8 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds before.
+    /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds
+    /// before.
     pub fn beat(&mut self, beat: Beat) -> Option<f64> {
         if !is_rate(beat.length) {
             return None;
@@ -67,7 +68,12 @@ impl Pulse {
 
 /// Findings about the window from `opens` to `closes`, seconds since the first client began.
 #[must_use]
-pub fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) -> Vec<Finding> {
+pub fn warnings(
+    beats: &[Beat],
+    samples: &[SessionSample],
+    opens: f64,
+    closes: f64,
+) -> Vec<Warning> {
     let mut pulse = Pulse::default();
     let mut collapses: Vec<(Beat, f64)> = Vec::new();
     for beat in beats.iter().filter(|beat| beat.start + beat.length <= closes + BESIDE) {
@@ -81,28 +87,28 @@ pub fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) -> Vec<
         }
     }
     collapses.sort_by(|(a, _), (b, _)| b.length.total_cmp(&a.length));
-    collapses.truncate(FINDINGS_MAX);
-    let mut findings: Vec<Finding> = collapses
+    collapses.truncate(WARNINGS_MAX);
+    let mut warnings: Vec<Warning> = collapses
         .into_iter()
-        .map(|(beat, usual)| Finding::Collapse {
+        .map(|(beat, usual)| Warning::Collapse {
             at: beat.start - opens,
             seconds: beat.length,
             committed: beat.committed,
             usual,
-            sessions: worst_look(looks, beat.start - BESIDE, beat.start + beat.length + BESIDE),
+            sessions: worst_look(samples, beat.start - BESIDE, beat.start + beat.length + BESIDE),
         })
         .collect();
-    findings.extend(same_wait(looks, opens, closes));
-    findings
+    warnings.extend(same_wait(samples, opens, closes));
+    warnings
 }
 
-/// Adds to the stalls of a trial what the server's sessions were doing then, where somebody looked. Their times are seconds since the
-/// window opened, which it did at `opens`.
-pub fn explain_stalls(findings: &mut [Finding], looks: &[Look], opens: f64) {
-    for finding in findings {
-        if let Finding::Stall { longest_gap, at, sessions } = finding {
+/// Adds to the stalls of a trial what the server's sessions were doing then, where somebody looked.
+/// Their times are seconds since the window opened, which it did at `opens`.
+pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens: f64) {
+    for warning in warnings {
+        if let Warning::Stall { longest_gap, at, sessions } = warning {
             // A look that began before the stall ended may have been answered after it.
-            let seen = worst_look(looks, opens + *at, opens + *at + *longest_gap);
+            let seen = worst_look(samples, opens + *at, opens + *at + *longest_gap);
             if !seen.is_empty() {
                 *sessions = seen;
             }
@@ -110,36 +116,45 @@ pub fn explain_stalls(findings: &mut [Finding], looks: &[Look], opens: f64) {
     }
 }
 
-/// The look with most waiting sessions; among equal ones the one with most at work, then one that saw what most looks saw: the last
-/// answers before a stall, and the first after it, may show sessions that wait for something else.
-fn worst_look(looks: &[Look], from: f64, to: f64) -> Vec<SessionGroup> {
-    let sum = |look: &Look, is_wanted: fn(&SessionGroup) -> bool| {
-        look.sessions.iter().filter(|group| is_wanted(group)).map(|group| group.sessions).sum::<u32>()
+/// The look with most waiting sessions; among equal ones the one with most at work, then one that
+/// saw what most looks saw: the last answers before a stall, and the first after it, may show
+/// sessions that wait for something else.
+fn worst_look(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
+    let sum = |sample: &SessionSample, is_wanted: fn(&SessionGroup) -> bool| {
+        sample
+            .sessions
+            .iter()
+            .filter(|group| is_wanted(group))
+            .map(|group| group.sessions)
+            .sum::<u32>()
     };
     // Groups come with the most frequent first.
-    let wait = |look: &Look| {
-        let group = look.sessions.iter().find(|group| !group.is_idle() && !group.wait.is_empty());
+    let wait = |sample: &SessionSample| {
+        let group = sample.sessions.iter().find(|group| !group.is_idle() && !group.wait.is_empty());
         group.map(|group| group.wait.clone())
     };
-    let during = || looks.iter().filter(|look| look.at >= from && look.at <= to);
-    let weight = |look: &&Look| {
+    let during = || samples.iter().filter(|sample| sample.at >= from && sample.at <= to);
+    let weight = |sample: &&SessionSample| {
         (
-            sum(look, |group| !group.is_idle() && !group.wait.is_empty()),
-            sum(look, |group| !group.is_idle()),
-            during().filter(|other| wait(other) == wait(look)).count(),
+            sum(sample, |group| !group.is_idle() && !group.wait.is_empty()),
+            sum(sample, |group| !group.is_idle()),
+            during().filter(|other| wait(other) == wait(sample)).count(),
         )
     };
-    during().max_by_key(weight).map(|look| look.sessions.clone()).unwrap_or_default()
+    during().max_by_key(weight).map(|sample| sample.sessions.clone()).unwrap_or_default()
 }
 
-/// Nearly all sessions waiting for the same, in half of the looks: the wait that most of them share.
-fn same_wait(looks: &[Look], opens: f64, closes: f64) -> Option<Finding> {
-    let inside: Vec<&Look> = looks.iter().filter(|look| look.at >= opens && look.at <= closes).collect();
-    let shared: Vec<Shared<'_>> = inside.iter().filter_map(|look| shared_wait(&look.sessions)).collect();
+/// Nearly all sessions waiting for the same, in half of the looks: the wait that most of them
+/// share.
+fn same_wait(samples: &[SessionSample], opens: f64, closes: f64) -> Option<Warning> {
+    let inside: Vec<&SessionSample> =
+        samples.iter().filter(|sample| sample.at >= opens && sample.at <= closes).collect();
+    let shared: Vec<Shared<'_>> =
+        inside.iter().filter_map(|sample| shared_wait(&sample.sessions)).collect();
     let times = |wait: &str| shared.iter().filter(|shared| shared.wait == wait).count();
     let most = shared.iter().max_by_key(|shared| (times(shared.wait), shared.sessions))?;
     let share = times(most.wait) as f64 / inside.len() as f64;
-    (inside.len() >= SECONDS_MIN && share >= SAME_LOOKS).then(|| Finding::SameWait {
+    (inside.len() >= SECONDS_MIN && share >= SAME_LOOKS).then(|| Warning::SameWait {
         wait: most.wait.to_owned(),
         statement: most.statement.to_owned(),
         share,
@@ -169,8 +184,11 @@ mod tests {
     use super::*;
 
     fn beats(committed: &[u64]) -> Vec<Beat> {
-        let beat =
-            |(i, committed): (usize, &u64)| Beat { start: i as f64, length: 1.0, committed: *committed };
+        let beat = |(i, committed): (usize, &u64)| Beat {
+            start: i as f64,
+            length: 1.0,
+            committed: *committed,
+        };
         committed.iter().enumerate().map(beat).collect()
     }
 
@@ -185,13 +203,15 @@ mod tests {
 
     #[test]
     fn seconds_without_commits_are_one_collapse_with_what_the_sessions_did() {
-        let looks = [
-            Look { at: 4.0, sessions: vec![group(8, "")] },
-            Look { at: 5.5, sessions: vec![group(7, "IO:WALSync"), group(1, "")] },
-            Look { at: 9.0, sessions: vec![group(8, "Lock:tuple")] },
+        let samples = [
+            SessionSample { at: 4.0, sessions: vec![group(8, "")] },
+            SessionSample { at: 5.5, sessions: vec![group(7, "IO:WALSync"), group(1, "")] },
+            SessionSample { at: 9.0, sessions: vec![group(8, "Lock:tuple")] },
         ];
-        let found = findings(&beats(&[500, 510, 490, 500, 505, 0, 2, 480, 500]), &looks, 2.0, 9.0);
-        let [Finding::Collapse { at, seconds, committed, usual, sessions }] = found.as_slice() else {
+        let found =
+            warnings(&beats(&[500, 510, 490, 500, 505, 0, 2, 480, 500]), &samples, 2.0, 9.0);
+        let [Warning::Collapse { at, seconds, committed, usual, sessions }] = found.as_slice()
+        else {
             panic!("{found:?}")
         };
         assert_eq!((*at, *seconds, *committed, *usual), (3.0, 2.0, 2, 500.0));
@@ -202,58 +222,60 @@ mod tests {
     fn what_is_left_over_at_the_end_of_a_window_is_no_collapse() {
         let mut beats = beats(&[500, 510, 490, 500, 505]);
         beats.push(Beat { start: 5.0, length: 0.7, committed: 0 });
-        assert_eq!(findings(&beats, &[], 0.0, 5.7), []);
+        assert_eq!(warnings(&beats, &[], 0.0, 5.7), []);
         beats[5].length = 1.0;
-        assert_eq!(findings(&beats, &[], 0.0, 6.0).len(), 1, "a whole second is one");
+        assert_eq!(warnings(&beats, &[], 0.0, 6.0).len(), 1, "a whole second is one");
     }
 
     #[test]
     fn a_stall_is_explained_by_the_looks_in_it() {
-        let looks = [
-            Look { at: 1.9, sessions: vec![group(8, "IO:WALSync")] },
-            Look { at: 2.6, sessions: vec![group(3, "Lock:tuple"), group(5, "")] },
-            Look { at: 2.65, sessions: vec![group(8, "Lock:relation")] },
-            Look { at: 2.9, sessions: vec![group(8, "")] },
+        let samples = [
+            SessionSample { at: 1.9, sessions: vec![group(8, "IO:WALSync")] },
+            SessionSample { at: 2.6, sessions: vec![group(3, "Lock:tuple"), group(5, "")] },
+            SessionSample { at: 2.65, sessions: vec![group(8, "Lock:relation")] },
+            SessionSample { at: 2.9, sessions: vec![group(8, "")] },
         ];
-        let mut findings =
-            [Finding::SharedMachine, Finding::Stall { longest_gap: 0.7, at: 1.0, sessions: Vec::new() }];
-        explain_stalls(&mut findings, &looks, 1.0);
-        let Finding::Stall { sessions, .. } = &findings[1] else { panic!("{findings:?}") };
+        let mut warnings = [
+            Warning::SharedMachine,
+            Warning::Stall { longest_gap: 0.7, at: 1.0, sessions: Vec::new() },
+        ];
+        explain_stalls(&mut warnings, &samples, 1.0);
+        let Warning::Stall { sessions, .. } = &warnings[1] else { panic!("{warnings:?}") };
         assert_eq!(sessions[..], [group(8, "Lock:relation")]);
     }
 
     #[test]
     fn of_looks_with_equally_many_waiting_sessions_one_is_told_that_saw_what_most_saw() {
-        let look = |at: f64, wait: &str| Look { at, sessions: vec![group(8, wait)] };
-        let looks = [
-            look(2.3, "Lock:relation"),
-            look(2.5, "Lock:relation"),
-            look(3.0, "waiting for handler commit"),
-            look(3.1, "Lock:relation"),
-            look(3.2, "waiting for handler commit"),
-            look(9.0, "waiting for handler commit"),
-            look(9.1, "waiting for handler commit"),
+        let sample = |at: f64, wait: &str| SessionSample { at, sessions: vec![group(8, wait)] };
+        let samples = [
+            sample(2.3, "Lock:relation"),
+            sample(2.5, "Lock:relation"),
+            sample(3.0, "waiting for handler commit"),
+            sample(3.1, "Lock:relation"),
+            sample(3.2, "waiting for handler commit"),
+            sample(9.0, "waiting for handler commit"),
+            sample(9.1, "waiting for handler commit"),
         ];
-        assert_eq!(worst_look(&looks, 0.0, 4.0), [group(8, "Lock:relation")]);
+        assert_eq!(worst_look(&samples, 0.0, 4.0), [group(8, "Lock:relation")]);
     }
 
     #[test]
     fn warm_up_slow_starts_and_rare_transactions_are_no_collapse() {
-        assert_eq!(findings(&beats(&[500, 500, 500, 0, 500]), &[], 4.0, 5.0), [], "in warm-up");
-        assert_eq!(findings(&beats(&[0, 0, 500, 500]), &[], 0.0, 4.0), [], "nothing is usual yet");
-        assert_eq!(findings(&beats(&[3, 2, 4, 0, 3]), &[], 0.0, 5.0), [], "chance");
-        assert_eq!(findings(&beats(&[500, 500, 500, 51, 500]), &[], 0.0, 5.0), [], "above a tenth");
-        assert_eq!(findings(&beats(&[500, 500, 500, 0]), &[], 0.0, 3.0), [], "after the window");
+        assert_eq!(warnings(&beats(&[500, 500, 500, 0, 500]), &[], 4.0, 5.0), [], "in warm-up");
+        assert_eq!(warnings(&beats(&[0, 0, 500, 500]), &[], 0.0, 4.0), [], "nothing is usual yet");
+        assert_eq!(warnings(&beats(&[3, 2, 4, 0, 3]), &[], 0.0, 5.0), [], "chance");
+        assert_eq!(warnings(&beats(&[500, 500, 500, 51, 500]), &[], 0.0, 5.0), [], "above a tenth");
+        assert_eq!(warnings(&beats(&[500, 500, 500, 0]), &[], 0.0, 3.0), [], "after the window");
     }
 
     #[test]
     fn the_longest_collapses_are_told() {
         let course = [500, 500, 500, 0, 500, 0, 0, 500, 0, 500, 0, 0, 0, 500];
-        let found = findings(&beats(&course), &[], 0.0, 14.0);
+        let found = warnings(&beats(&course), &[], 0.0, 14.0);
         let seconds: Vec<f64> = found
             .iter()
-            .filter_map(|finding| match finding {
-                Finding::Collapse { seconds, .. } => Some(*seconds),
+            .filter_map(|warning| match warning {
+                Warning::Collapse { seconds, .. } => Some(*seconds),
                 _ => None,
             })
             .collect();
@@ -262,12 +284,13 @@ mod tests {
 
     #[test]
     fn all_sessions_in_one_wait_are_found_and_idle_ones_are_not_meant() {
-        let look = |at: f64, groups: &[SessionGroup]| Look { at, sessions: groups.to_vec() };
+        let sample =
+            |at: f64, groups: &[SessionGroup]| SessionSample { at, sessions: groups.to_vec() };
         let locked = [group(19, "Lock:tuple"), group(1, "")];
-        let looks: Vec<Look> = (0..4).map(|i| look(f64::from(i), &locked)).collect();
-        let found = findings(&[], &looks, 0.0, 4.0);
+        let samples: Vec<SessionSample> = (0..4).map(|i| sample(f64::from(i), &locked)).collect();
+        let found = warnings(&[], &samples, 0.0, 4.0);
         assert!(
-            matches!(&found[..], [Finding::SameWait { wait, sessions: 19, share, .. }] if wait == "Lock:tuple" && *share == 1.0),
+            matches!(&found[..], [Warning::SameWait { wait, sessions: 19, share, .. }] if wait == "Lock:tuple" && *share == 1.0),
             "{found:?}"
         );
         let idle = SessionGroup {
@@ -276,10 +299,11 @@ mod tests {
             wait: "Client:ClientRead".into(),
             ..SessionGroup::default()
         };
-        let looks: Vec<Look> = (0..4).map(|i| look(f64::from(i), std::slice::from_ref(&idle))).collect();
-        assert_eq!(findings(&[], &looks, 0.0, 4.0), []);
+        let samples: Vec<SessionSample> =
+            (0..4).map(|i| sample(f64::from(i), std::slice::from_ref(&idle))).collect();
+        assert_eq!(warnings(&[], &samples, 0.0, 4.0), []);
         let mixed = [group(10, "Lock:tuple"), group(10, "IO:WALSync")];
-        let looks: Vec<Look> = (0..4).map(|i| look(f64::from(i), &mixed)).collect();
-        assert_eq!(findings(&[], &looks, 0.0, 4.0), []);
+        let samples: Vec<SessionSample> = (0..4).map(|i| sample(f64::from(i), &mixed)).collect();
+        assert_eq!(warnings(&[], &samples, 0.0, 4.0), []);
     }
 }

@@ -1,11 +1,13 @@
-//! One judgement: which doubts follow from what is recorded of a trial, whichever command made it. Pure: the same record gives the same
-//! findings while it is made and whenever it is read.
+//! One judgement: which doubts follow from what is recorded of a trial, whichever command made it.
+//! Pure: the same record gives the same findings while it is made and whenever it is read.
 //!
-//! * this file: what follows from the record ([`judge`]), and the same for a record that was read ([`anew`]);
+//! * this file: what follows from the record ([`judge`]), and the same for a record that was read
+//!   ([`anew`]);
 //! * [`collapse`]: what follows from its timeline and the looks at the server's sessions.
 //!
-//! What only somebody who watched can say (who else was at work, what the monitor could not see) is raised while watching and stands
-//! in the record as it was written. Thresholds are in [`Finding::severity`].
+//! What only somebody who watched can say (who else was at work, what the monitor could not see) is
+//! raised while watching and stands in the record as it was written. Thresholds are in
+//! [`Warning::severity`].
 
 pub mod collapse;
 #[cfg(test)]
@@ -13,18 +15,19 @@ mod tests;
 
 use crate::audit::{AuditCheck, AuditVerdict};
 use crate::fault::{Expected, FaultRecord};
-use crate::finding::{Finding, Severity};
 use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
 use crate::record::{CommitGap, Facts, TrialRecord, Uptime, is_rate};
 use crate::stages::Course;
 use crate::target::Engine;
+use crate::warning::{Severity, Warning};
 use std::mem::discriminant;
 
 /// From this time without a commit on it is a stall, nanoseconds.
 pub const STALL: u64 = 500_000_000;
-/// It is only a stall if it is also so many times the time that all clients together need for a commit: of gaps between
-/// independent transactions (exponentially distributed) one in `e^20`, half a billion, is that long.
+/// It is only a stall if it is also so many times the time that all clients together need for a
+/// commit: of gaps between independent transactions (exponentially distributed) one in `e^20`, half
+/// a billion, is that long.
 pub const STALL_TIMES_MEAN: f64 = 20.0;
 /// Stalls that are told of a trial at most: the longest.
 const STALLS_MAX: usize = 3;
@@ -52,16 +55,21 @@ impl<'a> Asked<'a> {
     /// As the plan has it.
     #[must_use]
     pub fn of(plan: &'a Plan, trial: &Trial) -> Self {
-        let treatment = plan.treatment(trial);
-        Self { engine: plan.system(trial).engine(), clients: treatment.clients, load: &treatment.load }
+        let configuration = plan.configuration(trial);
+        Self {
+            engine: plan.system(trial).engine(),
+            clients: configuration.clients,
+            load: &configuration.load,
+        }
     }
 }
 
-/// True when so long a time without a commit is a stall, where so many commits came in a time of this length; nanoseconds. Where none
-/// came at all, nothing is usual, and all of it is one.
+/// True when so long a time without a commit is a stall, where so many commits came in a time of
+/// this length; nanoseconds. Where none came at all, nothing is usual, and all of it is one.
 #[must_use]
 pub fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
-    gap >= STALL && (commits == 0 || gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits as f64))
+    gap >= STALL
+        && (commits == 0 || gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits as f64))
 }
 
 /// Statements that are named which were sent as text.
@@ -69,41 +77,43 @@ const SENT_AS_TEXT_MAX: usize = 5;
 
 /// Everything that is doubtful about a record by itself.
 #[must_use]
-pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
-    let mut findings = generator(record, asked);
+pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+    let mut warnings = generator(record, asked);
     if let Some(facts) = &record.facts {
-        findings.extend(surroundings(record, facts));
-        findings.extend(sent_as_text(facts));
-        findings.extend(cut_short(record, facts, asked));
-        findings.extend(restart(facts));
-        findings.extend(server_counters(record, asked));
+        warnings.extend(surroundings(record, facts));
+        warnings.extend(sent_as_text(facts));
+        warnings.extend(cut_short(record, facts, asked));
+        warnings.extend(restart(facts));
+        warnings.extend(server_counters(record, asked));
     }
-    findings.extend(arrivals(record, asked));
+    warnings.extend(arrivals(record, asked));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
-    findings.extend(failures(record));
-    findings.extend(books(&record.ledger, unbalanced));
+    warnings.extend(failures(record));
+    warnings.extend(counters(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
-    findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
-    findings.extend(few_waves(record, asked));
-    findings.extend(stalls(record, asked.load));
-    findings.extend(audit(record));
-    findings.extend(faults(record));
-    findings.extend(record.doubts_beside());
-    findings.retain(|finding| !is_meant(record, asked.load, finding));
-    findings
+    warnings.extend((seconds < SHORT).then_some(Warning::ShortWindow { seconds }));
+    warnings.extend(few_waves(record, asked));
+    warnings.extend(stalls(record, asked.load));
+    warnings.extend(audit(record));
+    warnings.extend(faults(record));
+    warnings.extend(record.warnings_beside());
+    warnings.retain(|warning| !is_meant(record, asked.load, warning));
+    warnings
 }
 
-/// True for what follows from what was asked for, and is no doubt: effects of faults, and changes of a load in stages.
+/// True for what follows from what was asked for, and is no doubt: effects of faults, and changes
+/// of a load in stages.
 #[must_use]
-pub fn is_meant(record: &TrialRecord, load: &LoadPlan, finding: &Finding) -> bool {
-    has_faults(record) && finding.is_effect_of_fault() || load.stages.is_some() && finding.is_of_even_load()
+pub fn is_meant(record: &TrialRecord, load: &LoadPlan, warning: &Warning) -> bool {
+    has_faults(record) && warning.is_effect_of_fault()
+        || load.stages.is_some() && warning.is_of_even_load()
 }
 
 /// Faults that were not made; what those that were made did is no doubt.
-fn faults(record: &TrialRecord) -> Vec<Finding> {
+fn faults(record: &TrialRecord) -> Vec<Warning> {
     let not_made = |fault: &FaultRecord| {
         let FaultRecord { action, node, failed, .. } = fault;
-        Some(Finding::FaultNotMade { what: format!("{action} {node}"), reason: failed.clone()? })
+        Some(Warning::FaultNotMade { what: format!("{action} {node}"), reason: failed.clone()? })
     };
     record.faults().iter().filter_map(not_made).collect()
 }
@@ -118,76 +128,77 @@ fn expected(record: &TrialRecord) -> Expected {
     Expected::of(record.faults().iter().map(|fault| fault.action))
 }
 
-/// The same for a record that was written earlier, perhaps by an older version. What [`judge`] derives replaces what was derived then;
-/// all else stands as it was written. Records without [`Facts`] keep all that was written and gain what was not raised at the time.
+/// The same for a record that was written earlier, perhaps by an older version. What [`judge`]
+/// derives replaces what was derived then; all else stands as it was written. Records without
+/// [`Facts`] keep all that was written and gain what was not raised at the time.
 #[must_use]
-pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
+pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let judged = judge(record, asked);
-    let is_among = |findings: &[Finding], finding: &Finding| {
-        findings.iter().any(|other| discriminant(other) == discriminant(finding))
+    let is_among = |warnings: &[Warning], warning: &Warning| {
+        warnings.iter().any(|other| discriminant(other) == discriminant(warning))
     };
-    let written = &record.findings;
+    let written = &record.warnings;
     if record.facts.is_none() {
-        let gained = judged.into_iter().filter(|finding| !is_among(written, finding));
+        let gained = judged.into_iter().filter(|warning| !is_among(written, warning));
         return written.iter().cloned().chain(gained).collect();
     }
-    let observed = written.iter().filter(|finding| !is_derived(finding)).cloned();
+    let observed = written.iter().filter(|warning| !is_derived(warning)).cloned();
     judged.into_iter().chain(observed).collect()
 }
 
 /// True for what [`judge`] derives.
-fn is_derived(finding: &Finding) -> bool {
-    match finding {
-        Finding::GeneratorBusy { .. }
-        | Finding::HeldUp { .. }
-        | Finding::FewWaves { .. }
-        | Finding::SharedMachine
-        | Finding::SentAsText { .. }
-        | Finding::DebugBuild
-        | Finding::KeptBehind { .. }
-        | Finding::Overload { .. }
-        | Finding::GeneratorLate { .. }
-        | Finding::Failures { .. }
-        | Finding::Unfinished { .. }
-        | Finding::ShortWindow { .. }
-        | Finding::Skipped { .. }
-        | Finding::ServerRestarted { .. }
-        | Finding::FewTransactions { .. }
-        | Finding::Stall { .. }
-        | Finding::CutShort { .. }
-        | Finding::SystemFailed { .. }
-        | Finding::FaultNotMade { .. }
-        | Finding::BooksUnbalanced { .. }
-        | Finding::Unsettled { .. }
-        | Finding::AuditViolated
-        | Finding::ViolatedIn { .. }
-        | Finding::AuditNotRun { .. }
-        | Finding::Steal { .. }
-        | Finding::Beside { .. }
-        | Finding::CountersDiffer { .. } => true,
-        Finding::Collapse { .. }
-        | Finding::WarmUpLeft { .. }
-        | Finding::Drift { .. }
-        | Finding::SameWait { .. }
-        | Finding::MonitorCost { .. }
-        | Finding::ForeignSessions { .. }
-        | Finding::BlockRestarted { .. }
-        | Finding::BlockApart { .. }
-        | Finding::SettingRounded { .. }
-        | Finding::Imported { .. }
-        | Finding::ProgramWarned { .. }
-        | Finding::EventsCounted { .. }
-        | Finding::RecordingBehind { .. }
-        | Finding::OthersBusy { .. }
-        | Finding::RecordingIncomplete { .. }
-        | Finding::DatabaseNotLocked { .. }
-        | Finding::ChangedByOthers { .. }
-        | Finding::CleanUpIncomplete { .. } => false,
+fn is_derived(warning: &Warning) -> bool {
+    match warning {
+        Warning::GeneratorBusy { .. }
+        | Warning::HeldUp { .. }
+        | Warning::FewWaves { .. }
+        | Warning::SharedMachine
+        | Warning::SentAsText { .. }
+        | Warning::DebugBuild
+        | Warning::KeptBehind { .. }
+        | Warning::Overload { .. }
+        | Warning::GeneratorLate { .. }
+        | Warning::Failures { .. }
+        | Warning::Unfinished { .. }
+        | Warning::ShortWindow { .. }
+        | Warning::Skipped { .. }
+        | Warning::ServerRestarted { .. }
+        | Warning::FewTransactions { .. }
+        | Warning::Stall { .. }
+        | Warning::CutShort { .. }
+        | Warning::SystemFailed { .. }
+        | Warning::FaultNotMade { .. }
+        | Warning::CountersUnbalanced { .. }
+        | Warning::Unsettled { .. }
+        | Warning::AuditViolated
+        | Warning::ViolatedIn { .. }
+        | Warning::AuditNotRun { .. }
+        | Warning::Steal { .. }
+        | Warning::Beside { .. }
+        | Warning::CountersDiffer { .. } => true,
+        Warning::Collapse { .. }
+        | Warning::WarmUpLeft { .. }
+        | Warning::Drift { .. }
+        | Warning::SameWait { .. }
+        | Warning::MonitorCost { .. }
+        | Warning::ForeignSessions { .. }
+        | Warning::BlockRestarted { .. }
+        | Warning::BlockApart { .. }
+        | Warning::SettingRounded { .. }
+        | Warning::Imported { .. }
+        | Warning::ProgramWarned { .. }
+        | Warning::EventsCounted { .. }
+        | Warning::RecordingBehind { .. }
+        | Warning::OtherProcessesCpu { .. }
+        | Warning::RecordingIncomplete { .. }
+        | Warning::DatabaseNotLocked { .. }
+        | Warning::ChangedByOthers { .. }
+        | Warning::CleanUpIncomplete { .. } => false,
     }
 }
 
-fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
     // Embedded SQLite does its work in the generator's threads: their CPU time is the database's.
     let is_embedded = asked.engine.is_embedded();
     // A script that sends nothing is itself what is measured; no server is charged with its time.
@@ -195,47 +206,49 @@ fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     if !is_embedded && has_sent {
         let workers = record.generator.workers.iter().filter(|worker| worker.wall.0 > 0);
         let shares = workers.map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64());
-        findings.push(Finding::GeneratorBusy { share: shares.fold(0.0, f64::max) });
+        warnings.push(Warning::GeneratorBusy { share: shares.fold(0.0, f64::max) });
     }
-    findings.extend(record.generator.held_up().map(|share| Finding::HeldUp { share }));
-    findings.retain(|finding| finding.severity() > Severity::Note);
+    warnings.extend(record.generator.held_up().map(|share| Warning::HeldUp { share }));
+    warnings.retain(|warning| warning.severity() > Severity::Note);
     if record.generator.shares_machine && !is_embedded {
-        findings.push(Finding::SharedMachine);
+        warnings.push(Warning::SharedMachine);
     }
-    findings
+    warnings
 }
 
-fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Finding> {
+fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
     // A load may have failed in a step of a search because of it.
     let of_steps = record.search.as_ref().map_or(0.0, |search| search.disturbance().1);
-    let steal = Finding::Steal { share: facts.steal.max(of_steps) };
-    // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a single tick is more than the share that is
-    // judged, and may belong to the time before.
+    let steal = Warning::Steal { share: facts.steal.max(of_steps) };
+    // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a
+    // single tick is more than the share that is judged, and may belong to the time before.
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
     let steal = is_told.then_some(steal);
-    steal.into_iter().chain(facts.is_debug_build.then_some(Finding::DebugBuild)).collect()
+    steal.into_iter().chain(facts.is_debug_build.then_some(Warning::DebugBuild)).collect()
 }
 
 /// Which statements were not prepared.
-fn sent_as_text(facts: &Facts) -> Option<Finding> {
+fn sent_as_text(facts: &Facts) -> Option<Warning> {
     let names = facts.sent_as_text.iter().take(SENT_AS_TEXT_MAX).map(String::as_str);
     let more = (facts.sent_as_text.len() > SENT_AS_TEXT_MAX).then_some("...");
     let statements = names.chain(more).collect::<Vec<_>>().join(", ");
-    (!statements.is_empty()).then_some(Finding::SentAsText { statements })
+    (!statements.is_empty()).then_some(Warning::SentAsText { statements })
 }
 
 /// Why the trial is not what was asked for.
-fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Finding> {
-    let cut_short = |reason: &String| Finding::CutShort { reason: reason.clone() };
-    let mut findings: Vec<Finding> = facts.troubles.iter().map(cut_short).collect();
-    findings.extend(match (&facts.system_failed, &facts.stopped) {
-        (Some(reason), _) => Some(Finding::SystemFailed { reason: reason.clone() }),
+fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warning> {
+    let cut_short = |reason: &String| Warning::CutShort { reason: reason.clone() };
+    let mut warnings: Vec<Warning> = facts.troubles.iter().map(cut_short).collect();
+    warnings.extend(match (&facts.system_failed, &facts.stopped) {
+        (Some(reason), _) => Some(Warning::SystemFailed { reason: reason.clone() }),
         (None, Some(reason)) => Some(cut_short(reason)),
         // Trouble has told why something is missing.
-        (None, None) if findings.is_empty() => missing(record, facts, asked).as_ref().map(cut_short),
+        (None, None) if warnings.is_empty() => {
+            missing(record, facts, asked).as_ref().map(cut_short)
+        }
         (None, None) => None,
     });
-    findings
+    warnings
 }
 
 /// What a stop rule by count did not get before the time limit.
@@ -252,24 +265,27 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
         StopRule::Duration(_) => return None,
     };
     let started = record.ledger.started;
-    (started < wanted).then(|| format!("the time limit came after {started} of {wanted} transactions"))
+    (started < wanted)
+        .then(|| format!("the time limit came after {started} of {wanted} transactions"))
 }
 
 /// What became of what arrived. Who wants an overload is told of it, and not that it is one.
-fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
-    let mut findings = record.open_loop.map_or_else(Vec::new, |open| open.findings(record.ledger.committed));
-    for finding in &mut findings {
-        if let Finding::KeptBehind { share, unstarted } = *finding
+fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
+    let mut warnings =
+        record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.ledger.committed));
+    for warning in &mut warnings {
+        if let Warning::KeptBehind { share, unstarted } = *warning
             && asked.load.is_overload
         {
-            *finding = Finding::Overload { share, unstarted };
+            *warning = Warning::Overload { share, unstarted };
         }
     }
-    findings
+    warnings
 }
 
-/// A closed loop whose window of a given length holds few transactions of each client, one after the other.
-fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Finding> {
+/// A closed loop whose window of a given length holds few transactions of each client, one after
+/// the other.
+fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let work = record.work.filter(|work| *work > 0.0 && record.open_loop.is_none())?;
     let each = record.transaction.mean + thought(record, asked.load);
     let waves = match record.transaction.count {
@@ -277,43 +293,47 @@ fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Finding> {
         0 => work / f64::from(asked.clients.max(1)),
         _ => record.measured.0 as f64 / each,
     };
-    (waves < WAVES).then_some(Finding::FewWaves { waves })
+    (waves < WAVES).then_some(Warning::FewWaves { waves })
 }
 
-/// How long clients waited before a transaction on average, in nanoseconds: those of some names may have a think time of their own.
+/// How long clients waited before a transaction on average, in nanoseconds: those of some names may
+/// have a think time of their own.
 fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
     let of_load = load.think.unwrap_or_default();
     let counts = record.ledger.transactions.iter().map(|count| count.started as f64);
-    let named = record.transactions.iter().map(|named| named.think.unwrap_or(of_load).0 as f64).zip(counts);
+    let named =
+        record.transactions.iter().map(|named| named.think.unwrap_or(of_load).0 as f64).zip(counts);
     let (sum, count) =
         named.fold((0.0, 0.0), |(sum, all), (think, count)| (sum + think * count, all + count));
     if count > 0.0 { sum / count } else { of_load.0 as f64 }
 }
 
-/// Transactions that failed for good, but for those that failed as they do when a server is harmed on purpose.
-fn failures(record: &TrialRecord) -> Option<Finding> {
+/// Transactions that failed for good, but for those that failed as they do when a server is harmed
+/// on purpose.
+fn failures(record: &TrialRecord) -> Option<Warning> {
     let ledger = &record.ledger;
     let expected = expected(record);
     let excused = ledger.failed_by_kind.iter().filter(|(kind, _)| expected.explains(**kind));
     let failed = ledger.failed.saturating_sub(excused.map(|(_, number)| number).sum());
     let share = failed as f64 / ledger.started.max(1) as f64;
-    (failed > 0).then_some(Finding::Failures { failed, share })
+    (failed > 0).then_some(Warning::Failures { failed, share })
 }
 
-fn books(ledger: &Ledger, unbalanced: &[String]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut raise = |is_so: bool, finding: Finding| findings.extend(is_so.then_some(finding));
-    raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
+fn counters(ledger: &Ledger, unbalanced: &[String]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut raise = |is_so: bool, warning: Warning| warnings.extend(is_so.then_some(warning));
+    raise(ledger.unfinished > 0, Warning::Unfinished { unfinished: ledger.unfinished });
     let share = ledger.skipped as f64 / ledger.started.max(1) as f64;
-    raise(ledger.skipped > 0, Finding::Skipped { skipped: ledger.skipped, share });
-    raise(ledger.committed < FEW, Finding::FewTransactions { committed: ledger.committed });
+    raise(ledger.skipped > 0, Warning::Skipped { skipped: ledger.skipped, share });
+    raise(ledger.committed < FEW, Warning::FewTransactions { committed: ledger.committed });
     let identities = [ledger.check(), unbalanced.to_vec()].concat();
-    raise(!identities.is_empty(), Finding::BooksUnbalanced { identities });
-    findings
+    raise(!identities.is_empty(), Warning::CountersUnbalanced { identities });
+    warnings
 }
 
-/// The longest stalls. An older record has the longest time without a commit alone, or not even that.
-fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Finding> {
+/// The longest stalls. An older record has the longest time without a commit alone, or not even
+/// that.
+fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Warning> {
     let gaps: Vec<CommitGap> = match &record.facts {
         Some(facts) => facts.gaps.clone(),
         None => record.longest_gap.into_iter().collect(),
@@ -331,8 +351,9 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Finding> {
             committed == 0 || committed as f64 * share > STALL_TIMES_MEAN
         })
     };
-    let is_told = |gap: &CommitGap| is_stall(gap.length.0, committed, record.measured.0) && is_expected(gap);
-    let stall = |gap: CommitGap| Finding::Stall {
+    let is_told =
+        |gap: &CommitGap| is_stall(gap.length.0, committed, record.measured.0) && is_expected(gap);
+    let stall = |gap: CommitGap| Warning::Stall {
         longest_gap: gap.length.as_secs_f64(),
         at: gap.at.as_secs_f64(),
         sessions: Vec::new(),
@@ -340,49 +361,55 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Finding> {
     gaps.into_iter().filter(is_told).take(STALLS_MAX).map(stall).collect()
 }
 
-fn audit(record: &TrialRecord) -> Vec<Finding> {
+fn audit(record: &TrialRecord) -> Vec<Warning> {
     let sessions = record.audit.unsettled;
-    let mut findings: Vec<Finding> =
-        (sessions > 0).then_some(Finding::Unsettled { sessions }).into_iter().collect();
+    let mut warnings: Vec<Warning> =
+        (sessions > 0).then_some(Warning::Unsettled { sessions }).into_iter().collect();
     match record.audit.verdict() {
         AuditVerdict::Violated => {
-            findings.push(Finding::AuditViolated);
-            let violated =
-                record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
+            warnings.push(Warning::AuditViolated);
+            let violated = record
+                .audit
+                .places()
+                .filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
             let mut databases: Vec<String> =
                 violated.filter_map(|(database, _)| database.map(str::to_owned)).collect();
             databases.dedup();
-            findings.extend((!databases.is_empty()).then_some(Finding::ViolatedIn { databases }));
+            warnings.extend((!databases.is_empty()).then_some(Warning::ViolatedIn { databases }));
         }
         // Transactions that failed or were cut off are told of already.
         AuditVerdict::Intact | AuditVerdict::Undecided => {}
         AuditVerdict::NotChecked => {
             let reason = |(database, check): (Option<&str>, &AuditCheck)| match check {
                 AuditCheck::NotRun { reason, .. } => {
-                    let reason = database.map_or_else(|| reason.clone(), |it| format!("{it}: {reason}"));
-                    Some(Finding::AuditNotRun { reason })
+                    let reason =
+                        database.map_or_else(|| reason.clone(), |it| format!("{it}: {reason}"));
+                    Some(Warning::AuditNotRun { reason })
                 }
                 _ => None,
             };
-            findings.extend(record.audit.places().filter_map(reason));
+            warnings.extend(record.audit.places().filter_map(reason));
         }
     }
-    findings
+    warnings
 }
 
-/// A server that has been up for less time than passed between the two readings of its counters, or whose time went back.
-fn restart(facts: &Facts) -> Option<Finding> {
+/// A server that has been up for less time than passed between the two readings of its counters, or
+/// whose time went back.
+fn restart(facts: &Facts) -> Option<Warning> {
     let Uptime { before, after, passed } = facts.uptime?;
     let is_restarted = after < before || after - before + UPTIME_COARSE < passed.0 / 1_000_000_000;
-    is_restarted.then_some(Finding::ServerRestarted { up: after })
+    is_restarted.then_some(Warning::ServerRestarted { up: after })
 }
 
-/// What the server counted is compared with what all workloads sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a
-/// difference means that somebody else worked on the server, or that dyno is wrong. A COMMIT that it refused it may not have counted: Galera
-/// answers so for a transaction that another node has undone, without looking at the statement.
-fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Finding> {
+/// What the server counted is compared with what all workloads sent, warm-up included. MySQL counts
+/// COMMIT and BEGIN of everybody; a difference means that somebody else worked on the server, or
+/// that dyno is wrong. A COMMIT that it refused it may not have counted: Galera answers so for a
+/// transaction that another node has undone, without looking at the statement.
+fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let counter = asked.engine.traits().commit_counter?;
-    let in_doubt = record.with_beside(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
+    let in_doubt =
+        record.with_beside(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
     if in_doubt > 0 {
         return None;
     }
@@ -391,5 +418,5 @@ fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Finding> {
     let refused = record.with_beside(|_, facts| facts.commits_refused_in_all);
     let counter = counter.to_owned();
     let is_counted = theirs <= ours && ours - theirs <= refused;
-    (!is_counted).then_some(Finding::CountersDiffer { counter, ours, theirs })
+    (!is_counted).then_some(Warning::CountersDiffer { counter, ours, theirs })
 }

@@ -33,7 +33,7 @@ fn record() -> TrialRecord {
         ..WorkerRecord::default()
     };
     TrialRecord {
-        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+        trial: Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 },
         measured: Nanos(10 * SECOND),
         ledger,
         generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
@@ -52,25 +52,25 @@ fn facts(record: &mut TrialRecord) -> &mut Facts {
 }
 
 /// The judgement of the record after a change, on a server that speaks MySQL, under a stop rule.
-fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Finding> {
+fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Warning> {
     let load = LoadPlan::new(stop);
     let mut record = record();
     change(&mut record);
     judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load })
 }
 
-fn judged(change: impl FnOnce(&mut TrialRecord)) -> Vec<Finding> {
+fn judged(change: impl FnOnce(&mut TrialRecord)) -> Vec<Warning> {
     judged_under(StopRule::Duration(Nanos(10 * SECOND)), change)
 }
 
-fn cut_short(reason: &str) -> Vec<Finding> {
-    vec![Finding::CutShort { reason: reason.to_owned() }]
+fn cut_short(reason: &str) -> Vec<Warning> {
+    vec![Warning::CutShort { reason: reason.to_owned() }]
 }
 
 #[test]
 fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(judged(|_| {}), []);
-    assert_eq!(judged(|it| facts(it).steal = 0.02), [Finding::Steal { share: 0.02 }]);
+    assert_eq!(judged(|it| facts(it).steal = 0.02), [Warning::Steal { share: 0.02 }]);
     assert_eq!(judged(|it| facts(it).steal = 0.009), [], "too little for a warning");
     let short_and_stolen = |it: &mut TrialRecord| {
         it.measured = Nanos(SECOND / 10 * 9);
@@ -78,25 +78,28 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     };
     assert_eq!(
         judged(short_and_stolen),
-        [Finding::ShortWindow { seconds: 0.9 }],
+        [Warning::ShortWindow { seconds: 0.9 }],
         "ticks say too little of so short a window"
     );
-    assert_eq!(judged(|it| facts(it).is_debug_build = true), [Finding::DebugBuild]);
-    assert_eq!(judged(|it| it.generator.shares_machine = true), [Finding::SharedMachine]);
+    assert_eq!(judged(|it| facts(it).is_debug_build = true), [Warning::DebugBuild]);
+    assert_eq!(judged(|it| it.generator.shares_machine = true), [Warning::SharedMachine]);
     let held_up = |it: &mut TrialRecord| {
         // Of ten seconds three were work and six were waiting.
         it.generator.workers[0].waited = Some(Nanos(6 * SECOND));
         it.generator.workers[0].queued = Some(Nanos(0));
     };
-    assert_eq!(judged(held_up), [Finding::HeldUp { share: 0.1 }]);
-    assert_eq!(judged(|it| it.measured = Nanos(SECOND / 2)), [Finding::ShortWindow { seconds: 0.5 }]);
+    assert_eq!(judged(held_up), [Warning::HeldUp { share: 0.1 }]);
     assert_eq!(
-        judged(
-            |it| it.open_loop = Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() })
-        ),
-        [Finding::KeptBehind { share: 0.5, unstarted: 50_000 }]
+        judged(|it| it.measured = Nanos(SECOND / 2)),
+        [Warning::ShortWindow { seconds: 0.5 }]
     );
-    let differ = Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 50_001 };
+    assert_eq!(
+        judged(|it| it.open_loop =
+            Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() })),
+        [Warning::KeptBehind { share: 0.5, unstarted: 50_000 }]
+    );
+    let differ =
+        Warning::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 50_001 };
     assert_eq!(
         judged(|it| {
             it.server_counters.insert("Com_commit".to_owned(), 50_001);
@@ -110,7 +113,8 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
         })
     };
     assert_eq!(theirs(49_993), [], "a refused COMMIT may not have been counted");
-    let differ = Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 49_992 };
+    let differ =
+        Warning::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 49_992 };
     assert_eq!(theirs(49_992), [differ]);
 }
 
@@ -119,16 +123,18 @@ fn an_overload_on_purpose_is_told_and_leaves_the_trial_valid() {
     let stop = StopRule::Duration(Nanos(10 * SECOND));
     let load = LoadPlan { rate: Some(10_000.0), is_overload: true, ..LoadPlan::new(stop) };
     let mut overloaded = record();
-    overloaded.open_loop = Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
-    overloaded.findings = judge(&overloaded, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
-    assert_eq!(overloaded.findings, [Finding::Overload { share: 0.5, unstarted: 50_000 }]);
+    overloaded.open_loop =
+        Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
+    overloaded.warnings =
+        judge(&overloaded, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+    assert_eq!(overloaded.warnings, [Warning::Overload { share: 0.5, unstarted: 50_000 }]);
     assert!(overloaded.is_valid());
 }
 
 #[test]
 fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own() {
     let busy = |it: &mut TrialRecord| it.generator.workers[0].cpu = Nanos(95 * SECOND / 10);
-    assert_eq!(judged(busy), [Finding::GeneratorBusy { share: 0.95 }]);
+    assert_eq!(judged(busy), [Warning::GeneratorBusy { share: 0.95 }]);
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
     let mut embedded = record();
     busy(&mut embedded);
@@ -144,12 +150,14 @@ fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own
 
 #[test]
 fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
-    let gap =
-        |at: u64, milliseconds: u64| CommitGap { at: Nanos(at), length: Nanos(milliseconds * 1_000_000) };
+    let gap = |at: u64, milliseconds: u64| CommitGap {
+        at: Nanos(at),
+        length: Nanos(milliseconds * 1_000_000),
+    };
     let gaps = [gap(5, 900), gap(4, 800), gap(3, 700), gap(2, 600), gap(1, 400)];
     let found = judged(|it| facts(it).gaps = gaps.to_vec());
-    let lengths = found.iter().map(|finding| match finding {
-        Finding::Stall { longest_gap, .. } => *longest_gap,
+    let lengths = found.iter().map(|warning| match warning {
+        Warning::Stall { longest_gap, .. } => *longest_gap,
         other => panic!("{other:?}"),
     });
     assert_eq!(lengths.collect::<Vec<_>>(), [0.9, 0.8, 0.7]);
@@ -157,12 +165,18 @@ fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
         facts(it).gaps = gaps.to_vec();
         it.ledger.committed = 50;
     };
-    assert!(!judged(rare).iter().any(|finding| matches!(finding, Finding::Stall { .. })), "five a second");
+    assert!(
+        !judged(rare).iter().any(|warning| matches!(warning, Warning::Stall { .. })),
+        "five a second"
+    );
     let dead = |it: &mut TrialRecord| {
         facts(it).gaps = vec![gap(0, 10_000)];
         it.ledger.committed = 0;
     };
-    assert!(judged(dead).iter().any(|finding| matches!(finding, Finding::Stall { .. })), "nothing at all");
+    assert!(
+        judged(dead).iter().any(|warning| matches!(warning, Warning::Stall { .. })),
+        "nothing at all"
+    );
 }
 
 #[test]
@@ -177,9 +191,11 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         record.ledger.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
         record.transactions = vec![named(None), named(of_name)];
-        judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load }).into_iter().find_map(
-            |finding| if let Finding::FewWaves { waves } = finding { Some(waves.round()) } else { None },
-        )
+        judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load })
+            .into_iter()
+            .find_map(|warning| {
+                if let Warning::FewWaves { waves } = warning { Some(waves.round()) } else { None }
+            })
     };
     assert_eq!(waves(None, None), None);
     assert_eq!(waves(Some(Nanos(2 * SECOND)), None), Some(5.0));
@@ -188,14 +204,18 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
 }
 
 #[test]
-fn names_of_transactions_that_do_not_add_up_are_books_that_do_not_balance() {
+fn names_of_transactions_that_do_not_add_up_are_counters_that_do_not_balance() {
     let unbalanced = |committed: u64| {
         judged(|record| {
-            let count = crate::ledger::TransactionCount { started: 50_000, committed, ..Default::default() };
+            let count = crate::ledger::TransactionCount {
+                started: 50_000,
+                committed,
+                ..Default::default()
+            };
             record.ledger.transactions = vec![count];
         })
         .iter()
-        .any(|finding| matches!(finding, Finding::BooksUnbalanced { .. }))
+        .any(|warning| matches!(warning, Warning::CountersUnbalanced { .. }))
     };
     assert!(!unbalanced(50_000) && unbalanced(49_999));
 }
@@ -209,14 +229,18 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
             segments: vec![Segment { length: Nanos(5 * SECOND), from: load, to: load }],
         };
         let load = LoadPlan {
-            stages: Some(Stages { by, stages: vec![stage("busy", 10_000.0), stage("quiet", quiet)] }),
+            stages: Some(Stages {
+                by,
+                stages: vec![stage("busy", 10_000.0), stage("quiet", quiet)],
+            }),
             warmup: Nanos(SECOND),
             ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)))
         };
         let mut record = record();
-        facts(&mut record).gaps = vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
+        facts(&mut record).gaps =
+            vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
         let found = judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
-        found.into_iter().filter(|finding| matches!(finding, Finding::Stall { .. })).count()
+        found.into_iter().filter(|warning| matches!(warning, Warning::Stall { .. })).count()
     };
     assert_eq!(stalls(LoadBy::Rate, 1.0, 2), 1, "twenty thousand were due");
     assert_eq!(stalls(LoadBy::Rate, 1.0, 6), 0, "two were due");
@@ -226,18 +250,23 @@ fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
 
 #[test]
 fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
-    let stopped = |it: &mut TrialRecord| facts(it).stopped = Some("interrupted by the user".to_owned());
+    let stopped =
+        |it: &mut TrialRecord| facts(it).stopped = Some("interrupted by the user".to_owned());
     assert_eq!(judged(stopped), cut_short("interrupted by the user"));
     let died = |it: &mut TrialRecord| {
         facts(it).stopped = Some("the server died".to_owned());
         facts(it).system_failed = Some("the server died of signal 9".to_owned());
     };
-    assert_eq!(judged(died), [Finding::SystemFailed { reason: "the server died of signal 9".to_owned() }]);
+    assert_eq!(
+        judged(died),
+        [Warning::SystemFailed { reason: "the server died of signal 9".to_owned() }]
+    );
     let missing = judged_under(StopRule::Transactions(60_000), |_| {});
     assert_eq!(missing, cut_short("the time limit came after 50000 of 60000 transactions"));
     assert_eq!(judged_under(StopRule::TransactionsPerClient(6_250), |_| {}), []);
     // Of clients that were aborted something is missing, and the reason is known.
-    let aborted = |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".to_owned());
+    let aborted =
+        |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".to_owned());
     assert_eq!(
         judged_under(StopRule::TransactionsPerClient(7_000), aborted),
         cut_short("1 clients were aborted")
@@ -253,12 +282,12 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
 fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_at_the_time() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
     let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load };
-    let seen = Finding::OthersBusy { share: 0.5, processes: Vec::new() };
+    let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
     facts(&mut written).steal = 0.04;
     // As under a rule that holds no more.
-    written.findings = vec![seen.clone(), Finding::FewTransactions { committed: 50_000 }];
-    assert_eq!(anew(&written, &asked), [Finding::Steal { share: 0.04 }, seen]);
+    written.warnings = vec![seen.clone(), Warning::FewTransactions { committed: 50_000 }];
+    assert_eq!(anew(&written, &asked), [Warning::Steal { share: 0.04 }, seen]);
 }
 
 #[test]
@@ -269,13 +298,14 @@ fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
     old.facts = None;
     old.generator.workers[0].cpu = Nanos(8 * SECOND);
     old.longest_gap = Some(CommitGap { at: Nanos(SECOND), length: Nanos(2 * SECOND) });
-    old.findings = cut_short("interrupted by the user");
-    let stall = Finding::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
-    let expected = [cut_short("interrupted by the user"), vec![Finding::GeneratorBusy { share: 0.8 }, stall]];
+    old.warnings = cut_short("interrupted by the user");
+    let stall = Warning::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
+    let expected =
+        [cut_short("interrupted by the user"), vec![Warning::GeneratorBusy { share: 0.8 }, stall]];
     assert_eq!(anew(&old, &asked), expected.concat());
     // Judged twice it is the same.
-    old.findings = anew(&old, &asked);
-    assert_eq!(anew(&old, &asked), old.findings);
+    old.warnings = anew(&old, &asked);
+    assert_eq!(anew(&old, &asked), old.warnings);
 }
 
 #[test]
@@ -284,31 +314,33 @@ fn transactions_that_were_skipped_are_told_and_are_no_failures() {
         it.ledger.started += 50_000;
         it.ledger.skipped = 50_000;
     };
-    assert_eq!(judged(skipped), [Finding::Skipped { skipped: 50_000, share: 0.5 }]);
+    assert_eq!(judged(skipped), [Warning::Skipped { skipped: 50_000, share: 0.5 }]);
     let apart = |it: &mut TrialRecord| facts(it).unbalanced.push("a = b: 1 against 2".to_owned());
     assert_eq!(
         judged(apart),
-        [Finding::BooksUnbalanced { identities: vec!["a = b: 1 against 2".to_owned()] }]
+        [Warning::CountersUnbalanced { identities: vec!["a = b: 1 against 2".to_owned()] }]
     );
 }
 
 #[test]
 fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
     let of = |before, after, passed| {
-        judged(|it| facts(it).uptime = Some(Uptime { before, after, passed: Nanos(passed * SECOND) }))
+        judged(|it| {
+            facts(it).uptime = Some(Uptime { before, after, passed: Nanos(passed * SECOND) })
+        })
     };
     assert_eq!(of(100, 160, 60), []);
     assert_eq!(of(100, 158, 60), [], "whole seconds, and a clock that is set");
-    assert_eq!(of(100, 4, 60), [Finding::ServerRestarted { up: 4 }]);
+    assert_eq!(of(100, 4, 60), [Warning::ServerRestarted { up: 4 }]);
     assert_eq!(
         of(5, 30, 60),
-        [Finding::ServerRestarted { up: 30 }],
+        [Warning::ServerRestarted { up: 30 }],
         "longer up than before, and yet not all the time"
     );
 }
 
 #[test]
-fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
+fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
     let harmed = |failed: Option<String>| FaultRecord {
         action: FaultAction::Kill,
         node: "node 2".to_owned(),
@@ -324,7 +356,7 @@ fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
         facts(it).gaps = vec![CommitGap { at: Nanos(2 * SECOND), length: Nanos(5 * SECOND) }];
         facts(it).uptime = Some(Uptime { before: 100, after: 3, passed: Nanos(10 * SECOND) });
     };
-    let kinds = |findings: &[Finding]| findings.iter().map(discriminant).collect::<Vec<_>>();
+    let kinds = |warnings: &[Warning]| warnings.iter().map(discriminant).collect::<Vec<_>>();
     let expected = |it: &mut TrialRecord| {
         lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::Deadlock, 20)]);
         facts(it).faults = vec![harmed(None)];
@@ -333,17 +365,17 @@ fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
     let by_accident =
         judged(|it| lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::Deadlock, 20)]));
     let told = [
-        Finding::ServerRestarted { up: 3 },
-        Finding::Failures { failed: 120, share: 0.0 },
-        Finding::Unfinished { unfinished: 4 },
-        Finding::Stall { longest_gap: 5.0, at: 2.0, sessions: Vec::new() },
+        Warning::ServerRestarted { up: 3 },
+        Warning::Failures { failed: 120, share: 0.0 },
+        Warning::Unfinished { unfinished: 4 },
+        Warning::Stall { longest_gap: 5.0, at: 2.0, sessions: Vec::new() },
     ];
     assert_eq!(kinds(&by_accident), kinds(&told), "{by_accident:?}");
     let other = judged(|it| {
         lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::DuplicateKey, 7)]);
         facts(it).faults = vec![harmed(None)];
     });
-    assert!(matches!(other[..], [Finding::Failures { failed: 7, .. }]), "{other:?}");
+    assert!(matches!(other[..], [Warning::Failures { failed: 7, .. }]), "{other:?}");
     let without_room = |action: FaultAction| {
         judged(|it| {
             lose(it, &[(FailureKind::OutOfResources, 9)]);
@@ -352,10 +384,10 @@ fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
     };
     assert_eq!(without_room(FaultAction::FillDisk), []);
     let of_itself = without_room(FaultAction::Restart);
-    assert!(matches!(of_itself[..], [Finding::Failures { failed: 9, .. }]), "{of_itself:?}");
+    assert!(matches!(of_itself[..], [Warning::Failures { failed: 9, .. }]), "{of_itself:?}");
     let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
     let what = "kill node 2".to_owned();
-    assert_eq!(not_made, [Finding::FaultNotMade { what, reason: "it does not run".to_owned() }]);
+    assert_eq!(not_made, [Warning::FaultNotMade { what, reason: "it does not run".to_owned() }]);
 }
 
 #[test]
@@ -369,7 +401,11 @@ fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
         })
     };
     assert_eq!(beside(0), []);
-    let differ = |theirs| Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 100_000, theirs };
+    let differ = |theirs| Warning::CountersDiffer {
+        counter: "Com_commit".to_owned(),
+        ours: 100_000,
+        theirs,
+    };
     let alone = judged(|it| {
         it.server_counters.insert("Com_commit".to_owned(), 50_000);
         it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: record() }];
@@ -379,30 +415,29 @@ fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
 }
 
 #[test]
-fn doubts_about_what_runs_beside_are_told_of_the_trial_and_weigh_what_they_do_to_it() {
-    let told = |doubt: Finding, is_stopped: bool| {
+fn warnings_about_what_runs_beside_are_told_of_the_trial_and_weigh_what_they_do_to_it() {
+    let told = |inner: Warning, is_stopped: bool| {
         let all = judged(|it| {
             facts(it).stopped = is_stopped.then(|| "by the user".to_owned());
-            let other = TrialRecord { findings: vec![doubt], ..record() };
+            let other = TrialRecord { warnings: vec![inner], ..record() };
             it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: other }];
         });
-        let of_beside =
-            |finding: &&Finding| matches!(finding, Finding::Beside { name, .. } if name == "report");
-        all.iter().find(of_beside).map(Finding::severity)
+        let of_beside = |warning: &&Warning| matches!(warning, Warning::Beside { name, .. } if name == "report");
+        all.iter().find(of_beside).map(Warning::severity)
     };
-    let cut_short = || Finding::CutShort { reason: "its script failed".to_owned() };
-    for (doubt, weighs) in [
+    let cut_short = || Warning::CutShort { reason: "its script failed".to_owned() };
+    for (inner, weighs) in [
         (cut_short(), Some(Severity::Invalid)),
-        (Finding::GeneratorBusy { share: 0.95 }, Some(Severity::Invalid)),
-        (Finding::AuditViolated, Some(Severity::Warning)),
-        (Finding::Failures { failed: 3, share: 0.5 }, Some(Severity::Warning)),
-        (Finding::KeptBehind { share: 0.1, unstarted: 9 }, Some(Severity::Warning)),
-        (Finding::FewTransactions { committed: 2 }, Some(Severity::Note)),
-        (Finding::Stall { longest_gap: 3.0, at: 0.0, sessions: Vec::new() }, Some(Severity::Note)),
-        (Finding::SharedMachine, None),
-        (Finding::ShortWindow { seconds: 1.0 }, None),
+        (Warning::GeneratorBusy { share: 0.95 }, Some(Severity::Invalid)),
+        (Warning::AuditViolated, Some(Severity::Warning)),
+        (Warning::Failures { failed: 3, share: 0.5 }, Some(Severity::Warning)),
+        (Warning::KeptBehind { share: 0.1, unstarted: 9 }, Some(Severity::Warning)),
+        (Warning::FewTransactions { committed: 2 }, Some(Severity::Note)),
+        (Warning::Stall { longest_gap: 3.0, at: 0.0, sessions: Vec::new() }, Some(Severity::Note)),
+        (Warning::SharedMachine, None),
+        (Warning::ShortWindow { seconds: 1.0 }, None),
     ] {
-        assert_eq!(told(doubt.clone(), false), weighs, "{doubt:?}");
+        assert_eq!(told(inner.clone(), false), weighs, "{inner:?}");
     }
     assert_eq!(told(cut_short(), true), None, "the trial was, and says so itself");
 }

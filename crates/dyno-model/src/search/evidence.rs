@@ -1,19 +1,22 @@
 //! Whether the transactions of a load step pass or fail the limit, or are too few to decide.
 //!
-//! A percentile passes only with at least [`BEYOND_MIN`] transactions expected beyond it: 1,000 for the 99th. It fails as soon as so many exceeded the limit
-//! that it fails whatever the others up to this number would take. A mean needs a standard error that is small against its distance from the limit, or
-//! against the limit. A result is *clear* when chance does not explain on which side of the limit it lies; of a step shorter than half the time
-//! that the user asked for, only a clear result counts.
+//! A percentile passes only with at least [`BEYOND_MIN`] transactions expected beyond it: 1,000 for
+//! the 99th. It fails as soon as so many exceeded the limit that it fails whatever the others up to
+//! this number would take. A mean needs a standard error that is small against its distance from
+//! the limit, or against the limit. A result is *clear* when chance does not explain on which side
+//! of the limit it lies; of a step shorter than half the time that the user asked for, only a clear
+//! result counts.
 
 use super::question::{Outcome, Search, Slow};
-use crate::finding::KEPT_UP_ENOUGH;
 use crate::latency::BEYOND_MIN;
 use crate::limit::LimitMeasure;
 use crate::record::TrialRecord;
 use crate::response::Responses;
 use crate::units::millis;
+use crate::warning::KEPT_UP_ENOUGH;
 
-/// Response times in a queue depend on each other, so a result is only clear when it is so many standard errors from the limit.
+/// Response times in a queue depend on each other, so a result is only clear when it is so many
+/// standard errors from the limit.
 const CLEAR: f64 = 4.0;
 /// A share that is not clear counts from so many times the fewest transactions on.
 const SOUND: f64 = 5.0;
@@ -21,7 +24,8 @@ const SOUND: f64 = 5.0;
 const MEAN_MIN: f64 = 100.0;
 /// A mean decides when its standard error is at most this share of the limit.
 const MEAN_ERROR: f64 = 0.015;
-/// From this share of failing transactions on, a trial is not valid ([`crate::finding::Finding::Failures`]), so its load does not pass.
+/// From this share of failing transactions on, a trial is not valid
+/// ([`crate::warning::Warning::Failures`]), so its load does not pass.
 const FAILING: f64 = 0.001;
 /// So many of them are not an accident.
 const FAILING_MIN: u64 = 3;
@@ -29,7 +33,8 @@ const FAILING_MIN: u64 = 3;
 /// What was measured at one load: the windows of a load step and of those that extended it.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// Response times of the transactions that the limit is about, with the ages of arrivals without a commit.
+    /// Response times of the transactions that the limit is about, with the ages of arrivals
+    /// without a commit.
     pub responses: Responses,
     /// Length of the windows, in seconds.
     pub seconds: f64,
@@ -99,7 +104,8 @@ impl Evidence {
             LimitMeasure::Failed => {
                 let missing = self.arrived.saturating_sub(self.committed);
                 let judged = share(missing, self.arrived, search.below / 100.0);
-                let figure = (self.arrived > 0).then(|| 100.0 * missing as f64 / self.arrived as f64);
+                let figure =
+                    (self.arrived > 0).then(|| 100.0 * missing as f64 / self.arrived as f64);
                 Judged { figure, ..judged }
             }
             LimitMeasure::P50 => self.percentile(50.0, search.below),
@@ -108,9 +114,10 @@ impl Evidence {
             LimitMeasure::P99 => self.percentile(99.0, search.below),
             LimitMeasure::P999 => self.percentile(99.9, search.below),
             // No search is for the last three.
-            LimitMeasure::Mean | LimitMeasure::Max | LimitMeasure::Throughput | LimitMeasure::Lost => {
-                self.mean(search.below)
-            }
+            LimitMeasure::Mean
+            | LimitMeasure::Max
+            | LimitMeasure::Throughput
+            | LimitMeasure::Lost => self.mean(search.below),
         };
         let failing = self.lost as f64 / self.arrived.max(1) as f64;
         if search.measure != LimitMeasure::Failed && self.lost > 0 && failing >= FAILING {
@@ -125,10 +132,12 @@ impl Evidence {
         judged
     }
 
-    /// True when the system did not do what arrived, however many more arrive up to the number that this rule needs.
+    /// True when the system did not do what arrived, however many more arrive up to the number that
+    /// this rule needs.
     fn is_behind(&self) -> bool {
         let missing = self.arrived.saturating_sub(self.committed + self.lost);
-        self.is_open_loop && missing as f64 > (1.0 - KEPT_UP_ENOUGH) * (self.arrived as f64).max(MEAN_MIN)
+        self.is_open_loop
+            && missing as f64 > (1.0 - KEPT_UP_ENOUGH) * (self.arrived as f64).max(MEAN_MIN)
     }
 
     fn percentile(&self, percentage: f64, below: f64) -> Judged {
@@ -184,7 +193,8 @@ fn share(beyond: u64, count: u64, most: f64) -> Judged {
     } else {
         Outcome::Open
     };
-    // Of the fewest transactions that decide, ten were expected; at most three are found by chance in one of a hundred cases.
+    // Of the fewest transactions that decide, ten were expected; at most three are found by chance
+    // in one of a hundred cases.
     let is_rare = outcome == Outcome::Passed && beyond <= 0.3 * expected;
     Judged {
         outcome,
@@ -199,12 +209,14 @@ fn share(beyond: u64, count: u64, most: f64) -> Judged {
     }
 }
 
-/// The transactions that exceed the limit by themselves when nothing else is under way, by what a trial with one client says.
+/// The transactions that exceed the limit by themselves when nothing else is under way, by what a
+/// trial with one client says.
 #[must_use]
 pub fn slow(search: &Search, record: &TrialRecord) -> Option<Slow> {
     let all = record.ledger.started.max(1) as f64;
     let named = record.transactions.iter().zip(&record.ledger.transactions);
-    let named = named.filter(|(it, _)| search.transaction.as_ref().is_none_or(|name| *name == it.name));
+    let named =
+        named.filter(|(it, _)| search.transaction.as_ref().is_none_or(|name| *name == it.name));
     let candidate = named.filter_map(|(it, counts)| {
         let times = it.response?;
         let typical = match search.measure {

@@ -7,13 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The search ends when the lowest load that fails is at most so many times the highest that passes.
+/// The search ends when the lowest load that fails is at most so many times the highest that
+/// passes.
 pub const PRECISION: f64 = 1.03;
-/// Most load steps of a search, the one that is kept included; one without contradictions takes about ten.
+/// Most load steps of a search, the one that is kept included; one without contradictions takes
+/// about ten.
 pub const STEPS_MAX: usize = 30;
 /// Failed steps at loads up to this factor above the upper end count as evidence for it.
 pub(super) const NEIGHBOUR: f64 = 1.12;
-/// An excess beyond this factor says nothing more about the loads between: that of a growing queue says how long it had time to grow.
+/// An excess beyond this factor says nothing more about the loads between: that of a growing queue
+/// says how long it had time to grow.
 const NEAR: f64 = 4.0;
 
 /// A search for the highest load at which a figure stays below a limit.
@@ -28,7 +31,8 @@ pub struct Search {
     /// The name of the transactions that the limit is about; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
-    /// The load of the first step; `None`: one client, or a rate that a short measurement in a closed loop suggests.
+    /// The load of the first step; `None`: one client, or a rate that a short measurement in a
+    /// closed loop suggests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
 }
@@ -41,7 +45,8 @@ pub enum Outcome {
     Passed,
     /// It did not.
     Failed,
-    /// The transactions so far do not decide it; the next step measures more of them at the same load.
+    /// The transactions so far do not decide it; the next step measures more of them at the same
+    /// load.
     Open,
     /// The load generator was at its limit, so the step says nothing about the system.
     Generator,
@@ -52,14 +57,17 @@ pub enum Outcome {
 pub struct LoadStep {
     /// Transactions that arrived per second, or clients.
     pub load: f64,
-    /// Measured time that the outcome rests on, in seconds, with that of the open steps before it at the same load.
+    /// Measured time that the outcome rests on, in seconds, with that of the open steps before it
+    /// at the same load.
     pub seconds: f64,
-    /// Transactions that the outcome rests on, those of the open steps before it at the same load included.
+    /// Transactions that the outcome rests on, those of the open steps before it at the same load
+    /// included.
     pub transactions: u64,
     /// Their value of [`Search::measure`]; absent where there are too few for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<f64>,
-    /// Logarithm of how many times as many transactions exceed the limit as may, or of the mean over its limit.
+    /// Logarithm of how many times as many transactions exceed the limit as may, or of the mean
+    /// over its limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess: Option<f64>,
     /// True when the figure is only a lower bound, because arrivals without a commit reach it.
@@ -69,12 +77,14 @@ pub struct LoadStep {
     pub throughput: f64,
     /// How it ended.
     pub outcome: Outcome,
-    /// True when the load generator was at its limit: of a step that passed, the system may take more.
+    /// True when the load generator was at its limit: of a step that passed, the system may take
+    /// more.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_by_generator: bool,
-    /// Share of the machine's processors that processes used which are neither dyno's nor the server's, 0 to 1.
+    /// Share of the machine's processors that processes used which are neither dyno's nor the
+    /// server's, 0 to 1.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub others_busy: f64,
+    pub other_processes_cpu: f64,
     /// Share of the machine's processor time that other guests of the host took, 0 to 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub steal: f64,
@@ -143,12 +153,15 @@ pub struct SearchRecord {
 }
 
 impl SearchRecord {
-    /// The highest load that passes: between the two ends, where a line through the steps near them meets the limit. Where something else than the system ended
-    /// the search, the highest load that passed, which is a lower bound. `None` where the search did not find one.
+    /// The highest load that passes: between the two ends, where a line through the steps near them
+    /// meets the limit. Where something else than the system ended the search, the highest load
+    /// that passed, which is a lower bound. `None` where the search did not find one.
     #[must_use]
     pub fn found(&self) -> Option<f64> {
         let is_kept = |passed: &f64| {
-            self.steps.last().is_some_and(|step| step.load == *passed && step.outcome == Outcome::Passed)
+            self.steps
+                .last()
+                .is_some_and(|step| step.load == *passed && step.outcome == Outcome::Passed)
         };
         let passed = self.passed.filter(is_kept)?;
         let failed = match (&self.end, self.failed) {
@@ -161,20 +174,24 @@ impl SearchRecord {
         Some(met.clamp(passed, failed))
     }
 
-    /// Where the line through the steps at these loads, the excess over the logarithm of the load, meets the limit. Steps count by their transactions. `None` where it
-    /// does not rise.
+    /// Where the line through the steps at these loads, the excess over the logarithm of the load,
+    /// meets the limit. Steps count by their transactions. `None` where it does not rise.
     fn met(&self, loads: RangeInclusive<f64>) -> Option<f64> {
-        let steps = self.steps.iter().filter(|step| step.is_decided() && loads.contains(&step.load));
+        let steps =
+            self.steps.iter().filter(|step| step.is_decided() && loads.contains(&step.load));
         let point = |step: &LoadStep| {
             let excess = step.excess?.clamp(-NEAR.ln(), NEAR.ln());
             Some((step.load.ln(), excess, step.transactions as f64))
         };
         let points: Vec<(f64, f64, f64)> = steps.filter_map(point).collect();
         let all: f64 = points.iter().map(|(_, _, weight)| weight).sum();
-        let mean = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|it| of(it) * it.2).sum::<f64>() / all;
+        let mean = |of: fn(&(f64, f64, f64)) -> f64| {
+            points.iter().map(|it| of(it) * it.2).sum::<f64>() / all
+        };
         let (x, y) = (mean(|it| it.0), mean(|it| it.1));
-        let sum =
-            |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|it| it.2 * of(it.0 - x, it.1 - y)).sum::<f64>();
+        let sum = |of: &dyn Fn(f64, f64) -> f64| {
+            points.iter().map(|it| it.2 * of(it.0 - x, it.1 - y)).sum::<f64>()
+        };
         let slope = sum(&|x, y| x * y) / sum(&|x, _| x * x);
         (slope.is_finite() && slope > 1.0).then(|| (x - y / slope).exp())
     }
@@ -185,22 +202,25 @@ impl SearchRecord {
         self.found().is_none() && !matches!(self.end, SearchEnd::FailsEverywhere { .. })
     }
 
-    /// True when the system may take more than [`Self::found`]: something else ended the search, or the load generator was at its limit in the step that is kept.
+    /// True when the system may take more than [`Self::found`]: something else ended the search, or
+    /// the load generator was at its limit in the step that is kept.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         let kept = self.steps.last().is_some_and(|step| step.is_by_generator);
         kept || matches!(self.end, SearchEnd::Highest | SearchEnd::Generator)
     }
 
-    /// What disturbed the steps in which loads failed that are near the result, as the largest share over them: processors used by other processes, and
-    /// processor time that other guests of the host took. Such a step may have failed because of it.
+    /// What disturbed the steps in which loads failed that are near the result, as the largest
+    /// share over them: processors used by other processes, and processor time that other guests of
+    /// the host took. Such a step may have failed because of it.
     #[must_use]
     pub fn disturbance(&self) -> (f64, f64) {
         let upper = self.failed.unwrap_or(f64::INFINITY) * NEIGHBOUR;
-        let decisive =
-            || self.steps.iter().filter(|step| step.outcome == Outcome::Failed && step.load <= upper);
+        let decisive = || {
+            self.steps.iter().filter(|step| step.outcome == Outcome::Failed && step.load <= upper)
+        };
         let most = |share: fn(&LoadStep) -> f64| decisive().map(share).fold(0.0, f64::max);
-        (most(|step| step.others_busy), most(|step| step.steal))
+        (most(|step| step.other_processes_cpu), most(|step| step.steal))
     }
 }
 

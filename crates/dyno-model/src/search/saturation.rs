@@ -1,12 +1,16 @@
 //! Which load is measured next, and for how long.
 //!
-//! A search for a rate starts from a short measurement in a closed loop, whose throughput the rate can hardly exceed. Loads rise until one fails, or fall until one passes; then the
-//! gap between the two is halved (on the scale of logarithms) until it is [`PRECISION`]. Far from the result, steps are short and only clear results count; near it they
-//! take half the time that the user asked for, and the load that is kept takes all of it. Single steps mislead: one meets a checkpoint, another has luck. So every
-//! step counts by its length, not the last one: the gap is where the least time was spent on the wrong side, its upper end needs two failed steps nearby, and its
-//! lower end has to pass once more, as the trial whose figures are kept.
+//! A search for a rate starts from a short measurement in a closed loop, whose throughput the rate
+//! can hardly exceed. Loads rise until one fails, or fall until one passes; then the gap between
+//! the two is halved (on the scale of logarithms) until it is [`PRECISION`]. Far from the result,
+//! steps are short and only clear results count; near it they take half the time that the user
+//! asked for, and the load that is kept takes all of it. Single steps mislead: one meets a
+//! checkpoint, another has luck. So every step counts by its length, not the last one: the gap is
+//! where the least time was spent on the wrong side, its upper end needs two failed steps nearby,
+//! and its lower end has to pass once more, as the trial whose figures are kept.
 //!
-//! A step in which the load generator was at its limit decides nothing unless it passed. It is repeated, and then the load counts as out of reach.
+//! A step in which the load generator was at its limit decides nothing unless it passed. It is
+//! repeated, and then the load counts as out of reach.
 
 use super::evidence::{Evidence, Judged};
 use super::question::{
@@ -66,7 +70,11 @@ impl Lengths {
     pub fn usual(&self) -> (usize, f64) {
         let time = |window: Window| window.warmup + window.seconds;
         let (coarse, fine) = USUAL;
-        let times = [(coarse, self.window(self.coarse())), (fine, self.window(self.fine())), (1, self.full)];
+        let times = [
+            (coarse, self.window(self.coarse())),
+            (fine, self.window(self.fine())),
+            (1, self.full),
+        ];
         (coarse + fine + 1, times.map(|(count, window)| count as f64 * time(window)).iter().sum())
     }
 
@@ -107,11 +115,13 @@ impl Lengths {
 pub enum Next {
     /// All clients in a closed loop, as a hint where to begin: [`SaturationSearch::take_capacity`].
     Capacity(Window),
-    /// One client in a closed loop: whether the limit can be kept at all. [`SaturationSearch::take_alone`].
+    /// One client in a closed loop: whether the limit can be kept at all.
+    /// [`SaturationSearch::take_alone`].
     Alone(Window),
     /// A load: [`SaturationSearch::take`].
     Load(f64, Window),
-    /// The highest load that passed, once more; when it passes, the search is over, and the figures of this step are kept: [`SaturationSearch::take`].
+    /// The highest load that passed, once more; when it passes, the search is over, and the figures
+    /// of this step are kept: [`SaturationSearch::take`].
     Keep(f64, Window),
     /// Nothing: the search is over without a step to keep.
     Over,
@@ -136,8 +146,8 @@ pub struct Observed {
     pub throughput: f64,
     /// True when the load generator was at its limit.
     pub is_by_generator: bool,
-    /// As [`LoadStep::others_busy`].
-    pub others_busy: f64,
+    /// As [`LoadStep::other_processes_cpu`].
+    pub other_processes_cpu: f64,
     /// As [`LoadStep::steal`].
     pub steal: f64,
     /// What exceeds the limit by itself, where that can be told.
@@ -170,7 +180,8 @@ pub struct SaturationSearch {
 }
 
 impl SaturationSearch {
-    /// Begins where the search says. `clients` is the number of clients of the configuration, the most that may be tried.
+    /// Begins where the search says. `clients` is the number of clients of the configuration, the
+    /// most that may be tried.
     #[must_use]
     pub fn new(search: Search, clients: u32, lengths: Lengths) -> Self {
         let range = match search.most {
@@ -178,7 +189,8 @@ impl SaturationSearch {
             LoadBy::Clients => (CLIENTS_MIN, clients.into()),
         };
         let start = search.from.or((search.most == LoadBy::Clients).then_some(CLIENTS_MIN));
-        let factor = if search.from.is_some() || start.is_some() { FACTOR_MAX } else { FACTOR_FIRST };
+        let factor =
+            if search.from.is_some() || start.is_some() { FACTOR_MAX } else { FACTOR_FIRST };
         Self {
             search,
             lengths,
@@ -195,7 +207,8 @@ impl SaturationSearch {
         }
     }
 
-    /// The same, near the result of another search of the same configuration: with small steps at first.
+    /// The same, near the result of another search of the same configuration: with small steps at
+    /// first.
     #[must_use]
     pub fn near(self, found: f64) -> Self {
         Self { start: Some(found), is_near: true, factor: PRECISION, ..self }
@@ -240,8 +253,9 @@ impl SaturationSearch {
     /// What is known above the highest load that passed.
     fn upper(&self) -> Upper {
         let (passed, failed) = self.gap();
-        let is_between =
-            |load: &f64| *load > passed.unwrap_or(0.0) && failed.is_none_or(|failed| *load < failed);
+        let is_between = |load: &f64| {
+            *load > passed.unwrap_or(0.0) && failed.is_none_or(|failed| *load < failed)
+        };
         match (self.out_of_reach().find(is_between), failed) {
             (Some(load), _) => Upper::OutOfReach(load),
             (None, Some(failed)) => Upper::Failed(failed),
@@ -266,7 +280,8 @@ impl SaturationSearch {
         let Lengths { full, .. } = self.lengths;
         let spent = self.evidence.seconds;
         let judged = self.evidence.judge(&self.search);
-        let needed = if judged.outcome == Outcome::Open { judged.needed } else { judged.sound } as f64;
+        let needed =
+            if judged.outcome == Outcome::Open { judged.needed } else { judged.sound } as f64;
         let total = match transactions {
             0 => 3.0 * spent,
             some => spent * 1.1 * needed / some as f64,
@@ -286,8 +301,8 @@ impl SaturationSearch {
         Next::Alone(window)
     }
 
-    /// Length of a fine step: long enough for an overload of [`PRECISION`] to grow into a wait as long as the limit, where that takes no more than twice the time that
-    /// the user asked for.
+    /// Length of a fine step: long enough for an overload of [`PRECISION`] to grow into a wait as
+    /// long as the limit, where that takes no more than twice the time that the user asked for.
     fn fine(&self) -> f64 {
         let growth = match self.search.measure {
             LimitMeasure::Failed => 0.0,
@@ -302,7 +317,8 @@ impl SaturationSearch {
 
     /// As long as the user asked for, or as it took to decide that the load passes.
     fn keep(&self, load: f64) -> Next {
-        let took = self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Passed);
+        let took =
+            self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Passed);
         let took = took.map(|step| step.seconds).fold(self.seconds_needed(load), f64::max);
         Next::Keep(
             load,
@@ -313,12 +329,14 @@ impl SaturationSearch {
         )
     }
 
-    /// How long a load is measured at first: as many transactions as a decision needs are to arrive, but no more than twice the time that the user asked for.
+    /// How long a load is measured at first: as many transactions as a decision needs are to
+    /// arrive, but no more than twice the time that the user asked for.
     fn window(&self, load: f64) -> Window {
-        let is_fine =
-            self.is_near || matches!(self.gap(), (Some(passed), Some(failed)) if failed / passed <= FINE);
+        let is_fine = self.is_near
+            || matches!(self.gap(), (Some(passed), Some(failed)) if failed / passed <= FINE);
         let base = if is_fine { self.fine() } else { self.lengths.coarse() };
-        self.lengths.window(base.max(self.seconds_needed(load).min(2.0 * self.lengths.full.seconds)))
+        self.lengths
+            .window(base.max(self.seconds_needed(load).min(2.0 * self.lengths.full.seconds)))
     }
 
     /// How long it takes until enough transactions have arrived.
@@ -368,7 +386,8 @@ impl SaturationSearch {
         self.evidence = Evidence::default();
     }
 
-    /// How the load went that [`Self::next`] named; the step is written down. `true` when it is the one to keep.
+    /// How the load went that [`Self::next`] named; the step is written down. `true` when it is the
+    /// one to keep.
     pub fn take(&mut self, observed: &Observed) -> bool {
         let (load, window, is_kept) = match self.next() {
             Next::Load(load, window) => (load, window, false),
@@ -398,11 +417,18 @@ impl SaturationSearch {
     }
 
     /// How a load went. Evidence of a step that the generator spoiled is thrown away.
-    fn judged(&mut self, load: f64, window: Window, is_kept: bool, observed: &Observed) -> LoadStep {
+    fn judged(
+        &mut self,
+        load: f64,
+        window: Window,
+        is_kept: bool,
+        observed: &Observed,
+    ) -> LoadStep {
         let mut evidence = self.evidence.clone();
         evidence.add(&observed.evidence);
         let judged = evidence.judge(&self.search);
-        let is_sound = evidence.seconds >= 0.99 * self.fine() && judged.transactions >= judged.sound;
+        let is_sound =
+            evidence.seconds >= 0.99 * self.fine() && judged.transactions >= judged.sound;
         let is_long = is_kept || is_sound || self.is_exhausted(&evidence);
         let outcome = match judged.outcome {
             Outcome::Passed if is_long || judged.is_clear => Outcome::Passed,
@@ -423,7 +449,7 @@ impl SaturationSearch {
             throughput: observed.throughput,
             outcome,
             is_by_generator: observed.is_by_generator,
-            others_busy: observed.others_busy,
+            other_processes_cpu: observed.other_processes_cpu,
             steal: observed.steal,
         }
     }
@@ -474,7 +500,9 @@ impl SaturationSearch {
                 Some(SearchEnd::Generator)
             }
             // It passed once, and the generator could not do it again.
-            (Some(passed), _) if passed == last.load && is_out(passed) => Some(SearchEnd::Generator),
+            (Some(passed), _) if passed == last.load && is_out(passed) => {
+                Some(SearchEnd::Generator)
+            }
             _ => {
                 let is_spent = self.steps.len() >= STEPS_MAX || self.spent >= self.lengths.most();
                 is_spent.then_some(SearchEnd::Unsteady)
@@ -482,15 +510,17 @@ impl SaturationSearch {
         }
     }
 
-    /// The gap between what passes and what fails: highest load below, and lowest load above it, that were measured. The least time was spent on its wrong side; of
-    /// several such gaps it is the lowest.
+    /// The gap between what passes and what fails: highest load below, and lowest load above it,
+    /// that were measured. The least time was spent on its wrong side; of several such gaps it is
+    /// the lowest.
     fn gap(&self) -> (Option<f64>, Option<f64>) {
         let decided = || self.steps.iter().filter(|step| step.is_decided());
         let mut loads: Vec<f64> = decided().map(|step| step.load).collect();
         loads.sort_by(f64::total_cmp);
         loads.dedup();
         let wrong = |upper: usize| {
-            let is_above = |step: &LoadStep| loads.get(upper).is_some_and(|upper| step.load >= *upper);
+            let is_above =
+                |step: &LoadStep| loads.get(upper).is_some_and(|upper| step.load >= *upper);
             let is_wrong = |step: &&LoadStep| is_above(step) == (step.outcome == Outcome::Passed);
             decided().filter(is_wrong).map(|step| self.weight(step)).sum::<f64>()
         };
@@ -503,9 +533,11 @@ impl SaturationSearch {
         (step.seconds / self.fine()).min(1.0)
     }
 
-    /// True when fine steps failed at this load or just above it twice or more, and at this load no less often than they passed.
+    /// True when fine steps failed at this load or just above it twice or more, and at this load no
+    /// less often than they passed.
     fn is_sure(&self, failed: f64) -> bool {
-        let fine = || self.steps.iter().filter(|step| step.is_decided() && self.weight(step) >= 0.99);
+        let fine =
+            || self.steps.iter().filter(|step| step.is_decided() && self.weight(step) >= 0.99);
         let has_failed = |step: &&LoadStep| step.outcome == Outcome::Failed;
         let here = || fine().filter(|step| step.load == failed);
         let near = fine().filter(|step| (failed..=failed * NEIGHBOUR).contains(&step.load));
@@ -522,10 +554,14 @@ impl SaturationSearch {
     }
 
     fn generator_steps(&self, load: f64) -> usize {
-        self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Generator).count()
+        self.steps
+            .iter()
+            .filter(|step| step.load == load && step.outcome == Outcome::Generator)
+            .count()
     }
 
-    /// True when a load out of reach is so near to one that passed, or so many are, that nothing between is worth trying.
+    /// True when a load out of reach is so near to one that passed, or so many are, that nothing
+    /// between is worth trying.
     fn is_near_reach(&self, passed: f64, load: f64) -> bool {
         load / passed <= NEIGHBOUR || self.out_of_reach().count() >= GENERATOR_LOADS
     }
@@ -556,7 +592,8 @@ impl SaturationSearch {
         SearchRecord { search: self.search, passed, failed, steps: self.steps, end }
     }
 
-    /// A load that can be tried, near a number: a whole number of clients, or a rate of three digits.
+    /// A load that can be tried, near a number: a whole number of clients, or a rate of three
+    /// digits.
     fn at(&self, load: f64) -> f64 {
         let load = load.clamp(self.range.0, self.range.1);
         match self.search.most {
@@ -575,7 +612,8 @@ impl SaturationSearch {
 
     fn below(&self, failed: f64) -> f64 {
         // One client alone keeps the limit, so a load that keeps half of one busy is likely to.
-        let alone = self.alone.filter(|alone| *alone > 0.0).map_or(f64::INFINITY, |alone| alone / 2.0);
+        let alone =
+            self.alone.filter(|alone| *alone > 0.0).map_or(f64::INFINITY, |alone| alone / 2.0);
         let next = self.at((failed / self.factor.max(FACTOR_FIRST)).min(alone.max(failed / 8.0)));
         if next < failed { next } else { self.at(failed - 1.0) }
     }

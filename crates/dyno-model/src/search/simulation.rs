@@ -20,7 +20,8 @@ pub(super) struct Queue {
 pub(super) enum Trouble {
     /// None.
     Quiet,
-    /// Other processes slow every service by a factor up to this one, differently in each step, and are seen.
+    /// Other processes slow every service by a factor up to this one, differently in each step, and
+    /// are seen.
     Others(f64),
     /// The generator is late in each step, by so many milliseconds for each transaction.
     Late(f64),
@@ -56,7 +57,8 @@ impl Tally {
         Self { from, until: from + seconds * 1e3, evidence }
     }
 
-    /// A transaction that is due, begun and answered at these times. One that no server was free for when the window closes is never begun.
+    /// A transaction that is due, begun and answered at these times. One that no server was free
+    /// for when the window closes is never begun.
     fn take(&mut self, due: f64, begun: f64, answered: f64) {
         if due < self.from || due >= self.until {
             return;
@@ -152,8 +154,10 @@ pub(super) fn run(mut search: SaturationSearch, queue: Queue, seed: u64, trouble
                 throughput: evidence.committed as f64 / window.seconds,
                 evidence,
                 is_by_generator: late > 0.0,
-                others_busy: if factor > 1.0 { 0.3 } else { 0.0 },
-                slow: queue.slow.map(|(_, alone_ms)| Slow { transaction: Some("slow".to_owned()), alone_ms }),
+                other_processes_cpu: if factor > 1.0 { 0.3 } else { 0.0 },
+                slow: queue
+                    .slow
+                    .map(|(_, alone_ms)| Slow { transaction: Some("slow".to_owned()), alone_ms }),
                 ..Observed::default()
             }
         };
@@ -180,7 +184,10 @@ pub(super) fn run(mut search: SaturationSearch, queue: Queue, seed: u64, trouble
 /// A line for each step, for messages of tests.
 pub(super) fn told(record: &SearchRecord) -> String {
     let line = |it: &LoadStep| {
-        format!("  {} {:.1}s n={} {:?} {:?}\n", it.load, it.seconds, it.transactions, it.figure, it.outcome)
+        format!(
+            "  {} {:.1}s n={} {:?} {:?}\n",
+            it.load, it.seconds, it.transactions, it.figure, it.outcome
+        )
     };
     record.steps.iter().map(line).collect::<String>()
         + &format!("  {:?} {:?} {:?}", record.passed, record.failed, record.end)

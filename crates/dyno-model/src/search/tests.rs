@@ -10,8 +10,13 @@ use crate::random::SplitMix64;
 use crate::record::{NamedTransactions, TrialRecord};
 use crate::response::{Bounded, ResponseSummary};
 
-const P99: Search =
-    Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None };
+const P99: Search = Search {
+    most: LoadBy::Rate,
+    measure: LimitMeasure::P99,
+    below: 20.0,
+    transaction: None,
+    from: None,
+};
 const MEAN: Search = Search { measure: LimitMeasure::Mean, below: 110.0, ..P99 };
 
 const fn lengths(warmup: f64, seconds: f64) -> Lengths {
@@ -25,7 +30,8 @@ const fn queue(servers: usize, mean_ms: f64) -> Queue {
     Queue { servers, mean_ms, slow: None }
 }
 
-/// How many searches of each kind are simulated; for the figures of decision 022 `DYNO_SEARCHES=1000`.
+/// How many searches of each kind are simulated; for the figures of decision 022
+/// `DYNO_SEARCHES=1000`.
 fn searches(usual: u64) -> std::ops::Range<u64> {
     0..std::env::var("DYNO_SEARCHES").map_or(usual, |number| number.parse().expect("a number"))
 }
@@ -37,7 +43,8 @@ fn simulated(search: &Search, lengths: Lengths, queue: Queue, seed: u64, trouble
 
 #[test]
 fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
-    // Searches, queues, the load at which the figure of the M/M/c queue is the limit (Erlang's C), and the seconds that half of them may take.
+    // Searches, queues, the load at which the figure of the M/M/c queue is the limit (Erlang's C),
+    // and the seconds that half of them may take.
     let rows = [
         (P99, USUAL, queue(8, 2.0), 3_745.18, 60.0),
         (P99, USUAL, queue(4, 1.0), 3_763.08, 60.0),
@@ -76,9 +83,14 @@ fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
 fn a_search_that_begins_with_single_transactions_finds_nothing_wrong() {
     for seed in searches(10) {
         let search = Search { from: Some(2.0), ..MEAN };
-        let record = simulated(&search, lengths(0.2, 2.0), queue(64, 100.0), seed, Trouble::Quiet).record;
+        let record =
+            simulated(&search, lengths(0.2, 2.0), queue(64, 100.0), seed, Trouble::Quiet).record;
         let is_near = |found: f64| (found / 594.5 - 1.0).abs() < 0.1;
-        assert!(record.found().map_or(record.is_undecided(), is_near), "seed {seed}: {}", told(&record));
+        assert!(
+            record.found().map_or(record.is_undecided(), is_near),
+            "seed {seed}: {}",
+            told(&record)
+        );
     }
 }
 
@@ -87,7 +99,9 @@ const WITH_SLOW: Queue = Queue { servers: 16, mean_ms: 0.2, slow: Some((0.05, 30
 
 #[test]
 fn a_transaction_that_exceeds_the_limit_by_itself_fails_at_every_load() {
-    for (seed, from) in searches(4).flat_map(|seed| [(seed, None), (seed, Some(100.0)), (seed, Some(2.0))]) {
+    for (seed, from) in
+        searches(4).flat_map(|seed| [(seed, None), (seed, Some(100.0)), (seed, Some(2.0))])
+    {
         let Ran { record, seconds } =
             simulated(&Search { from, ..P99 }, USUAL, WITH_SLOW, seed, Trouble::Quiet);
         let slow = Slow { transaction: Some("slow".to_owned()), alone_ms: 30.0 };
@@ -107,7 +121,12 @@ fn a_late_generator_ends_a_search_undecided_or_with_a_lower_bound() {
         };
         // Every step fails because of the generator. Lower loads are no cure.
         let record = of(20.0, 25.0);
-        assert_eq!((record.end.clone(), record.found()), (SearchEnd::Generator, None), "{}", told(&record));
+        assert_eq!(
+            (record.end.clone(), record.found()),
+            (SearchEnd::Generator, None),
+            "{}",
+            told(&record)
+        );
         assert!(record.is_undecided() && record.steps.len() <= 6, "{}", told(&record));
         // Steps that pass all the same say what the system takes at least.
         let record = of(60.0, 25.0);
@@ -128,7 +147,11 @@ fn a_figure_that_other_processes_moved_is_marked() {
             let record = simulated(&search, USUAL, queue, seed, Trouble::Others(most)).record;
             let is_off = record.found().is_some_and(|found| (found / truth - 1.0).abs() > 0.1);
             moved += usize::from(is_off);
-            assert!(!is_off || record.is_bound() || record.disturbance().0 > 0.0, "{}", told(&record));
+            assert!(
+                !is_off || record.is_bound() || record.disturbance().0 > 0.0,
+                "{}",
+                told(&record)
+            );
         }
     }
     assert!(moved > 0, "the machine was busy enough to matter");
@@ -186,15 +209,19 @@ fn both_ends_are_measured_twice_and_the_lower_one_is_kept() {
             told(&record)
         );
         assert!((record.found().unwrap() / truth - 1.0).abs() < 0.031 && !record.is_bound());
-        let fine =
-            |load: f64| record.steps.iter().filter(move |step| step.load >= load && step.seconds >= 5.0);
+        let fine = |load: f64| {
+            record.steps.iter().filter(move |step| step.load >= load && step.seconds >= 5.0)
+        };
         assert!(
             fine(failed).filter(|step| step.outcome == Outcome::Failed).count() >= 2,
             "{}",
             told(&record)
         );
         let last = record.steps.last().unwrap();
-        assert!((last.load, last.outcome) == (passed, Outcome::Passed) && last.seconds >= 10.0, "{last:?}");
+        assert!(
+            (last.load, last.outcome) == (passed, Outcome::Passed) && last.seconds >= 10.0,
+            "{last:?}"
+        );
         assert!(record.steps.len() <= 20, "{}", told(&record));
     }
 }
@@ -211,14 +238,16 @@ fn a_second_search_begins_near_the_first_and_takes_few_steps() {
 fn a_step_that_met_a_checkpoint_does_not_end_the_search_below() {
     let calm = synthetic(state(P99), ideal(1_234.0)).found().unwrap();
     for odd in 0..12 {
-        let unlucky = synthetic(
-            state(P99),
-            |load, number| if number == odd { 1e3 } else { ideal(1_234.0)(load, number) },
-        );
-        let lucky = synthetic(
-            state(P99),
-            |load, number| if number == odd { 2.0 } else { ideal(1_234.0)(load, number) },
-        );
+        let unlucky =
+            synthetic(
+                state(P99),
+                |load, number| if number == odd { 1e3 } else { ideal(1_234.0)(load, number) },
+            );
+        let lucky =
+            synthetic(
+                state(P99),
+                |load, number| if number == odd { 2.0 } else { ideal(1_234.0)(load, number) },
+            );
         for record in [unlucky, lucky] {
             let found = record.found().unwrap_or_else(|| panic!("step {odd}: {}", told(&record)));
             assert!((found / calm - 1.0).abs() < 0.04, "step {odd}: {}", told(&record));
@@ -233,9 +262,17 @@ fn whole_clients_are_tried_up_to_the_most_there_may_be() {
         synthetic(SaturationSearch::new(search.clone(), most, USUAL), system)
     };
     let record = of(64, |clients, _| clients + 0.5);
-    assert_eq!((record.passed, record.failed, &record.end), (Some(19.0), Some(20.0), &SearchEnd::Found));
+    assert_eq!(
+        (record.passed, record.failed, &record.end),
+        (Some(19.0), Some(20.0), &SearchEnd::Found)
+    );
     let open = of(10, |clients, _| clients);
-    assert_eq!((open.found(), open.failed, open.is_bound()), (Some(10.0), None, true), "{}", told(&open));
+    assert_eq!(
+        (open.found(), open.failed, open.is_bound()),
+        (Some(10.0), None, true),
+        "{}",
+        told(&open)
+    );
     assert!(matches!(of(64, |_, _| 1e4).end, SearchEnd::FailsEverywhere { .. }));
 }
 
@@ -251,8 +288,10 @@ fn no_search_takes_more_steps_than_the_documents_say() {
         let is_kept = record.steps.last().is_some_and(|step| step.outcome == Outcome::Passed);
         assert!(record.found().is_none() || is_kept, "{}", told(&record));
         let is_near = |passed: f64, failed: f64| failed / passed <= NEIGHBOUR;
-        let is_found =
-            record.passed.zip(record.failed).is_some_and(|(passed, failed)| is_near(passed, failed));
+        let is_found = record
+            .passed
+            .zip(record.failed)
+            .is_some_and(|(passed, failed)| is_near(passed, failed));
         assert!(record.end != SearchEnd::Found || is_found, "{}", told(&record));
         longest = longest.max(record.steps.len());
         at_last += usize::from(record.steps.len() == STEPS_MAX && record.found().is_some());
@@ -262,7 +301,8 @@ fn no_search_takes_more_steps_than_the_documents_say() {
 }
 
 fn evidence(count: u64, beyond: u64) -> Evidence {
-    let mut evidence = Evidence { seconds: 1.0, arrived: count, committed: count, ..Evidence::default() };
+    let mut evidence =
+        Evidence { seconds: 1.0, arrived: count, committed: count, ..Evidence::default() };
     (0..count).for_each(|at| {
         record(&mut evidence.responses.committed, if at < beyond { 30_000_000 } else { 1_000_000 });
     });
@@ -275,7 +315,8 @@ fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
     let p95 = Search { measure: LimitMeasure::P95, ..P99 };
     let mean = Search { measure: LimitMeasure::Mean, ..P99 };
     let rows = [
-        // The 18 transactions of a step that once decided "1.24 transactions per second", and what a percentile needs.
+        // The 18 transactions of a step that once decided "1.24 transactions per second", and what
+        // a percentile needs.
         (&P99, 18, 0, Outcome::Open),
         (&P99, 0, 0, Outcome::Open),
         (&P99, 999, 0, Outcome::Open),
@@ -359,10 +400,13 @@ fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_p
 
 #[test]
 fn what_exceeds_a_limit_by_itself_is_looked_for_among_the_transactions_of_the_limit() {
-    let times = ResponseSummary { count: 9, p50: Bounded::value(30e6), ..ResponseSummary::default() };
+    let times =
+        ResponseSummary { count: 9, p50: Bounded::value(30e6), ..ResponseSummary::default() };
     let response = Some(times);
-    let named = NamedTransactions { name: "slow".to_owned(), response, ..NamedTransactions::default() };
-    let counts = TransactionCount { name: "slow".to_owned(), started: 9, ..TransactionCount::default() };
+    let named =
+        NamedTransactions { name: "slow".to_owned(), response, ..NamedTransactions::default() };
+    let counts =
+        TransactionCount { name: "slow".to_owned(), started: 9, ..TransactionCount::default() };
     let ledger = Ledger { started: 9, transactions: vec![counts], ..Ledger::default() };
     let record = TrialRecord { ledger, transactions: vec![named], ..TrialRecord::default() };
     let of = |name: &str| slow(&Search { transaction: Some(name.to_owned()), ..P99 }, &record);
@@ -413,7 +457,11 @@ fn a_load_with_too_few_transactions_ends_the_search_undecided() {
         state.take(&Observed { evidence, ..Observed::default() });
     }
     let record = state.into_record();
-    assert!(matches!(record.end, SearchEnd::TooFew { load: 1.0, needed: 1_000, .. }), "{}", told(&record));
+    assert!(
+        matches!(record.end, SearchEnd::TooFew { load: 1.0, needed: 1_000, .. }),
+        "{}",
+        told(&record)
+    );
     assert!(record.is_undecided() && seconds <= 101.0, "{seconds}");
     assert!(record.steps.iter().all(|step| step.outcome == Outcome::Open));
 }

@@ -16,7 +16,11 @@ pub(super) fn apply(document: &mut Table, source: usize, sources: &[Source], pro
 /// One part of a dotted path.
 type Step = (String, Span);
 
-fn read(text: &str, source: usize, problems: &Problems) -> Result<(Vec<Step>, Node), Box<Diagnostic>> {
+fn read(
+    text: &str,
+    source: usize,
+    problems: &Problems,
+) -> Result<(Vec<Step>, Node), Box<Diagnostic>> {
     let help = "write `KEY=VALUE`, for example `load.clients=[1,8]`";
     let Some(equals) = equals_sign(text) else {
         let whole = Span::new(source, 0..text.len());
@@ -73,18 +77,20 @@ fn path(text: &str, source: usize) -> Result<Vec<Step>, Box<Diagnostic>> {
     steps.push((step.trim().to_owned(), Span::new(source, start..text.len())));
     match steps.iter().find(|(name, _)| name.is_empty()) {
         Some((_, span)) => {
-            let help =
-                "write dotted keys, for example `load.clients` or `system.NAME.server.settings.SETTING`";
+            let help = "write dotted keys, for example `load.clients` or `system.NAME.server.settings.SETTING`";
             Err(Box::new(Diagnostic::new(*span, "a part of the key is empty").help(help)))
         }
         None => Ok(steps),
     }
 }
 
-/// Lays a profile over a document. `system` as a table changes keys of the systems that it names; as a list it replaces all of them.
+/// Lays a profile over a document. `system` as a table changes keys of the systems that it names;
+/// as a list it replaces all of them.
 pub(super) fn lay_profile(document: &mut Table, profile: &Table, problems: &Problems) {
-    let is_by_name = |entry: &&Entry| entry.key == "system" && matches!(entry.node.value, Value::Table(_));
-    let (by_name, others): (Vec<&Entry>, Vec<&Entry>) = profile.entries.iter().partition(is_by_name);
+    let is_by_name =
+        |entry: &&Entry| entry.key == "system" && matches!(entry.node.value, Value::Table(_));
+    let (by_name, others): (Vec<&Entry>, Vec<&Entry>) =
+        profile.entries.iter().partition(is_by_name);
     tree::merge(document, &Table { entries: others.into_iter().cloned().collect() }, "");
     for entry in by_name {
         let Value::Table(systems) = &entry.node.value else { continue };
@@ -106,7 +112,8 @@ fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
             match (rest, value.value) {
                 ([], Value::Table(table)) => tree::merge(system, &table, "system"),
                 ([], other) => {
-                    let message = format!("`system.{}` must be a table, not {}", name.0, other.type_name());
+                    let message =
+                        format!("`system.{}` must be a table, not {}", name.0, other.type_name());
                     let help = format!(
                         "name a key of the system, for example `system.{}.query_mode=simple`",
                         name.0
@@ -114,7 +121,11 @@ fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
                     problems.refuse(value.span, message, help);
                 }
                 (rest, inner) => {
-                    tree::merge(system, &nested(rest, Node { span: value.span, value: inner }), "system");
+                    tree::merge(
+                        system,
+                        &nested(rest, Node { span: value.span, value: inner }),
+                        "system",
+                    );
                 }
             }
         }
@@ -142,8 +153,11 @@ fn find_system<'d>(
     name: &Step,
     problems: &Problems,
 ) -> Option<&'d mut Table> {
-    let items =
-        document.entries.iter_mut().find(|entry| entry.key == "system").map(|entry| &mut entry.node.value);
+    let items = document
+        .entries
+        .iter_mut()
+        .find(|entry| entry.key == "system")
+        .map(|entry| &mut entry.node.value);
     let Some(Value::List(items)) = items else {
         problems.report(Diagnostic::new(span, "the file has no systems that could be changed"));
         return None;

@@ -65,7 +65,12 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
     if let (Some(_), Some(workload)) = (rate, &workload)
         && has_thinking(workload)
     {
-        thinks_at_a_rate(fields, "beside.workload.scripts.think", "beside.rate", fields.place("workload"));
+        thinks_at_a_rate(
+            fields,
+            "beside.workload.scripts.think",
+            "beside.rate",
+            fields.place("workload"),
+        );
     }
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
         let message = "the workload `http` cannot run beside another: it asks no database";
@@ -80,7 +85,9 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
     if let (Some(change), Some(entry)) = (varied, fields.table.entry("clients")) {
         let message = format!("`beside.{name}.clients` is a factor and also has a fixed value");
         let diagnostic = Diagnostic::new(change.key_span, message).label("varied here");
-        fields.problems.report(diagnostic.related(entry.key_span, "fixed here").help("remove one of them"));
+        fields
+            .problems
+            .report(diagnostic.related(entry.key_span, "fixed here").help("remove one of them"));
     }
     Some(BesidePlan {
         name: name.to_owned(),
@@ -96,15 +103,20 @@ fn is_of(place: &Place, name: &str) -> bool {
 }
 
 /// What trials cannot do when something runs beside their workload.
-fn check_trials(top: &Fields<'_>, name: &str, measured: &[(StopRule, &str)], endpoints: &[EndpointPlan]) {
+fn check_trials(
+    top: &Fields<'_>,
+    name: &str,
+    measured: &[(StopRule, &str)],
+    endpoints: &[EndpointPlan],
+) {
     if measured.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
         let message = format!("`{name}` runs beside the workload, so trials have to end by time");
-        let help =
-            "write `load.duration`, or [[load.stages]], in the place of a number of transactions or rows";
+        let help = "write `load.duration`, or [[load.stages]], in the place of a number of transactions or rows";
         top.refuse("load", message, help);
     }
     if top.node("fault").is_some() {
-        let message = format!("faults are made in trials of one workload, and `{name}` runs beside it");
+        let message =
+            format!("faults are made in trials of one workload, and `{name}` runs beside it");
         top.refuse("fault", message, "remove the faults, or [[beside]]");
     }
     if measured.iter().any(|(_, kind)| *kind == HTTP) {
@@ -113,7 +125,8 @@ fn check_trials(top: &Fields<'_>, name: &str, measured: &[(StopRule, &str)], end
         top.refuse("workload", message, help);
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
-        let message = format!("`{name}` asks the database itself, and an endpoint leads to an application");
+        let message =
+            format!("`{name}` asks the database itself, and an endpoint leads to an application");
         top.refuse("beside", message, "remove that endpoint from the levels, or [[beside]]");
     }
 }

@@ -1,13 +1,14 @@
-//! Treatments chosen by their levels: those that `design.exclude` leaves out, because they make no sense or take too long, and those that a limit is about.
+//! Configurations chosen by their levels: those that `design.exclude` leaves out, because they make
+//! no sense or take too long, and those that a limit is about.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::Factor;
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Value};
-use crate::plan::{SystemPlan, Treatment};
+use crate::plan::{Configuration, SystemPlan};
 use crate::words::{list, suggestion};
 
-/// Treatments that have one of the named levels in every key of a table.
+/// Configurations that have one of the named levels in every key of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     conditions: Vec<Condition>,
@@ -25,12 +26,12 @@ enum Condition {
 }
 
 impl Choice {
-    /// True when the treatment is one of them.
-    pub(super) fn holds(&self, treatment: &Treatment) -> bool {
+    /// True when the configuration is one of them.
+    pub(super) fn holds(&self, configuration: &Configuration) -> bool {
         self.conditions.iter().all(|condition| match condition {
-            Condition::System(systems) => systems.contains(&treatment.system),
-            Condition::Clients(clients) => clients.contains(&treatment.clients),
-            Condition::Level { factor, names } => names.contains(&treatment.levels[*factor]),
+            Condition::System(systems) => systems.contains(&configuration.system),
+            Condition::Clients(clients) => clients.contains(&configuration.clients),
+            Condition::Level { factor, names } => names.contains(&configuration.levels[*factor]),
         })
     }
 }
@@ -49,23 +50,32 @@ pub(super) fn read(fields: &Fields<'_>, key: &str, known: &Known<'_>) -> Vec<Cho
         wrong_type(node, &path, "a list of tables", problems);
         return Vec::new();
     };
-    items.iter().filter_map(|item| one(item, &format!("each item of {path}"), known, problems)).collect()
+    items
+        .iter()
+        .filter_map(|item| one(item, &format!("each item of {path}"), known, problems))
+        .collect()
 }
 
 /// Reads one table, which is called `what`.
-pub(super) fn one(item: &Node, what: &str, known: &Known<'_>, problems: &Problems) -> Option<Choice> {
+pub(super) fn one(
+    item: &Node,
+    what: &str,
+    known: &Known<'_>,
+    problems: &Problems,
+) -> Option<Choice> {
     let Value::Table(table) = &item.value else {
         wrong_type(item, what, "a table", problems);
         return None;
     };
     if table.entries.is_empty() {
-        let message = "an empty table would name every treatment";
+        let message = "an empty table would name every configuration";
         let help = "name levels: `{ \"workload.rows\" = 100, clients = 1000 }`";
         problems.refuse(item.span, message, help);
         return None;
     }
     let leaves = table.leaves().into_iter();
-    let conditions = leaves.map(|(path, leaf)| condition(&path, leaf.key_span, &leaf.node, known, problems));
+    let conditions =
+        leaves.map(|(path, leaf)| condition(&path, leaf.key_span, &leaf.node, known, problems));
     Some(Choice { conditions: conditions.collect::<Option<_>>()? })
 }
 
@@ -90,11 +100,14 @@ fn condition(
     let unknown = |item: &Node, word: &str, words: &[&str], what: &str| {
         let message = format!("`{path}` has no {what} `{word}`");
         let help = suggestion(word, words, &format!("{what}s"));
-        problems.report(Diagnostic::new(item.span, message).label("no treatment has it").help(help));
+        problems.report(
+            Diagnostic::new(item.span, message).label("no configuration has it").help(help),
+        );
     };
     match path {
         "system" => {
-            let names: Vec<&str> = known.systems.iter().map(|system| system.name.as_str()).collect();
+            let names: Vec<&str> =
+                known.systems.iter().map(|system| system.name.as_str()).collect();
             let index = |item: &Node| {
                 let word = text(item)?;
                 let index = names.iter().position(|name| *name == word);
@@ -120,7 +133,7 @@ fn condition(
             let Some(factor) = known.factors.iter().position(|factor| factor.name == path) else {
                 let names = known.factors.iter().map(|factor| factor.name.as_str());
                 let names: Vec<&str> = ["system", "clients"].into_iter().chain(names).collect();
-                let message = format!("`{path}` is not varied, so no treatment differs in it");
+                let message = format!("`{path}` is not varied, so no configuration differs in it");
                 let help = format!("what is varied: {}", list(&names));
                 problems.refuse(key_span, message, help);
                 return None;

@@ -4,7 +4,7 @@ use super::reader::{Fields, integer, wrong_type};
 use super::tree::{Node, Value};
 use crate::catalog::{HTTP, LUA};
 use crate::databases::{DATABASES_MAX, Databases};
-use crate::plan::{DataPolicy, EndpointPlan, SystemPlan, SystemSource, Treatment, Via};
+use crate::plan::{Configuration, DataPolicy, EndpointPlan, SystemPlan, SystemSource, Via};
 
 const KEY: &str = "databases";
 /// Longest name of a database, in bytes: PostgreSQL cuts off what is behind.
@@ -20,10 +20,12 @@ pub(super) fn read(fields: &Fields<'_>) -> Databases {
     let path = fields.path(KEY);
     match &node.value {
         Value::List(items) => named(fields, node, items),
-        Value::Integer(_) => match integer(node, &path, &(1..=i64::from(DATABASES_MAX)), fields.problems) {
-            None | Some(1) => Databases::One,
-            Some(number) => Databases::Numbered(number as u32),
-        },
+        Value::Integer(_) => {
+            match integer(node, &path, &(1..=i64::from(DATABASES_MAX)), fields.problems) {
+                None | Some(1) => Databases::One,
+                Some(number) => Databases::Numbered(number as u32),
+            }
+        }
         _ => {
             wrong_type(node, &path, "an integer or a list of names", fields.problems);
             Databases::One
@@ -32,7 +34,8 @@ pub(super) fn read(fields: &Fields<'_>) -> Databases {
 }
 
 fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
-    let refuse = |node: &Node, message: String, help: &str| fields.problems.refuse(node.span, message, help);
+    let refuse =
+        |node: &Node, message: String, help: &str| fields.problems.refuse(node.span, message, help);
     let mut names: Vec<String> = Vec::new();
     for item in items {
         let Value::Text(name) = &item.value else {
@@ -63,15 +66,20 @@ fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
 /// What cannot be spread: each thing is told once.
 pub(super) fn check(
     top: &Fields<'_>,
-    treatments: &[Treatment],
+    configurations: &[Configuration],
     systems: &[SystemPlan],
     endpoints: &[EndpointPlan],
 ) {
-    let mut spread = treatments.iter().filter(|treatment| !treatment.load.databases.is_one()).peekable();
+    let mut spread = configurations
+        .iter()
+        .filter(|configuration| !configuration.load.databases.is_one())
+        .peekable();
     if spread.peek().is_none() {
         return;
     }
-    let fixed = top.table("load").and_then(|(load, span)| load.get(KEY).map(|node| node.span).or(Some(span)));
+    let fixed = top
+        .table("load")
+        .and_then(|(load, span)| load.get(KEY).map(|node| node.span).or(Some(span)));
     let refuse = |message: &str, help: &str| {
         top.problems.refuse(fixed.unwrap_or(top.span), message, help);
     };
@@ -94,8 +102,10 @@ pub(super) fn check(
         );
     }
     let mut told: Vec<String> = Vec::new();
-    for treatment in spread {
-        let Some((message, help)) = obstacle(treatment, &systems[treatment.system]) else { continue };
+    for configuration in spread {
+        let Some((message, help)) = obstacle(configuration, &systems[configuration.system]) else {
+            continue;
+        };
         if !told.contains(&message) {
             refuse(&message, help);
             told.push(message);
@@ -103,9 +113,9 @@ pub(super) fn check(
     }
 }
 
-/// Why the clients of a treatment cannot be spread, and what to do about it.
-fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'static str)> {
-    let (name, number) = (&system.name, treatment.load.databases.number());
+/// Why the clients of a configuration cannot be spread, and what to do about it.
+fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(String, &'static str)> {
+    let (name, number) = (&system.name, configuration.load.databases.number());
     let engine = system.engine();
     if !engine.has_sql() || engine.dialect().databases.is_empty() {
         let help = "take a server of PostgreSQL, MariaDB or MySQL, or leave `load.databases` out";
@@ -115,22 +125,24 @@ fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'sta
         let help = "measure one server, or leave `load.databases` out";
         return Some((format!("clients of the cluster `{name}` are spread over its nodes"), help));
     }
-    if matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy) {
-        let help =
-            "copy the databases yourself and write `data = \"existing\"`, or leave `load.databases` out";
+    if matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy)
+    {
+        let help = "copy the databases yourself and write `data = \"existing\"`, or leave `load.databases` out";
         return Some((format!("the system `{name}` works in a copy of one database"), help));
     }
-    let kind = treatment.workload.kind.as_str();
+    let kind = configuration.workload.kind.as_str();
     if [LUA, HTTP, HISTORY, MASS_INSERT].contains(&kind) {
         let help = "take another workload, SQL of your own (`kind = \"sql\"`) for example, or leave `load.databases` out";
         return Some((format!("the clients of `{kind}` cannot be spread over databases"), help));
     }
-    if treatment.clients < number {
-        let message = format!("{} clients cannot be spread over {number} databases", treatment.clients);
-        let help = "give at least as many clients, or leave that treatment out with `design.exclude`";
+    if configuration.clients < number {
+        let message =
+            format!("{} clients cannot be spread over {number} databases", configuration.clients);
+        let help =
+            "give at least as many clients, or leave that configuration out with `design.exclude`";
         return Some((message, help));
     }
-    let names = treatment.load.databases.names(system.database());
+    let names = configuration.load.databases.names(system.database());
     let name = names.iter().find(|name| name.len() > NAME_MAX)?;
     let help = "list shorter names: `databases = [\"a\", \"b\"]`";
     Some((format!("`{name}` is too long for a database's name"), help))

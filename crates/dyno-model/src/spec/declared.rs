@@ -1,4 +1,5 @@
-//! Options that scripts of the user's own declare: keys of `[workload]` beside those that the workload has itself.
+//! Options that scripts of the user's own declare: keys of `[workload]` beside those that the
+//! workload has itself.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::option::{self, Known, SCRIPTS};
@@ -24,8 +25,9 @@ pub(super) fn read(
         Ok(None) => return any(entries, options, problems),
         Err(why) => {
             // Lines behind the first are help.
-            let (message, help) =
-                why.split_once("\nhint: ").map_or((why.as_str(), None), |(it, help)| (it, Some(help)));
+            let (message, help) = why
+                .split_once("\nhint: ")
+                .map_or((why.as_str(), None), |(it, help)| (it, Some(help)));
             let help = help.map(str::to_owned);
             return problems.report(Diagnostic { help, ..Diagnostic::new(scripts, message) });
         }
@@ -47,7 +49,8 @@ pub(super) fn read(
             _ if is_given => {}
             Some(default) => drop(options.0.insert(name, default)),
             None => {
-                let message = format!("the scripts have different defaults for the option `{name}`");
+                let message =
+                    format!("the scripts have different defaults for the option `{name}`");
                 let help = format!("say what it is to be: `{name} = ...`");
                 problems.refuse(scripts, message, help);
             }
@@ -66,7 +69,12 @@ fn unknown(entry: &Entry, declared: &[DeclaredOption], problems: &Problems) {
 }
 
 /// Numbers may have units, as on sysbench's command line.
-fn value(option: &DeclaredOption, node: &Node, known: Known<'_>, problems: &Problems) -> Option<OptionValue> {
+fn value(
+    option: &DeclaredOption,
+    node: &Node,
+    known: Known<'_>,
+    problems: &Problems,
+) -> Option<OptionValue> {
     if let (OptionKind::Number { .. }, Value::Text(text)) = (&option.kind, &node.value)
         && let Some(size) = quantity::size(text)
     {

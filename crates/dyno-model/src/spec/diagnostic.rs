@@ -75,11 +75,12 @@ pub(super) struct Source {
     pub text: String,
 }
 
-/// Most errors that are kept. Whoever has more is shown enough to see that something else is wrong, such as a file that is
-/// no spec at all.
+/// Most errors that are kept. Whoever has more is shown enough to see that something else is wrong,
+/// such as a file that is no spec at all.
 const ERRORS_MAX: usize = 100;
 
-/// Where the readers of all sections leave what they find wrong, and remember what must not be shown.
+/// Where the readers of all sections leave what they find wrong, and remember what must not be
+/// shown.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     found: RefCell<Vec<Diagnostic>>,
@@ -87,11 +88,14 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Notes an error. The same message at the same place counts once: treatments share most of their text.
+    /// Notes an error. The same message at the same place counts once: configurations share most of
+    /// their text.
     pub(super) fn report(&self, diagnostic: Diagnostic) {
         let mut found = self.found.borrow_mut();
         if found.len() < ERRORS_MAX
-            && !found.iter().any(|other| other.span == diagnostic.span && other.message == diagnostic.message)
+            && !found
+                .iter()
+                .any(|other| other.span == diagnostic.span && other.message == diagnostic.message)
         {
             found.push(diagnostic);
         }
@@ -137,8 +141,8 @@ impl Diagnostics {
         Self { sources, list }
     }
 
-    /// The same errors with each line of the first text as a text of its own, under the name that it is given: for a spec that no file
-    /// holds.
+    /// The same errors with each line of the first text as a text of its own, under the name that
+    /// it is given: for a spec that no file holds.
     #[must_use]
     pub fn by_line(mut self, name: impl Fn(&str) -> &'static str) -> Self {
         let text = self.sources[0].text.clone();
@@ -147,7 +151,8 @@ impl Diagnostics {
             .scan(0, |next, line| Some(std::mem::replace(next, *next + line.len())))
             .collect();
         let first = self.sources.len();
-        let lines = text.lines().map(|line| Source { name: name(line).to_owned(), text: line.to_owned() });
+        let lines =
+            text.lines().map(|line| Source { name: name(line).to_owned(), text: line.to_owned() });
         self.sources.extend(lines);
         let moved = |span: &mut Span| {
             if span.source == 0 && !starts.is_empty() {
@@ -227,8 +232,8 @@ impl Diagnostics {
         Snippet::source(source.text.as_str()).path(source.name.as_str())
     }
 
-    /// The place within the text's bounds and on character boundaries, and no further than its first line's end,
-    /// so that a missing key does not underline a whole table.
+    /// The place within the text's bounds and on character boundaries, and no further than its
+    /// first line's end, so that a missing key does not underline a whole table.
     fn visible(&self, span: Span) -> Range<usize> {
         let text = &self.sources[span.source].text;
         let floor = |mut at: usize| {

@@ -8,7 +8,8 @@ use crate::address::host_and_port;
 use crate::catalog::CRUD;
 use crate::lists;
 use crate::plan::{
-    ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource, Via,
+    ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource,
+    Via,
 };
 use crate::target::Endpoint;
 use crate::words::suggestion;
@@ -23,14 +24,17 @@ const CONNECTIONS_DEFAULT: u32 = 50;
 
 /// Reads all tables, after the built-in ways.
 pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
-    let mut endpoints: Vec<EndpointPlan> =
-        BUILT_IN.into_iter().map(|(name, via)| EndpointPlan { name: name.to_owned(), via }).collect();
+    let mut endpoints: Vec<EndpointPlan> = BUILT_IN
+        .into_iter()
+        .map(|(name, via)| EndpointPlan { name: name.to_owned(), via })
+        .collect();
     for fields in top.each("endpoint", &ENDPOINT) {
         let name = fields.required_text("name", "add for example `name = \"haproxy\"`");
         let via = via(&fields);
         let (Some(name), Some(via)) = (name, via) else { continue };
         if endpoints.iter().any(|other| other.name == name) {
-            let help = "levels name them: give each its own; `tcp` and `socket` are there without a table";
+            let help =
+                "levels name them: give each its own; `tcp` and `socket` are there without a table";
             fields.refuse("name", format!("two endpoints are called `{name}`"), help);
         }
         endpoints.push(EndpointPlan { name: name.to_owned(), via });
@@ -87,8 +91,8 @@ fn address(fields: &Fields<'_>) -> Option<Endpoint> {
     Some(Endpoint::Tcp { host, port })
 }
 
-/// Levels must name endpoints that all systems have, and that lead the workloads (`goes`: endpoint and workload of what is measured).
-/// Returns the endpoints that are used.
+/// Levels must name endpoints that all systems have, and that lead the workloads (`goes`: endpoint
+/// and workload of what is measured). Returns the endpoints that are used.
 pub(super) fn used<'a>(
     factors: &[Factor],
     endpoints: &[EndpointPlan],
@@ -97,15 +101,24 @@ pub(super) fn used<'a>(
     problems: &Problems,
 ) -> Vec<EndpointPlan> {
     let mut used = Vec::new();
-    for change in factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Endpoint) {
+    for change in
+        factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Endpoint)
+    {
         let name = change.node.value.scalar_text().unwrap_or_default();
         let report = |message: String, help: String| {
-            problems
-                .report(Diagnostic::new(change.node.span, message).label("not an endpoint of it").help(help));
+            problems.report(
+                Diagnostic::new(change.node.span, message)
+                    .label("not an endpoint of it")
+                    .help(help),
+            );
         };
         let Some(endpoint) = endpoints.iter().find(|endpoint| endpoint.name == name) else {
-            let names: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
-            report(format!("no endpoint is called `{name}`"), suggestion(&name, &names, "endpoints"));
+            let names: Vec<&str> =
+                endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
+            report(
+                format!("no endpoint is called `{name}`"),
+                suggestion(&name, &names, "endpoints"),
+            );
             continue;
         };
         if let Some(system) = systems.iter().find(|system| !has(system, &endpoint.via)) {
@@ -122,7 +135,10 @@ pub(super) fn used<'a>(
                 Via::Address(_) => "addresses are of systems that run already (`url`)",
                 Via::Proxy(_) => "proxies stand before servers that listen on TCP",
             };
-            report(format!("`{}` cannot be reached by the endpoint `{name}`", system.name), help.to_owned());
+            report(
+                format!("`{}` cannot be reached by the endpoint `{name}`", system.name),
+                help.to_owned(),
+            );
         }
         lists::add(&mut used, endpoint.clone());
     }
@@ -138,11 +154,14 @@ fn check_workloads<'a>(
     problems: &Problems,
 ) {
     let is_application = |name: &str| {
-        endpoints.iter().any(|endpoint| endpoint.name == name && matches!(endpoint.via, Via::Application(_)))
+        endpoints
+            .iter()
+            .any(|endpoint| endpoint.name == name && matches!(endpoint.via, Via::Application(_)))
     };
     let other = goes.find(|(endpoint, kind)| endpoint.is_some_and(is_application) && *kind != CRUD);
     let Some((_, kind)) = other else { return };
-    let change = factors.iter().flat_map(Factor::changes).find(|change| change.place == Place::Endpoint);
+    let change =
+        factors.iter().flat_map(Factor::changes).find(|change| change.place == Place::Endpoint);
     let message = format!("the workload `{kind}` cannot go through an application");
     let help = format!("applications have the commands of `{CRUD}` only; see examples/webapp");
     let span = change.map(|change| change.key_span).unwrap_or_default();
@@ -164,7 +183,9 @@ fn has(system: &SystemPlan, via: &Via) -> bool {
         SystemSource::Imported => false,
         SystemSource::Existing(existing) => match via {
             Via::Tcp | Via::Socket | Via::Application(_) => false,
-            Via::Address(_) => matches!(existing.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)),
+            Via::Address(_) => {
+                matches!(existing.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_))
+            }
             Via::Proxy(_) => matches!(existing.endpoint, Endpoint::Tcp { .. }),
         },
     }

@@ -1,19 +1,21 @@
 //! How long an experiment will take, before anything is known about its systems.
 
-use crate::plan::{Plan, StopRule, Treatment};
+use crate::plan::{Configuration, Plan, StopRule};
 use crate::search::{Lengths, STEPS_MAX};
 use crate::units::Nanos;
 
-/// Transactions per second that are assumed where a trial counts transactions. A guess between a fsync per commit on
-/// a slow disk and a large server; measured trials replace it.
+/// Transactions per second that are assumed where a trial counts transactions. A guess between a
+/// fsync per commit on a slow disk and a large server; measured trials replace it.
 pub const RATE_ASSUMED: u64 = 1_000;
 
-/// Making the schema, loading, connecting and auditing, for a system across a socket: a guess for small data sets.
+/// Making the schema, loading, connecting and auditing, for a system across a socket: a guess for
+/// small data sets.
 const AROUND_SERVER: Nanos = Nanos(2_000_000_000);
 /// The same for a system in this process.
 const AROUND_EMBEDDED: Nanos = Nanos(300_000_000);
 
-/// Making a server's folder, starting, stopping and removing it: measured 2 to 6 s for small data sets, by kind.
+/// Making a server's folder, starting, stopping and removing it: measured 2 to 6 s for small data
+/// sets, by kind.
 const START: Nanos = Nanos(4_000_000_000);
 
 /// Time for a trial or a whole plan.
@@ -27,7 +29,8 @@ pub struct Estimate {
     pub is_rate_assumed: bool,
 }
 
-/// Time for all trials of a plan and for all starts of servers. Loading of large data sets is not in it.
+/// Time for all trials of a plan and for all starts of servers. Loading of large data sets is not
+/// in it.
 #[must_use]
 pub fn plan(plan: &Plan) -> Estimate {
     let block = block(plan);
@@ -39,7 +42,7 @@ pub fn plan(plan: &Plan) -> Estimate {
 #[must_use]
 pub fn block(plan: &Plan) -> Estimate {
     let mut sum = Estimate { likely: Nanos(0), at_most: Nanos(0), is_rate_assumed: false };
-    for of in &plan.treatments {
+    for of in &plan.configurations {
         let one = trial(plan, of);
         sum.likely.0 = sum.likely.0.saturating_add(one.likely.0);
         sum.at_most.0 = sum.at_most.0.saturating_add(one.at_most.0);
@@ -51,10 +54,10 @@ pub fn block(plan: &Plan) -> Estimate {
     sum
 }
 
-/// Time for one trial of a treatment.
+/// Time for one trial of a configuration.
 #[must_use]
-pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
-    let load = &treatment.load;
+pub fn trial(plan: &Plan, configuration: &Configuration) -> Estimate {
+    let load = &configuration.load;
     let counted = |transactions: u64| {
         let nanos = u128::from(transactions) * 1_000_000_000 / u128::from(RATE_ASSUMED);
         Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -63,16 +66,18 @@ pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
         StopRule::Duration(duration) => (duration, false),
         StopRule::Transactions(total) => (counted(total), true),
         StopRule::Rows(rows) => {
-            let growth = treatment.workload.options.growth();
+            let growth = configuration.workload.options.growth();
             (counted(growth.map_or(rows, |growth| growth.commits_until(rows))), true)
         }
         StopRule::TransactionsPerClient(each) => {
-            (counted(each.saturating_mul(u64::from(treatment.clients))), true)
+            (counted(each.saturating_mul(u64::from(configuration.clients))), true)
         }
     };
-    let is_server = plan.systems[treatment.system].engine().is_server();
+    let is_server = plan.systems[configuration.system].engine().is_server();
     let around = if is_server { AROUND_SERVER } else { AROUND_EMBEDDED };
-    let sum = |parts: [Nanos; 3]| Nanos(parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0)));
+    let sum = |parts: [Nanos; 3]| {
+        Nanos(parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0)))
+    };
     let at_most = sum([load.warmup, Nanos(load.time_limit.0.saturating_add(load.grace.0)), around]);
     let likely = sum([load.warmup, window.min(load.time_limit), around]);
     if load.find.is_none() {

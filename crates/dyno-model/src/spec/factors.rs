@@ -1,7 +1,8 @@
 //! `[factors]`: what is varied besides systems and clients, and every combination of its levels.
 //!
-//! A factor is a path with values (`"workload.rows" = [100, 1000]`), or a name with named levels, each of which may change
-//! several things at once (`"thread handling" = [{ name = "pool", "server.settings.thread_handling" = "pool-of-threads" }]`).
+//! A factor is a path with values (`"workload.rows" = [100, 1000]`), or a name with named levels,
+//! each of which may change several things at once
+//! (`"thread handling" = [{ name = "pool", "server.settings.thread_handling" = "pool-of-threads" }]`).
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{FACTORS, LOAD};
@@ -9,7 +10,8 @@ use super::reader::wrong_type;
 use super::tree::{Entry, Node, Table, Value};
 use crate::words::{list, suggestion};
 
-/// Most combinations of levels. Ten thousand treatments are a slip of the finger, not an experiment.
+/// Most combinations of levels. Ten thousand configurations are a slip of the finger, not an
+/// experiment.
 const COMBINATIONS_MAX: usize = 10_000;
 
 /// What is before the name of a setting.
@@ -96,7 +98,9 @@ pub(super) fn read(document: &Table, problems: &Problems) -> Vec<Factor> {
     let mut factors = Vec::new();
     match document.get("factors") {
         None => {}
-        Some(Node { value: Value::Table(table), .. }) => collect(table, document, &mut factors, problems),
+        Some(Node { value: Value::Table(table), .. }) => {
+            collect(table, document, &mut factors, problems)
+        }
         Some(node) => wrong_type(node, "factors", "a table", problems),
     }
     check_collisions(&factors, problems);
@@ -107,7 +111,9 @@ fn collect(table: &Table, document: &Table, factors: &mut Vec<Factor>, problems:
     for (name, entry) in table.leaves() {
         if let Some(first) = factors.iter().find(|factor| factor.name == name) {
             let message = format!("factor `{name}` is given twice");
-            problems.report(Diagnostic::new(entry.key_span, message).related(first.key_span, "first here"));
+            problems.report(
+                Diagnostic::new(entry.key_span, message).related(first.key_span, "first here"),
+            );
             continue;
         }
         let levels = if is_named(&entry.node) {
@@ -152,9 +158,16 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
             Some(Place::Load(key.to_owned()))
         }
         Some(("load", key)) => {
-            let known: Vec<&str> =
-                LOAD.keys.iter().map(|known| known.name).filter(|name| *name != "clients").collect();
-            refuse(format!("unknown key `{key}` in {}", LOAD.heading), suggestion(key, &known, "its keys"))
+            let known: Vec<&str> = LOAD
+                .keys
+                .iter()
+                .map(|known| known.name)
+                .filter(|name| *name != "clients")
+                .collect();
+            refuse(
+                format!("unknown key `{key}` in {}", LOAD.heading),
+                suggestion(key, &known, "its keys"),
+            )
         }
         Some(("system", "query_mode")) => Some(Place::QueryMode),
         Some(("server" | "system", _)) => refuse(
@@ -202,13 +215,16 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     if let Some(fixed) = fixed {
         let message = format!("`{name}` is a factor and also has a fixed value");
         let diagnostic = Diagnostic::new(span, message).label("varied here");
-        problems.report(diagnostic.related(fixed.key_span, "fixed here").help("remove one of them"));
+        problems
+            .report(diagnostic.related(fixed.key_span, "fixed here").help("remove one of them"));
     }
 }
 
 /// The place where a system of the file fixes a setting.
 fn fixed_setting<'d>(document: &'d Table, system: Option<&str>, name: &str) -> Option<&'d Entry> {
-    let Some(Node { value: Value::List(systems), .. }) = document.get("system") else { return None };
+    let Some(Node { value: Value::List(systems), .. }) = document.get("system") else {
+        return None;
+    };
     systems.iter().find_map(|node| {
         let table = node.value.table()?;
         let name_of = || table.get("name").and_then(|node| node.value.text());
@@ -222,7 +238,8 @@ fn fixed_setting<'d>(document: &'d Table, system: Option<&str>, name: &str) -> O
 fn items<'n>(name: &str, node: &'n Node, problems: &Problems) -> Option<&'n [Node]> {
     let help = format!("write for example `\"{name}\" = [LEVEL, LEVEL]`");
     let Value::List(items) = &node.value else {
-        let message = format!("factor `{name}` must be a list of levels, not {}", node.value.type_name());
+        let message =
+            format!("factor `{name}` must be a list of levels, not {}", node.value.type_name());
         problems.refuse(node.span, message, help);
         return None;
     };
@@ -240,7 +257,12 @@ fn items<'n>(name: &str, node: &'n Node, problems: &Problems) -> Option<&'n [Nod
 }
 
 /// Levels of a factor that is a path: its values.
-fn plain_levels(name: &str, place: &Place, entry: &Entry, problems: &Problems) -> Option<Vec<Level>> {
+fn plain_levels(
+    name: &str,
+    place: &Place,
+    entry: &Entry,
+    problems: &Problems,
+) -> Option<Vec<Level>> {
     let mut levels: Vec<Level> = Vec::new();
     for item in items(name, &entry.node, problems)? {
         let Some(text) = item.value.scalar_text() else {
@@ -255,9 +277,13 @@ fn plain_levels(name: &str, place: &Place, entry: &Entry, problems: &Problems) -
     Some(levels)
 }
 
-fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) -> Option<Vec<Level>> {
-    let example =
-        "write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`";
+fn named_levels(
+    name: &str,
+    node: &Node,
+    document: &Table,
+    problems: &Problems,
+) -> Option<Vec<Level>> {
+    let example = "write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`";
     let mut levels: Vec<Level> = Vec::new();
     for item in items(name, node, problems)? {
         let Value::Table(table) = &item.value else {
@@ -304,7 +330,9 @@ fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Chang
 fn check_new(factor: &str, level: &str, span: Span, levels: &[Level], problems: &Problems) {
     if let Some(first) = levels.iter().find(|other| other.name == level) {
         let message = format!("factor `{factor}` has level `{level}` twice");
-        problems.report(Diagnostic::new(span, message).label("again").related(first.span, "first here"));
+        problems.report(
+            Diagnostic::new(span, message).label("again").related(first.span, "first here"),
+        );
     }
 }
 
@@ -312,7 +340,9 @@ fn check_new(factor: &str, level: &str, span: Span, levels: &[Level], problems: 
 fn check_collisions(factors: &[Factor], problems: &Problems) {
     let report = |later: &Change, earlier: &Change| {
         let diagnostic = Diagnostic::new(later.key_span, "this is set by two levels at once");
-        problems.report(diagnostic.related(earlier.key_span, "also here").help("let one factor change it"));
+        problems.report(
+            diagnostic.related(earlier.key_span, "also here").help("let one factor change it"),
+        );
     };
     for (i, factor) in factors.iter().enumerate() {
         for level in &factor.levels {
@@ -333,9 +363,11 @@ fn check_collisions(factors: &[Factor], problems: &Problems) {
     }
 }
 
-/// Every combination of levels as indexes, the last factor varying fastest; one empty combination without factors.
+/// Every combination of levels as indexes, the last factor varying fastest; one empty combination
+/// without factors.
 pub(super) fn combinations(factors: &[Factor], problems: &Problems) -> Vec<Vec<usize>> {
-    let count = factors.iter().try_fold(1_usize, |count, factor| count.checked_mul(factor.levels.len()));
+    let count =
+        factors.iter().try_fold(1_usize, |count, factor| count.checked_mul(factor.levels.len()));
     if count.is_none_or(|count| count > COMBINATIONS_MAX) {
         let span = factors.first().map(|factor| factor.key_span).unwrap_or_default();
         let message = format!("the factors have more than {COMBINATIONS_MAX} combinations");
@@ -366,7 +398,8 @@ pub(super) fn changes<'f>(
     factors.iter().zip(combination).flat_map(|(factor, level)| &factor.levels[*level].changes)
 }
 
-/// A table with the levels of a combination written into it. `key_of` says which changes belong to the table.
+/// A table with the levels of a combination written into it. `key_of` says which changes belong to
+/// the table.
 pub(super) fn with_levels(
     table: &Table,
     factors: &[Factor],

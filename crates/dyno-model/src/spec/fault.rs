@@ -50,7 +50,8 @@ pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
     faults
 }
 
-/// The fault of one system, unless something about it, or about its place behind `faults`, is refused.
+/// The fault of one system, unless something about it, or about its place behind `faults`, is
+/// refused.
 fn fault(
     fields: &Fields<'_>,
     action: FaultAction,
@@ -76,7 +77,8 @@ fn fault(
 pub(super) fn check_search(top: &Fields<'_>, is_searched: bool) {
     if let Some(node) = top.node("fault").filter(|_| is_searched) {
         let message = "a trial with faults cannot search for the highest load";
-        let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
+        let help =
+            "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
         top.problems.refuse(node.span, message, help);
     }
 }
@@ -104,7 +106,9 @@ fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos
         None
     };
     match (fields.node("at"), fields.node("after")) {
-        (Some(_), None) => Some((fields.duration("at")?, fields.duration("within").unwrap_or(Nanos(0)))),
+        (Some(_), None) => {
+            Some((fields.duration("at")?, fields.duration("within").unwrap_or(Nanos(0))))
+        }
         (None, Some(_)) if fields.node("within").is_some() => refuse(
             "`fault.within` goes with `at`, and this fault has `after`",
             "leave `within` out: a fault that comes `after` another moves with it",
@@ -127,7 +131,11 @@ fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos
 }
 
 /// The node that it is made on, or the command.
-fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Option<(String, Option<String>)> {
+fn object(
+    fields: &Fields<'_>,
+    action: FaultAction,
+    system: &SystemPlan,
+) -> Option<(String, Option<String>)> {
     let refuse = |message: String, help: &str| {
         fields.refuse_table(message, help);
         None
@@ -149,16 +157,19 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
     let names = match &system.source {
         SystemSource::Managed(server) if server.kind.engine().is_server() => nodes(server, action),
         SystemSource::Existing(existing)
-            if action.part() == FaultPart::Way && matches!(existing.endpoint, Endpoint::Tcp { .. }) =>
+            if action.part() == FaultPart::Way
+                && matches!(existing.endpoint, Endpoint::Tcp { .. }) =>
         {
             vec![ALONE.to_owned()]
         }
         SystemSource::Existing(_) if action.part() == FaultPart::Way => {
-            let message = format!("dyno cannot {action} `{}`: its clients do not come over TCP", system.name);
+            let message =
+                format!("dyno cannot {action} `{}`: its clients do not come over TCP", system.name);
             return refuse(message, "give it a `url` with a host and a port");
         }
         _ => {
-            let message = format!("dyno cannot {action} `{}`: it starts no server for it", system.name);
+            let message =
+                format!("dyno cannot {action} `{}`: it starts no server for it", system.name);
             return refuse(message, "write `action = \"run\"` with a command that does it");
         }
     };
@@ -186,7 +197,8 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
 /// What a system is called that is one server.
 const ALONE: &str = "server";
 
-/// The nodes of a server that this can be done to: clients have a way only to those that they talk to.
+/// The nodes of a server that this can be done to: clients have a way only to those that they talk
+/// to.
 fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
     let mut names = server.node_names();
     if action.part() == FaultPart::Way {
@@ -212,15 +224,19 @@ fn refuse_state<'a>(
     before: impl Iterator<Item = &'a FaultPlan>,
 ) -> bool {
     use FaultAction::{
-        Continue, Disconnect, FillDisk, FreeDisk, Kill, Promote, Reconnect, Restart, Run, Start, Stop,
+        Continue, Disconnect, FillDisk, FreeDisk, Kill, Promote, Reconnect, Restart, Run, Start,
+        Stop,
     };
     let is_same = |other: &&FaultPlan| {
-        other.node == fault.node && other.action.part() == fault.action.part() && other.action != Run
+        other.node == fault.node
+            && other.action.part() == fault.action.part()
+            && other.action != Run
     };
     let before: Vec<&FaultPlan> = before.collect();
     let last = before.iter().copied().rfind(is_same);
     // Without room for what it writes, a server may end by itself.
-    let was_filled = before.iter().any(|other| other.node == fault.node && other.action == FillDisk);
+    let was_filled =
+        before.iter().any(|other| other.node == fault.node && other.action == FillDisk);
     let why = match (last.map(|last| last.action), fault.action) {
         (_, Run)
         | (Some(Kill), Start)
@@ -240,7 +256,8 @@ fn refuse_state<'a>(
         (_, Kill | Stop | Restart | Promote | Disconnect | FillDisk) => None,
     };
     if let Some(why) = why {
-        let message = format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
+        let message =
+            format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
         let help = "what was killed is started with \"start\"; what was stopped goes on with \"continue\"; a way that was cut is mended with \
                     \"reconnect\"; a disk that was filled is emptied with \"free-disk\"";
         fields.refuse_table(message, help);
@@ -251,7 +268,8 @@ fn refuse_state<'a>(
 /// A fault for which the spec lacks something.
 fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>) -> bool {
     let system = &setting.systems[fault.system];
-    let is_cluster = matches!(&system.source, SystemSource::Managed(server) if server.kind.is_cluster());
+    let is_cluster =
+        matches!(&system.source, SystemSource::Managed(server) if server.kind.is_cluster());
     let name = &system.name;
     let (why, help) = match fault.action {
         FaultAction::Disconnect if setting.has_lua => (
@@ -294,9 +312,12 @@ fn refuse_late(fields: &Fields<'_>, fault: &FaultPlan, stops: &[StopRule]) -> bo
     };
     let is_late = stops.iter().any(is_late);
     if is_late {
-        let message =
-            format!("measuring may be over when this fault comes, {} s after it began", latest.as_secs_f64());
-        let help = "faults need `load.duration`, longer than the latest of them and the time to recover";
+        let message = format!(
+            "measuring may be over when this fault comes, {} s after it began",
+            latest.as_secs_f64()
+        );
+        let help =
+            "faults need `load.duration`, longer than the latest of them and the time to recover";
         fields.refuse_table(message, help);
     }
     is_late

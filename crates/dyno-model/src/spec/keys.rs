@@ -1,5 +1,5 @@
-//! Every key of a spec in one place: the readers accept what stands here, within the ranges that stand here, and
-//! docs/reference/spec.md is made from it.
+//! Every key of a spec in one place: the readers accept what stands here, within the ranges that
+//! stand here, and docs/reference/spec.md is made from it.
 
 mod beside;
 mod load;
@@ -21,7 +21,7 @@ pub const SECTIONS: [&Section; 24] = [
     &SYSTEM,
     &SERVER,
     &MONITOR,
-    &STEERING,
+    &HOOKS,
     &WORKLOAD,
     &REQUEST,
     &SCRIPT,
@@ -52,7 +52,8 @@ pub static TOP: Section = Section {
         key("title", "text", "required").help("heading of the report"),
         key("description", "text", "none")
             .help("shown under the title: the question that the experiment answers"),
-        key("system", "tables, `[[system]]`", "required").help("the systems under test, one table each"),
+        key("system", "tables, `[[system]]`", "required")
+            .help("the systems under test, one table each"),
         key("workload", "table", "required").help("what the clients do"),
         key("load", "table", "required").help("how many clients, and for how long"),
         key("design", "table", "`blocks = 5`, `seed = 1`").help("repeats and random order"),
@@ -114,7 +115,7 @@ pub static SYSTEM: Section = Section {
         ),
         key("monitor", "table", "none")
             .help("with `url`, for a server elsewhere: what tells of its machine and process"),
-        key("steering", "table", "none").help(
+        key("hooks", "table", "none").help(
             "with `url`: commands that give the system settings, restart it, or start and stop it, so that \
              settings can be factors",
         ),
@@ -138,25 +139,25 @@ pub static MONITOR: Section = Section {
 };
 
 /// What gives a system settings, and restarts it or starts and stops it.
-pub static STEERING: Section = Section {
-    heading: "steering",
-    prefix: "system.steering.",
-    about: "The `steering` table of a system that runs elsewhere: shell commands of yours, run by dyno's user in dyno's working folder. They are told the system's \
+pub static HOOKS: Section = Section {
+    heading: "hooks",
+    prefix: "system.hooks.",
+    about: "The `hooks` table of a system that runs elsewhere: shell commands of yours, run by dyno's user in dyno's working folder. They are told the system's \
             name (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` each), and each by itself (`DYNO_SETTING_WORK_MEM`).",
     keys: &[
         key("apply", "shell command", "none").help(
-            "gives the system the settings of a whole plot; at the end it is run once more with the values \
+            "gives the system the settings of a restart group; at the end it is run once more with the values \
              that they had before",
         ),
         key("restart", "shell command", "none")
-            .help("restarts the system; run behind `apply` at the beginning of each block and whole plot"),
+            .help("restarts the system; run behind `apply` at the beginning of each block and restart group"),
         key("start", "shell command", "none").help(
             "instead of `restart`: starts the system, which must not run yet, behind `apply` at the \
-             beginning of each whole plot. It must end when the server is on its way, as `docker run \
+             beginning of each restart group. It must end when the server is on its way, as `docker run \
              --detach` and `pg_ctl start` do",
         ),
         key("stop", "shell command", "none").help(
-            "with `start`: stops the system when its whole plot is over, when the start fails, and when dyno \
+            "with `start`: stops the system when its restart group is over, when the start fails, and when dyno \
              is ended or killed",
         ),
         ranged("time_limit", Takes::Duration { is_positive: true }, "`5m`")
@@ -221,14 +222,17 @@ pub static REQUEST: Section = Section {
         key("name", "text", "required").help("what its response times are reported as"),
         key("method", "text", "`GET`")
             .help("method; what GET and HEAD do counts as reading, everything else as writing"),
-        key("path", "text", "required").help("path and query, behind the path of the system's `url`"),
+        key("path", "text", "required")
+            .help("path and query, behind the path of the system's `url`"),
         key("headers", "table of texts", "none")
             .help("headers besides Host, Content-Length, Cookie and Connection, which dyno writes"),
         key("body", "text", "none").help("what is sent behind the headers"),
-        ranged("status", Takes::IntegerOrList(200..=599), "200 to 299").help("statuses that are no failure"),
+        ranged("status", Takes::IntegerOrList(200..=599), "200 to 299")
+            .help("statuses that are no failure"),
         key("body_holds", "text", "anything")
             .help("text that the answer's body must hold; else it is a failure"),
-        ranged("weight", Takes::Integer(1..=1_000_000), "1").help("how often it is sent, beside the others"),
+        ranged("weight", Takes::Integer(1..=1_000_000), "1")
+            .help("how often it is sent, beside the others"),
     ],
 };
 
@@ -255,7 +259,7 @@ pub static SCRIPT: Section = Section {
 pub static DESIGN: Section = Section {
     heading: "[design]",
     prefix: "design.",
-    about: "Randomised complete blocks: each block runs every treatment once, in a random order of its own.",
+    about: "Randomised complete blocks: each block runs every configuration once, in a random order of its own.",
     keys: &[
         ranged("blocks", Takes::Integer(1..=1000), "5").help(
             "number of blocks, which is the number of repeats; or `\"auto\"`: three or more, until the \
@@ -280,7 +284,7 @@ pub static DESIGN: Section = Section {
              open one; not with `load.find`, which is compared by the load found",
         ),
         key("exclude", "list of tables", "none").help(
-            "treatments to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
+            "configurations to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
              clients = 1000, \"workload.rows\" = [100, 1000] }`",
         ),
     ],
@@ -291,7 +295,7 @@ pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
-            treatment, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
+            configuration, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
             `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
             `\"system.query_mode\"`, `\"beside.NAME.clients\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
             `[[endpoint]]`). A factor of any other name takes levels with names, each of which may set several \
@@ -332,9 +336,11 @@ pub static ENDPOINT: Section = Section {
         key("name", "text, unique", "required").help("name in levels and in the report"),
         key("address", "`HOST:PORT` or the path of a unix socket", "one of the three")
             .help("another address of systems that run already (`url`)"),
-        key("proxy", "table", "one of the three").help("a proxy that dyno starts in front of the server"),
-        key("application", "table", "one of the three")
-            .help("a web application that dyno starts in front of the server, for the workload `crud`"),
+        key("proxy", "table", "one of the three")
+            .help("a proxy that dyno starts in front of the server"),
+        key("application", "table", "one of the three").help(
+            "a web application that dyno starts in front of the server, for the workload `crud`",
+        ),
     ],
 };
 
@@ -346,7 +352,8 @@ pub static PROXY: Section = Section {
             port of 127.0.0.1, passes connections on without looking into them, and ends with the server.",
     keys: &[
         key("kind", "`haproxy`", "required").help("what to start"),
-        ranged("threads", Takes::Integer(1..=64), "the proxy's own default").help("threads of the proxy"),
+        ranged("threads", Takes::Integer(1..=64), "the proxy's own default")
+            .help("threads of the proxy"),
     ],
 };
 

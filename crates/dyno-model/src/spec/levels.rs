@@ -10,7 +10,9 @@ use crate::target::QueryMode;
 /// Levels of `system.query_mode` must be modes, and suit all systems.
 pub(super) fn check_query_modes(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
     let changes = factors.iter().flat_map(Factor::changes);
-    for level in changes.filter(|change| change.place == Place::QueryMode).map(|change| &change.node) {
+    for level in
+        changes.filter(|change| change.place == Place::QueryMode).map(|change| &change.node)
+    {
         let text = level.value.scalar_text().unwrap_or_default();
         match QueryMode::named(&text) {
             None => {
@@ -37,13 +39,13 @@ pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problem
         let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
         let is_fixed = |plan: &&SystemPlan| match &plan.source {
             SystemSource::Existing(system) => {
-                system.steering.as_ref().is_none_or(|it| it.apply.is_none() && it.turns.is_none())
+                system.hooks.as_ref().is_none_or(|it| it.apply.is_none() && it.exclusive.is_none())
             }
             _ => false,
         };
         if let Some(plan) = systems.iter().filter(is_meant).find(is_fixed) {
             let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
-            let help = "say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
+            let help = "say what applies them, `hooks = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
                         (`server = { kind = ... }`); or name the system whose settings are meant: \
                         `\"system.NAME.server.settings.SETTING\"`";
             problems.refuse(change.key_span, message, help);

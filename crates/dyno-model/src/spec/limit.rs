@@ -7,11 +7,11 @@ use super::quantity;
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Value};
 use crate::limit::{Limit, LimitMeasure, LimitPart};
-use crate::plan::{SystemPlan, Treatment};
+use crate::plan::{Configuration, SystemPlan};
 use crate::units::Nanos;
 use crate::words::suggestion;
 
-/// A limit, and the treatments that it is about; `None`: all.
+/// A limit, and the configurations that it is about; `None`: all.
 pub(super) struct Wanted {
     limits: Vec<Limit>,
     choice: Option<Choice>,
@@ -27,8 +27,9 @@ pub(super) fn read(top: &Fields<'_>, known: &Known<'_>) -> Vec<Wanted> {
 
 fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
     let aborts = fields.boolean("abort").unwrap_or(false);
-    let given =
-        LimitMeasure::ALL.into_iter().filter_map(|measure| Some((measure, fields.node(measure.name())?)));
+    let given = LimitMeasure::ALL
+        .into_iter()
+        .filter_map(|measure| Some((measure, fields.node(measure.name())?)));
     let given: Vec<_> = given.collect();
     if given.is_empty() {
         let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`";
@@ -47,12 +48,13 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
             measure: *measure,
             value: value(fields, *measure, node)?,
             part: part.clone(),
-            treatments: Vec::new(),
+            configurations: Vec::new(),
             aborts,
         })
     };
-    let choice =
-        fields.node("where").and_then(|node| choice::one(node, "limit.where", known, fields.problems));
+    let choice = fields
+        .node("where")
+        .and_then(|node| choice::one(node, "limit.where", known, fields.problems));
     let limits = given.iter().filter_map(limit).collect();
     Wanted { limits, choice, part, span: fields.span }
 }
@@ -92,7 +94,11 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
         (Value::Text(text), _) => figure(measure, text),
         (Value::Table(table), LimitMeasure::P99) if table.get("9").is_some() => {
             let help = "write the key in quotes: `\"p99.9\" = \"< 20ms\"`";
-            fields.problems.refuse(node.span, "`limit.p99.9` has a dot, which TOML takes for a table", help);
+            fields.problems.refuse(
+                node.span,
+                "`limit.p99.9` has a dot, which TOML takes for a table",
+                help,
+            );
             return None;
         }
         _ => {
@@ -107,14 +113,18 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
     read.map_err(refuse).ok()
 }
 
-/// The number of a limit such as `< 20ms`, in the unit of the measure; the error says what is wrong with the text.
+/// The number of a limit such as `< 20ms`, in the unit of the measure; the error says what is wrong
+/// with the text.
 pub(super) fn figure(measure: LimitMeasure, text: &str) -> Result<f64, String> {
     let text = text.trim();
     let (sign, other) = if measure.is_floor() { ('>', '<') } else { ('<', '>') };
     let Some(rest) = text.strip_prefix(sign) else {
         return Err(match text.strip_prefix(other) {
             Some(_) => {
-                format!("it is to stay {} a figure", if measure.is_floor() { "above" } else { "below" })
+                format!(
+                    "it is to stay {} a figure",
+                    if measure.is_floor() { "above" } else { "below" }
+                )
             }
             None => format!("it does not begin with `{sign}`"),
         });
@@ -130,39 +140,53 @@ pub(super) fn figure(measure: LimitMeasure, text: &str) -> Result<f64, String> {
 
 /// Reads a share, `0.1 %`.
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').ok_or_else(|| format!("`{text}` has no per cent sign"))?.trim_end();
+    let number =
+        text.strip_suffix('%').ok_or_else(|| format!("`{text}` has no per cent sign"))?.trim_end();
     match number.parse::<f64>() {
         Ok(value) if (0.0..=100.0).contains(&value) => Ok(value),
         _ => Err(format!("`{number}` is not a number from 0 to 100")),
     }
 }
 
-/// Names of a treatment's parts of the kind that a limit is about; `None` where nobody can tell.
-fn names(part: &LimitPart, treatment: &Treatment, known: &Parts<'_>) -> Option<Vec<String>> {
-    let of_workload = || (known.names)(treatment, &known.systems[treatment.system]);
+/// Names of a configuration's parts of the kind that a limit is about; `None` where nobody can
+/// tell.
+fn names(
+    part: &LimitPart,
+    configuration: &Configuration,
+    known: &Parts<'_>,
+) -> Option<Vec<String>> {
+    let of_workload = || (known.names)(configuration, &known.systems[configuration.system]);
     match part {
         LimitPart::Stage(_) => {
-            let stages = treatment.load.stages.iter().flat_map(|stages| &stages.stages);
+            let stages = configuration.load.stages.iter().flat_map(|stages| &stages.stages);
             Some(stages.map(|stage| stage.name.clone()).collect())
         }
         LimitPart::Transaction(_) => of_workload().map(|names| names.transactions),
         LimitPart::Statement(_) => of_workload().map(|names| names.statements),
-        LimitPart::Beside(_) => Some(treatment.beside.iter().map(|beside| beside.name.clone()).collect()),
+        LimitPart::Beside(_) => {
+            Some(configuration.beside.iter().map(|beside| beside.name.clone()).collect())
+        }
     }
 }
 
-/// What is needed to know the parts that treatments have.
+/// What is needed to know the parts that configurations have.
 pub(super) struct Parts<'a> {
     pub(super) systems: &'a [SystemPlan],
     pub(super) names: NamesOf,
 }
 
 /// A search for the load at which transactions of one name keep a limit needs such transactions.
-pub(super) fn check_searches(treatments: &[Treatment], known: &Parts<'_>, top: &Fields<'_>) {
-    let searches = treatments.iter().filter_map(|treatment| Some((treatment, treatment.load.find.as_ref()?)));
-    for (treatment, search) in searches {
+pub(super) fn check_searches(
+    configurations: &[Configuration],
+    known: &Parts<'_>,
+    top: &Fields<'_>,
+) {
+    let searches = configurations
+        .iter()
+        .filter_map(|configuration| Some((configuration, configuration.load.find.as_ref()?)));
+    for (configuration, search) in searches {
         let Some(name) = &search.transaction else { continue };
-        let names = names(&LimitPart::Transaction(name.clone()), treatment, known);
+        let names = names(&LimitPart::Transaction(name.clone()), configuration, known);
         // What cannot be told is told later: preflight says what is wrong with a workload.
         let Some(names) = names.filter(|names| !names.contains(name)) else { continue };
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -171,30 +195,39 @@ pub(super) fn check_searches(treatments: &[Treatment], known: &Parts<'_>, top: &
             true => "this workload's transactions have no names; remove `transaction`".to_owned(),
         };
         let span = top.node("load").map_or(top.span, |node| node.span);
-        top.problems.refuse(span, format!("no transaction is called `{name}` in `load.find`"), help);
+        top.problems.refuse(
+            span,
+            format!("no transaction is called `{name}` in `load.find`"),
+            help,
+        );
         return;
     }
 }
 
-/// The limits with the treatments that they are about.
+/// The limits with the configurations that they are about.
 pub(super) fn resolved(
     wanted: Vec<Wanted>,
-    treatments: &[Treatment],
+    configurations: &[Configuration],
     known: &Parts<'_>,
     top: &Fields<'_>,
 ) -> Vec<Limit> {
     let mut limits = Vec::new();
     for Wanted { limits: written, choice, part, span } in wanted {
         let names: Vec<Option<Vec<String>>> = match &part {
-            None => treatments.iter().map(|_| None).collect(),
-            Some(part) => treatments.iter().map(|treatment| names(part, treatment, known)).collect(),
+            None => configurations.iter().map(|_| None).collect(),
+            Some(part) => configurations
+                .iter()
+                .map(|configuration| names(part, configuration, known))
+                .collect(),
         };
         // What cannot be told is told later: preflight says what is wrong with a workload.
         let has_part = |at: usize| {
             let name = part.as_ref().map(LimitPart::name);
-            name.is_none_or(|name| names[at].as_ref().is_none_or(|all| all.iter().any(|it| it == name)))
+            name.is_none_or(|name| {
+                names[at].as_ref().is_none_or(|all| all.iter().any(|it| it == name))
+            })
         };
-        if let (Some(part), false) = (&part, (0..treatments.len()).any(has_part)) {
+        if let (Some(part), false) = (&part, (0..configurations.len()).any(has_part)) {
             let mut all: Vec<&str> = names.iter().flatten().flatten().map(String::as_str).collect();
             all.sort_unstable();
             all.dedup();
@@ -214,14 +247,17 @@ pub(super) fn resolved(
             top.problems.refuse(span, message, help);
             continue;
         }
-        let is_meant =
-            |at: &usize| has_part(*at) && choice.as_ref().is_none_or(|choice| choice.holds(&treatments[*at]));
-        let meant: Vec<usize> = (0..treatments.len()).filter(is_meant).collect();
+        let is_meant = |at: &usize| {
+            has_part(*at) && choice.as_ref().is_none_or(|choice| choice.holds(&configurations[*at]))
+        };
+        let meant: Vec<usize> = (0..configurations.len()).filter(is_meant).collect();
         if meant.is_empty() {
             let help = "change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`";
             top.problems.refuse(span, "a limit on nothing that is measured", help);
         }
-        limits.extend(written.into_iter().map(|limit| Limit { treatments: meant.clone(), ..limit }));
+        limits.extend(
+            written.into_iter().map(|limit| Limit { configurations: meant.clone(), ..limit }),
+        );
     }
     limits
 }

@@ -41,8 +41,10 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
     let (path, problems) = (fields.path("clients"), fields.problems);
     let help = "write for example `clients = [1, 8, 64]`";
     let Value::List(items) = &node.value else {
-        let message =
-            format!("`{path}` must be an integer or a list of integers, not {}", node.value.type_name());
+        let message = format!(
+            "`{path}` must be an integer or a list of integers, not {}",
+            node.value.type_name()
+        );
         problems.refuse(node.span, message, help);
         return Vec::new();
     };
@@ -51,7 +53,8 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
         problems.report(Diagnostic::new(node.span, message).label("nothing to measure").help(help));
     }
     if items.len() > LIST_MAX {
-        let message = format!("`{path}` holds {} numbers, at most {LIST_MAX} make sense", items.len());
+        let message =
+            format!("`{path}` holds {} numbers, at most {LIST_MAX} make sense", items.len());
         problems.report(Diagnostic::new(node.span, message));
         return Vec::new();
     }
@@ -94,7 +97,11 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         && limit < duration
     {
         let message = "`load.time_limit` is shorter than `load.duration`";
-        fields.problems.refuse(node.span, message, "leave it out: measuring by time ends by itself");
+        fields.problems.refuse(
+            node.span,
+            message,
+            "leave it out: measuring by time ends by itself",
+        );
     }
     let (warmup_default, limit_default) = match stop {
         StopRule::Duration(duration) => (Nanos(duration.0 / 10).min(WARMUP_DEFAULT_MAX), duration),
@@ -121,8 +128,9 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
     })
 }
 
-/// Who cannot stop waiting for an answer. An engine inside the process is asked and answers at once; scripts in Lua (among `kinds`, the workloads that
-/// have the limit) send what they like by functions of their own.
+/// Who cannot stop waiting for an answer. An engine inside the process is asked and answers at
+/// once; scripts in Lua (among `kinds`, the workloads that have the limit) send what they like by
+/// functions of their own.
 pub(super) fn check_timeout<'a>(
     top: &Fields<'_>,
     systems: &[SystemPlan],
@@ -139,28 +147,35 @@ pub(super) fn check_timeout<'a>(
         let message = format!(
             "`load.statement_timeout` does nothing for `{LUA}`: scripts wait for an answer as long as it takes"
         );
-        let help =
-            "leave it out and set a limit on the server, or write the transactions in SQL (`kind = \"sql\"`)";
+        let help = "leave it out and set a limit on the server, or write the transactions in SQL (`kind = \"sql\"`)";
         top.problems.refuse(span, message, help);
     }
     if let Some(node) = node
         && let Some(system) = systems.iter().find(|system| system.engine().is_embedded())
     {
-        let message =
-            format!("`load.statement_timeout` has no meaning for `{}`, which is part of dyno", system.name);
-        top.problems.refuse(node.span, message, "leave it out: only a server can keep a client waiting");
+        let message = format!(
+            "`load.statement_timeout` has no meaning for `{}`, which is part of dyno",
+            system.name
+        );
+        top.problems.refuse(
+            node.span,
+            message,
+            "leave it out: only a server can keep a client waiting",
+        );
     }
 }
 
 /// What is searched for.
 fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let find = fields.inner("find", &FIND)?;
-    let most = find.choice("most", &LoadBy::ALL.map(|most| (most.name(), most))).unwrap_or(LoadBy::Rate);
+    let most =
+        find.choice("most", &LoadBy::ALL.map(|most| (most.name(), most))).unwrap_or(LoadBy::Rate);
     let example = "write for example `while = \"p99 < 20ms\"`";
     let text = find.required_text("while", example)?;
     let read = match LimitMeasure::leading(text) {
         Some((LimitMeasure::Throughput | LimitMeasure::Max | LimitMeasure::Lost, _)) | None => {
-            Err("it is about none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`".to_owned())
+            Err("it is about none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`"
+                .to_owned())
         }
         Some((measure, limit)) => limit::figure(measure, limit).map(|below| (measure, below)),
     };
@@ -177,7 +192,11 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     }
     for key in ["rate", "overload", "stages"].into_iter().filter(|key| fields.node(key).is_some()) {
         let message = format!("`load.find` and `load.{key}` cannot both be given");
-        find.refuse("while", message, "remove one of them; the load of the first step is `find.from`");
+        find.refuse(
+            "while",
+            message,
+            "remove one of them; the load of the first step is `find.from`",
+        );
     }
     let from = match (most, find.node("from")) {
         (_, None) => None,
@@ -196,7 +215,8 @@ fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
     fields.rate(key, fields.node(key)?)
 }
 
-/// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals needs some.
+/// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals
+/// needs some.
 fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool) {
     if stages.is_some() && fields.node("rate").is_some() {
         let message = "`load.stages` and `load.rate` cannot both be given";
@@ -204,8 +224,8 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
     }
     // Stages with a mistake may have been meant to have one.
     let is_staged = fields.node("stages").is_some();
-    let is_open =
-        fields.node("rate").is_some() || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
+    let is_open = fields.node("rate").is_some()
+        || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
     let is_searched = fields.node("find").is_some();
     if is_overload && !is_open {
         let message = format!("`{}` needs `load.rate`", fields.path("overload"));
@@ -241,7 +261,8 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<&Searc
 /// The same of scripts with a think time of their own.
 pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan) {
     if load.is_open() && has_thinking(workload) {
-        let given = ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
+        let given =
+            ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
         if let Some((key, node)) = given {
             thinks_at_a_rate(fields, "workload.scripts.think", &format!("load.{key}"), node.span);
         }
@@ -260,11 +281,16 @@ pub(super) fn has_thinking(workload: &WorkloadPlan) -> bool {
 /// Refuses a think time beside a rate.
 pub(super) fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
     let message = format!("`{think}` and a rate in `{other}` cannot both be given");
-    let help = "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
+    let help =
+        "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
     fields.problems.refuse(span, message, help);
 }
 
-fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stages>) -> Option<StopRule> {
+fn stop_rule(
+    fields: &Fields<'_>,
+    clients_max: Option<u32>,
+    stages: Option<&Stages>,
+) -> Option<StopRule> {
     let given: Vec<_> = STOP_RULES.iter().filter_map(|key| fields.table.entry(key)).collect();
     if given.is_empty() {
         let message = format!("nothing in {} says when measuring ends", LOAD.heading);
@@ -273,7 +299,8 @@ fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stag
         fields.refuse_table(message, help);
     }
     if let [first, second, ..] = given[..] {
-        let message = format!("`load.{}` and `load.{}` cannot both be given", first.key, second.key);
+        let message =
+            format!("`load.{}` and `load.{}` cannot both be given", first.key, second.key);
         fields.problems.refuse_both(second.key_span, first.key_span, message);
     }
     let transactions = fields.integer("transactions");
@@ -283,8 +310,10 @@ fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stag
     if let (Some(total), Some(clients)) = (transactions, clients_max)
         && total < u64::from(clients)
     {
-        let message = format!("`load.transactions` is {total}, but {clients} clients are to share them");
-        let help = format!("give at least {clients}, or count per client with `transactions_per_client`");
+        let message =
+            format!("`load.transactions` is {total}, but {clients} clients are to share them");
+        let help =
+            format!("give at least {clients}, or count per client with `transactions_per_client`");
         fields.refuse("transactions", message, help);
     }
     transactions
@@ -312,7 +341,10 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
         return refuse(format!("`{path}` must rise"), help);
     }
     if rows.last().is_some_and(|last| *last > target) {
-        return refuse(format!("`{path}` goes beyond `load.rows`, which is {target}"), "raise `rows`");
+        return refuse(
+            format!("`{path}` goes beyond `load.rows`, which is {target}"),
+            "raise `rows`",
+        );
     }
     rows
 }
@@ -337,11 +369,17 @@ pub(super) fn check_growth(
     let span = load.0.get("rows").map_or(load.1, |node| node.span);
     let (message, help) = match workload.options.growth() {
         None => (
-            format!("`load.rows` cannot end workload `{}`, whose tables do not grow", workload.kind),
+            format!(
+                "`load.rows` cannot end workload `{}`, whose tables do not grow",
+                workload.kind
+            ),
             "use `mass-insert`, or another key such as `duration`".to_owned(),
         ),
         Some(growth) if growth.rows_before >= target => (
-            format!("`load.rows` is {target}, but `workload.rows` loads {} before", growth.rows_before),
+            format!(
+                "`load.rows` is {target}, but `workload.rows` loads {} before",
+                growth.rows_before
+            ),
             "raise `load.rows`, or load fewer".to_owned(),
         ),
         Some(_) => return,

@@ -2,15 +2,18 @@
 //!
 //! # Layout (read in this order)
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
-//! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
+//! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are
+//!   laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`, `levels`, `choice`, `fault`, `limit`, `beside`, `databases`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
-//!   `argument`: one file per part of a spec;
-//! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
+//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`,
+//!   `levels`, `choice`, `fault`, `limit`, `beside`, `databases`, `names`, `front`, `storage`,
+//!   `endpoint`, `published`, `profile`, `quantity`, `argument`: one file per part of a spec;
+//! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks;
+//!   [`estimate`]: how long it will take.
 //!
 //! # Invariants
-//! Text in, values out: reading the file is the caller's. Whatever the text, [`parse`] returns and does not panic. No
-//! message and no rendered line holds a password.
+//! Text in, values out: reading the file is the caller's. Whatever the text, [`parse`] returns and
+//! does not panic. No message and no rendered line holds a password.
 
 mod argument;
 mod beside;
@@ -53,8 +56,8 @@ use crate::catalog::{HTTP, LUA, WorkloadDescription};
 use crate::limit::Limit;
 use crate::lists;
 use crate::plan::{
-    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Metric, Plan, SystemPlan, Treatment, Variation, Via,
-    WorkloadPlan,
+    Compare, Configuration, EndpointPlan, FORMAT, FreshData, LoadPlan, Metric, Plan, SystemPlan,
+    Variation, Via, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use crate::units::Nanos;
@@ -71,7 +74,8 @@ use tree::{Entry, Table, Value};
 pub struct Input<'a> {
     /// Path of the file as the user wrote it, for messages; its stem becomes the plan's name.
     pub file_name: &'a str,
-    /// True when there is no such file: the text stands for a line, whose paths are those of the working folder.
+    /// True when there is no such file: the text stands for a line, whose paths are those of the
+    /// working folder.
     pub is_line: bool,
     /// The file's text.
     pub text: &'a str,
@@ -113,7 +117,8 @@ struct SettingLevel {
 impl Combination {
     /// What the combination changes of a system.
     fn variation(&self, system: &SystemPlan) -> Variation {
-        let is_meant = |level: &&SettingLevel| level.system.as_ref().is_none_or(|name| *name == system.name);
+        let is_meant =
+            |level: &&SettingLevel| level.system.as_ref().is_none_or(|name| *name == system.name);
         let settings = self.settings.iter().filter(is_meant);
         let settings = settings.map(|level| (level.name.clone(), level.value.clone())).collect();
         Variation { settings, ..self.variation.clone() }
@@ -123,14 +128,20 @@ impl Combination {
 /// Most trials of an experiment; at a second each they take over a day.
 const TRIALS_MAX: usize = 100_000;
 
-/// Reads a spec and resolves it. The text is that of the file as it is stored with the results: without the passwords in it.
+/// Reads a spec and resolves it. The text is that of the file as it is stored with the results:
+/// without the passwords in it.
 ///
 /// # Errors
 /// All that is wrong with it, each with its place in the file or argument.
-pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(String, Plan), Diagnostics> {
-    let mut sources = vec![Source { name: input.file_name.to_owned(), text: input.text.to_owned() }];
-    sources
-        .extend(input.overrides.iter().map(|text| Source { name: "--set".to_owned(), text: text.clone() }));
+pub fn parse(
+    input: Input<'_>,
+    catalog: &[WorkloadDescription],
+) -> Result<(String, Plan), Diagnostics> {
+    let mut sources =
+        vec![Source { name: input.file_name.to_owned(), text: input.text.to_owned() }];
+    sources.extend(
+        input.overrides.iter().map(|text| Source { name: "--set".to_owned(), text: text.clone() }),
+    );
     let problems = Problems::default();
     let file = tree::from_toml(input.text, 0, &problems);
     if !problems.is_empty() {
@@ -145,7 +156,8 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
     let Input { file_name: spec, is_line, declared, .. } = input;
-    let scripts = scripts::Place { spec, is_line, read: input.script, declared, kind: TextKind::Script };
+    let scripts =
+        scripts::Place { spec, is_line, read: input.script, declared, kind: TextKind::Script };
     let known = option::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
     let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
@@ -165,19 +177,19 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
     }
 }
 
-/// All treatments in the order system, combination, clients, without those that are excluded.
-fn treatments(
+/// All configurations in the order system, combination, clients, without those that are excluded.
+fn configurations(
     systems: &[SystemPlan],
     combinations: &[Combination],
     clients: &[u32],
     exclusions: &[Choice],
     beside: &[BesidePlan],
-) -> Vec<Treatment> {
-    let mut treatments = Vec::new();
+) -> Vec<Configuration> {
+    let mut configurations = Vec::new();
     for (system, plan) in systems.iter().enumerate() {
         for combination in combinations {
             for clients in clients {
-                let treatment = Treatment {
+                let configuration = Configuration {
                     system,
                     clients: *clients,
                     workload: combination.workload.clone(),
@@ -186,13 +198,13 @@ fn treatments(
                     variation: combination.variation(plan),
                     beside: beside::with_clients(beside, &combination.beside),
                 };
-                if !exclusions.iter().any(|exclusion| exclusion.holds(&treatment)) {
-                    treatments.push(treatment);
+                if !exclusions.iter().any(|exclusion| exclusion.holds(&configuration)) {
+                    configurations.push(configuration);
                 }
             }
         }
     }
-    treatments
+    configurations
 }
 
 /// The file's stem as a folder's name: letters, digits, dots, underscores and hyphens.
@@ -207,7 +219,8 @@ fn plan_name(file_name: &str) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name.to_owned() }
 }
 
-/// Reads a whole document; `None` or errors when it cannot be a spec. The plan has neither name, profile nor run order yet.
+/// Reads a whole document; `None` or errors when it cannot be a spec. The plan has neither name,
+/// profile nor run order yet.
 fn read(
     document: &Table,
     sources: &[Source],
@@ -216,8 +229,10 @@ fn read(
     problems: &Problems,
 ) -> Option<Plan> {
     let top = Fields::new(&keys::TOP, document, Span::default(), problems);
-    let title =
-        top.required_text("title", "add a first line such as `title = \"What this experiment is to show\"`");
+    let title = top.required_text(
+        "title",
+        "add a first line such as `title = \"What this experiment is to show\"`",
+    );
     let description = top.text("description").unwrap_or_default().trim().to_owned();
     let systems = system::read(&top, sources, variable);
     let factors = factors::read(document, problems);
@@ -226,16 +241,19 @@ fn read(
     levels::check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
-    let goes = combinations.iter().map(|it| (it.variation.endpoint.as_deref(), it.workload.kind.as_str()));
+    let goes =
+        combinations.iter().map(|it| (it.variation.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
     let faults = fault::read(&top, &fault_setting(&systems, &combinations, &endpoints));
     fault::check_search(&top, combinations.iter().any(|it| it.load.find.is_some()));
-    let trials: Vec<_> = combinations.iter().map(|it| (it.load.stop, it.workload.kind.as_str())).collect();
+    let trials: Vec<_> =
+        combinations.iter().map(|it| (it.load.stop, it.workload.kind.as_str())).collect();
     let beside = beside::read(&top, &factors, &trials, &endpoints, known);
     load::check_timeout(&top, &systems, &factors, limited(&combinations, &beside));
     let names_of = known.names;
     let known = choice::Known { systems: &systems, factors: &factors };
-    let are_searched = !combinations.is_empty() && combinations.iter().all(|it| it.load.find.is_some());
+    let are_searched =
+        !combinations.is_empty() && combinations.iter().all(|it| it.load.find.is_some());
     let Design { blocks, budget, seed, data, compare, primary, exclusions } =
         design(&top, &known, are_searched);
     let limits = limit::read(&top, &known);
@@ -243,14 +261,16 @@ fn read(
     let published = published::read(&top, &names);
     let count = systems.len() * combinations.len() * clients.len();
     if count.saturating_mul(blocks as usize) > TRIALS_MAX {
-        let message = format!("{count} treatments in {blocks} blocks are more than {TRIALS_MAX} trials");
+        let message =
+            format!("{count} configurations in {blocks} blocks are more than {TRIALS_MAX} trials");
         top.refuse("design", message, "vary less, or repeat less often");
         return None;
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
-    let found =
-        problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions, &beside));
+    let found = problems
+        .is_empty()
+        .then(|| configurations(&systems, &combinations, &clients, &exclusions, &beside));
     databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
     let parts = limit::Parts { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
@@ -264,7 +284,7 @@ fn read(
         budget,
         systems,
         factors,
-        treatments: found.unwrap_or_default(),
+        configurations: found.unwrap_or_default(),
         published,
         compare,
         primary,
@@ -278,8 +298,12 @@ fn read(
     })
 }
 
-/// The kinds of the workloads, those beside too, whose clients are to wait for an answer for a limited time.
-fn limited<'a>(combinations: &'a [Combination], beside: &'a [BesidePlan]) -> impl Iterator<Item = &'a str> {
+/// The kinds of the workloads, those beside too, whose clients are to wait for an answer for a
+/// limited time.
+fn limited<'a>(
+    combinations: &'a [Combination],
+    beside: &'a [BesidePlan],
+) -> impl Iterator<Item = &'a str> {
     let limited = combinations.iter().filter(|it| it.load.statement_timeout.is_some());
     let kinds = |it: &'a Combination| {
         std::iter::once(&it.workload).chain(beside.iter().map(|beside| &beside.workload))
@@ -294,7 +318,8 @@ fn fault_setting<'a>(
     endpoints: &[EndpointPlan],
 ) -> fault::Setting<'a> {
     // A request over HTTP has a limit of its own.
-    let is_limited = |it: &Combination| it.load.statement_timeout.is_some() || it.workload.kind == HTTP;
+    let is_limited =
+        |it: &Combination| it.load.statement_timeout.is_some() || it.workload.kind == HTTP;
     fault::Setting {
         systems,
         stops: combinations.iter().map(|it| it.load.stop).collect(),
@@ -307,7 +332,8 @@ fn fault_setting<'a>(
     }
 }
 
-/// The numbers of clients, and what is measured with each of them: the combinations of the factors' levels.
+/// The numbers of clients, and what is measured with each of them: the combinations of the factors'
+/// levels.
 fn measured(
     top: &Fields<'_>,
     factors: &[factors::Factor],
@@ -315,7 +341,8 @@ fn measured(
 ) -> (Vec<u32>, Vec<Combination>) {
     let problems = top.problems;
     let workload = section(top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
-    let load = section(top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
+    let load =
+        section(top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
     let fields = load.map(|(table, span)| Fields::new(&keys::LOAD, table, span, problems));
     let clients = fields.as_ref().map_or_else(Vec::new, load::clients);
     let combinations = match (workload, load) {
@@ -334,17 +361,17 @@ fn measured(
 /// The limits on what is measured, which is something.
 fn kept(
     limits: Vec<limit::Wanted>,
-    treatments: Option<&[Treatment]>,
+    configurations: Option<&[Configuration]>,
     parts: &limit::Parts<'_>,
     top: &Fields<'_>,
 ) -> Vec<Limit> {
-    match treatments {
+    match configurations {
         None => Vec::new(),
         Some([]) => {
             top.refuse("design", "`design.exclude` leaves nothing to measure", "exclude less");
             Vec::new()
         }
-        Some(treatments) => limit::resolved(limits, treatments, parts, top),
+        Some(configurations) => limit::resolved(limits, configurations, parts, top),
     }
 }
 
@@ -375,12 +402,23 @@ const FRESH_DATA: [(&str, FreshData); 3] =
 fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> Design {
     let Some(fields) = top.inner("design", &keys::DESIGN) else {
         let (data, exclusions) = (FreshData::Auto, Vec::new());
-        return Design { blocks: 5, budget: None, seed: 1, data, compare: None, primary: None, exclusions };
+        return Design {
+            blocks: 5,
+            budget: None,
+            seed: 1,
+            data,
+            compare: None,
+            primary: None,
+            exclusions,
+        };
     };
-    let is_auto =
-        fields.node("blocks").filter(|node| matches!(&node.value, Value::Text(text) if text == "auto"));
-    let blocks = if is_auto.is_some() { BLOCKS_AUTO.0 } else { fields.integer("blocks").unwrap_or(5) };
-    // A budget beside a number of blocks, which a profile or an option may have put there, says nothing.
+    let is_auto = fields
+        .node("blocks")
+        .filter(|node| matches!(&node.value, Value::Text(text) if text == "auto"));
+    let blocks =
+        if is_auto.is_some() { BLOCKS_AUTO.0 } else { fields.integer("blocks").unwrap_or(5) };
+    // A budget beside a number of blocks, which a profile or an option may have put there, says
+    // nothing.
     let budget = fields.duration("budget").filter(|_| is_auto.is_some());
     if let Some(node) = is_auto.filter(|_| fields.node("budget").is_none()) {
         let message = "`design.blocks` is \"auto\" without a budget";
@@ -390,14 +428,19 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> De
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
     let cluster = known.systems.iter().find(|system| system.is_cluster());
     if let (Some(cluster), FreshData::Restore) = (cluster, data) {
-        let message = format!("the data of the cluster `{}` cannot be restored by copy", cluster.name);
+        let message =
+            format!("the data of the cluster `{}` cannot be restored by copy", cluster.name);
         fields.refuse("data", message, "write \"load\", or \"auto\", which copies where it can");
     }
     let compare = compare(&fields, known.factors);
     let primary = fields.choice("primary", &published::METRICS);
     if primary.is_some() && are_searched {
         let message = "`design.primary` names a metric although `load.find` searches for the load";
-        fields.refuse("primary", message, "remove it: searches are compared by the load that they found");
+        fields.refuse(
+            "primary",
+            message,
+            "remove it: searches are compared by the load that they found",
+        );
     }
     let exclusions = choice::read(&fields, "exclude", known);
     Design { blocks, budget, seed, data, compare, primary, exclusions }
@@ -411,8 +454,9 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
     }
     let found = factors.iter().position(|factor| factor.name == name);
     if found.is_none() {
-        let known: Vec<&str> =
-            std::iter::once("system").chain(factors.iter().map(|factor| factor.name.as_str())).collect();
+        let known: Vec<&str> = std::iter::once("system")
+            .chain(factors.iter().map(|factor| factor.name.as_str()))
+            .collect();
         let message = format!("`{name}` is not varied in this experiment");
         design.refuse("compare", message, suggestion(name, &known, "varied"));
     }
@@ -433,14 +477,22 @@ impl Parts<'_> {
         let is_varied = factors::vary_kind(self.factors);
         for combination in factors::combinations(self.factors, problems) {
             let workload =
-                factors::with_levels(self.workload.0, self.factors, &combination, |place| match place {
-                    Place::Workload(option) => Some(option),
-                    _ => None,
+                factors::with_levels(self.workload.0, self.factors, &combination, |place| {
+                    match place {
+                        Place::Workload(option) => Some(option),
+                        _ => None,
+                    }
                 });
-            let load = factors::with_levels(self.load.0, self.factors, &combination, |place| match place {
-                Place::Load(key) => Some(key),
-                _ => None,
-            });
+            let load =
+                factors::with_levels(
+                    self.load.0,
+                    self.factors,
+                    &combination,
+                    |place| match place {
+                        Place::Load(key) => Some(key),
+                        _ => None,
+                    },
+                );
             let workload = workload::read(&workload, self.workload.1, is_varied, known, problems);
             let rules = Fields::new(&keys::LOAD, &load, self.load.1, problems);
             let load = load::rules(&rules, known.scripts, self.clients);
@@ -457,7 +509,11 @@ impl Parts<'_> {
                 match &change.place {
                     Place::QueryMode => variation.query_mode = QueryMode::named(&value),
                     Place::Setting { system, name } => {
-                        settings.push(SettingLevel { system: system.clone(), name: name.clone(), value });
+                        settings.push(SettingLevel {
+                            system: system.clone(),
+                            name: name.clone(),
+                            value,
+                        });
                     }
                     Place::Storage => variation.storage = Some(value),
                     Place::Endpoint => variation.endpoint = Some(value),
@@ -476,46 +532,51 @@ impl Parts<'_> {
 }
 
 impl Plan {
-    /// Draws the run order, such that treatments that can follow one another on the same data do so within their whole plot.
-    /// `data_set` names the data set of a treatment that leaves it as good as new; other treatments get data of their own
-    /// anyway and are a group together. What data sets workloads have is not known here, so [`parse`] takes none into account.
-    pub fn group_by_data(&mut self, data_set: impl Fn(&Self, &Treatment) -> Option<String>) {
-        let plots = if self.is_split() {
-            self.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
+    /// Draws the run order, such that configurations that can follow one another on the same data
+    /// do so within their restart group. `data_set` names the data set of a configuration that
+    /// leaves it as good as new; other configurations get data of their own anyway and are a group
+    /// together. What data sets workloads have is not known here, so [`parse`] takes none into
+    /// account.
+    pub fn group_by_data(&mut self, data_set: impl Fn(&Self, &Configuration) -> Option<String>) {
+        let restart_groups = if self.is_split() {
+            self.restart_groups().into_iter().map(|(_, configurations)| configurations).collect()
         } else {
-            vec![(0..self.treatments.len()).collect::<Vec<_>>()]
+            vec![(0..self.configurations.len()).collect::<Vec<_>>()]
         };
-        let grouped = |treatments: Vec<usize>| {
-            let named = treatments.into_iter().map(|at| (data_set(self, &self.treatments[at]), at));
+        let grouped = |configurations: Vec<usize>| {
+            let named =
+                configurations.into_iter().map(|at| (data_set(self, &self.configurations[at]), at));
             lists::grouped(named).into_iter().map(|(_, group)| group).collect()
         };
-        let plots: Vec<order::Plot> = plots.into_iter().map(grouped).collect();
-        self.trials = order::trials(&plots, self.blocks, self.seed);
+        let restart_groups: Vec<order::GroupOrder> =
+            restart_groups.into_iter().map(grouped).collect();
+        self.trials = order::trials(&restart_groups, self.blocks, self.seed);
     }
 
     /// As many blocks as the budget will probably hold, where there is one.
     fn fit_to_budget(&mut self) {
         let Some(budget) = self.budget else { return };
         let each = estimate::block(self).likely.0.max(1);
-        let trials = self.treatments.len().max(1);
+        let trials = self.configurations.len().max(1);
         let room = (TRIALS_MAX / trials).clamp(BLOCKS_AUTO.0 as usize, BLOCKS_AUTO.1 as usize);
         self.blocks = (budget.0 / each).clamp(u64::from(BLOCKS_AUTO.0), room as u64) as u32;
     }
 
-    /// How statements of a treatment travel: as its levels say, else as its system says.
+    /// How statements of a configuration travel: as its levels say, else as its system says.
     #[must_use]
-    pub fn query_mode(&self, treatment: &Treatment) -> QueryMode {
+    pub fn query_mode(&self, configuration: &Configuration) -> QueryMode {
         // Plans of format 1 before 2026-11 have the level only.
         let level = || {
-            let levels = self.factors.iter().zip(&treatment.levels);
+            let levels = self.factors.iter().zip(&configuration.levels);
             levels.into_iter().find(|(name, _)| *name == "system.query_mode")
         };
-        let chosen = treatment.variation.query_mode.or_else(|| QueryMode::named(level()?.1));
-        chosen.unwrap_or(self.systems[treatment.system].query_mode)
+        let chosen = configuration.variation.query_mode.or_else(|| QueryMode::named(level()?.1));
+        chosen.unwrap_or(self.systems[configuration.system].query_mode)
     }
 }
 
-/// Reads the file with a profile that was not chosen, and reports what is wrong within that profile.
+/// Reads the file with a profile that was not chosen, and reports what is wrong within that
+/// profile.
 fn check_profile(
     file: &Table,
     profile: &Entry,

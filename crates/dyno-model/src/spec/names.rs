@@ -1,6 +1,6 @@
 //! What a workload calls its transactions and statements, which only those know who can build it.
 
-use crate::plan::{SystemPlan, Treatment};
+use crate::plan::{Configuration, SystemPlan};
 
 /// Names of what has figures of its own.
 #[derive(Debug, Clone, Default)]
@@ -11,10 +11,11 @@ pub struct WorkloadNames {
     pub statements: Vec<String>,
 }
 
-/// The names of a treatment's workload on its system; `None` where there is something wrong with it, which is told elsewhere.
-pub type NamesOf = fn(&Treatment, &SystemPlan) -> Option<WorkloadNames>;
+/// The names of a configuration's workload on its system; `None` where there is something wrong
+/// with it, which is told elsewhere.
+pub type NamesOf = fn(&Configuration, &SystemPlan) -> Option<WorkloadNames>;
 
 /// Where nobody knows any.
-pub(super) fn unknown(_: &Treatment, _: &SystemPlan) -> Option<WorkloadNames> {
+pub(super) fn unknown(_: &Configuration, _: &SystemPlan) -> Option<WorkloadNames> {
     None
 }

@@ -22,7 +22,11 @@ pub(super) struct Known<'a> {
 }
 
 /// `script = "FILE"`, where there is one.
-pub(super) fn one_script(node: &Node, known: Known<'_>, problems: &Problems) -> Option<OptionValue> {
+pub(super) fn one_script(
+    node: &Node,
+    known: Known<'_>,
+    problems: &Problems,
+) -> Option<OptionValue> {
     let path = format!("workload.{SCRIPT}");
     if node.value.text().is_none() {
         wrong_type(node, &path, "a file", problems);
@@ -47,7 +51,8 @@ fn texts(
             Value::Number(value) if takes_values => value.to_string(),
             Value::Boolean(value) if takes_values => value.to_string(),
             _ => {
-                let expected = if takes_values { "a number, true, false or a text" } else { "a text" };
+                let expected =
+                    if takes_values { "a number, true, false or a text" } else { "a text" };
                 wrong_type(&entry.node, &format!("{path}.{:?}", entry.key), expected, problems);
                 return None;
             }
@@ -96,7 +101,8 @@ pub(super) fn value(
                 Value::List(items) => items,
                 _ => std::slice::from_ref(node),
             };
-            let kind = if *is_required { scripts::TextKind::Script } else { scripts::TextKind::Setup };
+            let kind =
+                if *is_required { scripts::TextKind::Script } else { scripts::TextKind::Setup };
             let place = scripts::Place { kind, ..known.scripts };
             scripts::read(items, node.span, &path, place, problems).map(OptionValue::Scripts)
         }

@@ -1,9 +1,9 @@
 //! Paths of a spec, which are relative to the folder that it lies in, wherever dyno runs.
 
 use crate::address::SYSTEM_AUTHORITIES;
+use crate::network_path::Via;
 use crate::plan::{ExistingSystem, PasswordSource, Plan, SystemSource};
 use crate::target::{Endpoint, Tls};
-use crate::way::Via;
 use std::path::{Path, PathBuf};
 
 /// A file as seen from the folder of a spec.
@@ -44,7 +44,8 @@ fn of_existing(existing: &mut ExistingSystem) -> Vec<&mut PathBuf> {
     if let PasswordSource::File(path) = &mut existing.password {
         paths.push(path);
     }
-    if let Tls::Verify { ca: Some(path) } | Tls::VerifyAuthority { ca: Some(path) } = &mut existing.tls
+    if let Tls::Verify { ca: Some(path) } | Tls::VerifyAuthority { ca: Some(path) } =
+        &mut existing.tls
         && *path != Path::new(SYSTEM_AUTHORITIES)
     {
         paths.push(path);

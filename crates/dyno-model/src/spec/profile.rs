@@ -17,8 +17,10 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
     let mut profiles = Vec::new();
     for entry in &table.entries {
         if keys::TOP.keys.iter().any(|key| key.name == entry.key) {
-            let message =
-                format!("`{0}` is a table of the spec and cannot be the name of a profile", entry.key);
+            let message = format!(
+                "`{0}` is a table of the spec and cannot be the name of a profile",
+                entry.key
+            );
             let help = format!("write `[profile.NAME]`, and `{}` under it", entry.key);
             problems.refuse(entry.key_span, message, help);
             break;
@@ -32,9 +34,9 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
                 profiles.push(entry.clone());
             }
             other => {
-                let message = format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
-                let help =
-                    "a key that stands under [profile] is the name of a profile: write `[profile.NAME]`";
+                let message =
+                    format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
+                let help = "a key that stands under [profile] is the name of a profile: write `[profile.NAME]`";
                 problems.refuse(entry.key_span, message, help);
             }
         }

@@ -21,8 +21,10 @@ pub(super) fn read(top: &Fields<'_>, systems: &[&str]) -> Vec<Published> {
 }
 
 fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
-    let source = fields.required_text("source", "say where the figures stand, with machine and year");
-    let series = fields.required_text("series", "name the curve, for example `series = \"MySQL 5.0.7\"`");
+    let source =
+        fields.required_text("source", "say where the figures stand, with machine and year");
+    let series =
+        fields.required_text("series", "name the curve, for example `series = \"MySQL 5.0.7\"`");
     let help = "add for example `metric = \"throughput\"`";
     let metric = fields.required_choice("metric", &METRICS, help);
     let clients = match (fields.node("clients"), fields.node("rows")) {
@@ -60,7 +62,8 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
 
 fn values(fields: &Fields<'_>) -> Vec<f64> {
     let Some(node) = fields.node("values") else {
-        fields.missing("values", "list one value per number of clients: `values = [310, 950, 1020]`");
+        fields
+            .missing("values", "list one value per number of clients: `values = [310, 950, 1020]`");
         return Vec::new();
     };
     let Value::List(items) = &node.value else {

@@ -5,8 +5,10 @@ use crate::units::Nanos;
 /// Longest duration a spec may name: a year. Keeps every sum of times far from the end of 64 bits.
 const DURATION_MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
-/// Units of time, with their length in seconds. Longer names first, so that `ms` is not read as `m`.
-const TIME_UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+/// Units of time, with their length in seconds. Longer names first, so that `ms` is not read as
+/// `m`.
+const TIME_UNITS: [(&str, f64); 5] =
+    [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
 /// Reads a duration; the error says what is wrong with the text.
 pub(super) fn duration(text: &str) -> Result<Nanos, String> {
@@ -16,7 +18,8 @@ pub(super) fn duration(text: &str) -> Result<Nanos, String> {
     }
     let mut seconds = 0.0;
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(rest.len());
+        let digits =
+            rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(rest.len());
         let (number, tail) = rest.split_at(digits);
         let value: f64 = number.replace('_', "").parse().map_err(|_| {
             if rest.starts_with('-') {
@@ -41,11 +44,13 @@ pub(super) fn duration(text: &str) -> Result<Nanos, String> {
     if seconds > DURATION_MAX_SECONDS {
         return Err("it is longer than a year".to_owned());
     }
-    // Up to a year in nanoseconds is below 2^55; rounding is to the nanosecond for anything below 104 days.
+    // Up to a year in nanoseconds is below 2^55; rounding is to the nanosecond for anything below
+    // 104 days.
     Ok(Nanos((seconds * 1e9).round() as u64))
 }
 
-/// Reads a rate, `500/s` or `30/min`, as a number per second; the error says what is wrong with the text.
+/// Reads a rate, `500/s` or `30/min`, as a number per second; the error says what is wrong with the
+/// text.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     let Some((number, unit)) = text.trim().split_once('/') else {
         return Err(format!("`{text}` does not say per what time"));
@@ -64,8 +69,8 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
     Ok(value / seconds)
 }
 
-/// Reads a size in bytes with a binary unit: `K`, `M`, `G`, `T`, also as `KiB`, `KB` and so on, all powers of 1024 as
-/// database settings have them.
+/// Reads a size in bytes with a binary unit: `K`, `M`, `G`, `T`, also as `KiB`, `KB` and so on, all
+/// powers of 1024 as database settings have them.
 pub(super) fn size(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
@@ -106,7 +111,8 @@ mod tests {
 
     #[test]
     fn rates_are_per_second_minute_or_hour() {
-        let rows = [("500/s", 500.0), ("2.5/s", 2.5), ("30/min", 0.5), ("1_800 / h", 0.5), (".5/s", 0.5)];
+        let rows =
+            [("500/s", 500.0), ("2.5/s", 2.5), ("30/min", 0.5), ("1_800 / h", 0.5), (".5/s", 0.5)];
         for (text, expected) in rows {
             assert_eq!(rate(text), Ok(expected), "{text}");
         }

@@ -1,4 +1,5 @@
-//! Reads one table of the spec: known keys, types, ranges. Whatever is wrong is reported and reading goes on.
+//! Reads one table of the spec: known keys, types, ranges. Whatever is wrong is reported and
+//! reading goes on.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{RATES, RATES_IN_WORDS, Section, Takes};
@@ -57,7 +58,10 @@ impl<'a> Fields<'a> {
 
     /// The value of a key. The key must be one of the section's.
     pub(super) fn node(&self, key: &str) -> Option<&'a Node> {
-        debug_assert!(self.section.keys.iter().any(|known| known.name == key), "{key} is not in keys.rs");
+        debug_assert!(
+            self.section.keys.iter().any(|known| known.name == key),
+            "{key} is not in keys.rs"
+        );
         self.table.get(key)
     }
 
@@ -76,7 +80,8 @@ impl<'a> Fields<'a> {
         self.problems.refuse(self.span, message, help);
     }
 
-    /// Reports that a required key is missing, unless it is there with a slip in its name, which is reported already.
+    /// Reports that a required key is missing, unless it is there with a slip in its name, which is
+    /// reported already.
     pub(super) fn missing(&self, key: &str, help: &str) {
         if self.is_mistyped(key) {
             return;
@@ -99,7 +104,12 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key, which has to be of a type.
-    fn typed<T>(&self, key: &str, expected: &str, of: impl Fn(&'a Value) -> Option<T>) -> Option<T> {
+    fn typed<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        of: impl Fn(&'a Value) -> Option<T>,
+    ) -> Option<T> {
         let node = self.node(key)?;
         let found = of(&node.value);
         if found.is_none() {
@@ -114,7 +124,8 @@ impl<'a> Fields<'a> {
 
     /// `true` or `false`.
     pub(super) fn boolean(&self, key: &str) -> Option<bool> {
-        let boolean = |value: &Value| if let Value::Boolean(value) = value { Some(*value) } else { None };
+        let boolean =
+            |value: &Value| if let Value::Boolean(value) = value { Some(*value) } else { None };
         self.typed(key, "true or false", boolean)
     }
 
@@ -123,13 +134,16 @@ impl<'a> Fields<'a> {
         self.node(key).and_then(|node| self.number(key, node))
     }
 
-    /// A whole number of a key, which holds it alone or in a list, in the range that the key declares.
+    /// A whole number of a key, which holds it alone or in a list, in the range that the key
+    /// declares.
     pub(super) fn number<T: TryFrom<i64>>(&self, key: &str, node: &Node) -> Option<T> {
-        let (Takes::Integer(range) | Takes::IntegerOrList(range) | Takes::Integers(range)) = self.takes(key)
+        let (Takes::Integer(range) | Takes::IntegerOrList(range) | Takes::Integers(range)) =
+            self.takes(key)
         else {
             unreachable!("{key} takes no whole number by keys.rs")
         };
-        integer(node, &self.path(key), range, self.problems).and_then(|number| T::try_from(number).ok())
+        integer(node, &self.path(key), range, self.problems)
+            .and_then(|number| T::try_from(number).ok())
     }
 
     pub(super) fn takes(&self, key: &str) -> &'static Takes {
@@ -152,11 +166,14 @@ impl<'a> Fields<'a> {
                 _ => example.to_owned(),
             };
             let message = format!("`{path}` must be a duration, not {}", node.value.type_name());
-            self.problems.report(Diagnostic::new(node.span, message).label("no duration").help(help));
+            self.problems
+                .report(Diagnostic::new(node.span, message).label("no duration").help(help));
             return None;
         };
         match quantity::duration(text) {
-            Err(reason) => self.refuse(key, format!("`{path}` is not a duration: {reason}"), example),
+            Err(reason) => {
+                self.refuse(key, format!("`{path}` is not a duration: {reason}"), example)
+            }
             Ok(Nanos(0)) if *is_positive => {
                 self.refuse(key, format!("`{path}` must be more than 0, got `{text}`"), example);
             }
@@ -176,7 +193,9 @@ impl<'a> Fields<'a> {
         let example = "write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`";
         let message = match &node.value {
             Value::Text(text) => match quantity::rate(text) {
-                Ok(rate) if RATES.contains(&rate) || is_zero_taken && rate == 0.0 => return Some(rate),
+                Ok(rate) if RATES.contains(&rate) || is_zero_taken && rate == 0.0 => {
+                    return Some(rate);
+                }
                 Ok(_) => format!("`{path}` must be {RATES_IN_WORDS}, got `{text}`"),
                 Err(reason) => format!("`{path}` is not a rate: {reason}"),
             },
@@ -198,7 +217,12 @@ impl<'a> Fields<'a> {
     }
 
     /// The same of a key that must be there.
-    pub(super) fn required_choice<T: Copy>(&self, key: &str, choices: &[(&str, T)], help: &str) -> Option<T> {
+    pub(super) fn required_choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&str, T)],
+        help: &str,
+    ) -> Option<T> {
         if self.node(key).is_none() {
             self.missing(key, help);
         }
@@ -217,9 +241,15 @@ impl<'a> Fields<'a> {
     }
 
     /// The tables of `[[key]]`, one after the other, under their rules.
-    pub(super) fn each(&self, key: &str, section: &'static Section) -> impl Iterator<Item = Self> + use<'a> {
+    pub(super) fn each(
+        &self,
+        key: &str,
+        section: &'static Section,
+    ) -> impl Iterator<Item = Self> + use<'a> {
         let problems = self.problems;
-        self.tables(key).into_iter().map(move |(table, span)| Self::new(section, table, span, problems))
+        self.tables(key)
+            .into_iter()
+            .map(move |(table, span)| Self::new(section, table, span, problems))
     }
 
     /// The tables of `[[key]]`.
@@ -227,7 +257,8 @@ impl<'a> Fields<'a> {
         let Some(node) = self.node(key) else { return Vec::new() };
         let heading = format!("[[{}]]", self.path(key));
         let Value::List(items) = &node.value else {
-            let message = format!("`{key}` must be a list of tables, not {}", node.value.type_name());
+            let message =
+                format!("`{key}` must be a list of tables, not {}", node.value.type_name());
             let help = format!("write the heading with two brackets: `{heading}`");
             self.problems.refuse(node.span, message, help);
             return Vec::new();
@@ -261,7 +292,13 @@ pub(super) fn unknown_system(span: Span, name: &str, known: &[&str], problems: &
 }
 
 /// Reports a word that is not among the allowed ones.
-pub(super) fn unknown_word(span: Span, path: &str, word: &str, words: &[&str], problems: &Problems) {
+pub(super) fn unknown_word(
+    span: Span,
+    path: &str,
+    word: &str,
+    words: &[&str],
+    problems: &Problems,
+) {
     let message = format!("`{path}` cannot be `{word}`");
     let label = format!("one of {}", list(words));
     let mut diagnostic = Diagnostic::new(span, message).label(label);

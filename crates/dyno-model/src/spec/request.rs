@@ -24,13 +24,18 @@ pub(super) fn read(workload: &Fields<'_>) -> Vec<RequestPlan> {
         let Some(request) = request(&fields) else { continue };
         if requests.iter().any(|other| other.name == request.name) {
             let message = format!("two requests are called `{}`", request.name);
-            fields.refuse("name", message, "each has response times of its own: give each its own name");
+            fields.refuse(
+                "name",
+                message,
+                "each has response times of its own: give each its own name",
+            );
         }
         requests.push(request);
     }
     if requests.is_empty() && workload.problems.is_empty() {
         let message = "workload `http` has no requests";
-        let help = "add for example:\n[[workload.request]]\nname = \"item\"\npath = \"/items/${key}\"";
+        let help =
+            "add for example:\n[[workload.request]]\nname = \"item\"\npath = \"/items/${key}\"";
         workload.refuse_table(message, help);
     }
     requests
@@ -85,7 +90,8 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
     let mut headers = BTreeMap::new();
     let Some((table, _)) = fields.table("headers") else { return headers };
     for entry in &table.entries {
-        let report = |span: Span, message: String, help: &str| fields.problems.refuse(span, message, help);
+        let report =
+            |span: Span, message: String, help: &str| fields.problems.refuse(span, message, help);
         let lower = entry.key.to_lowercase();
         if entry.key.is_empty() || !entry.key.bytes().all(is_token) {
             let help = "write letters, digits and hyphens";
@@ -100,10 +106,14 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
             continue;
         };
         if text.bytes().any(|byte| byte.is_ascii_control()) {
-            report(entry.node.span, format!("`{}` has a control character in it", entry.key), "take it out");
+            report(
+                entry.node.span,
+                format!("`{}` has a control character in it", entry.key),
+                "take it out",
+            );
         }
-        let has_variable =
-            check_template(fields, &entry.node, text).is_some_and(|it| it.variables().next().is_some());
+        let has_variable = check_template(fields, &entry.node, text)
+            .is_some_and(|it| it.variables().next().is_some());
         if SECRET_HEADERS.contains(&lower.as_str()) && !has_variable {
             fields.problems.hide(entry.node.span);
             let help = format!(
@@ -118,14 +128,17 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
 }
 
 fn check_template(fields: &Fields<'_>, node: &Node, text: &str) -> Option<Template> {
-    let refuse = |error: TemplateError| fields.problems.refuse(node.span, error.message, error.help);
+    let refuse =
+        |error: TemplateError| fields.problems.refuse(node.span, error.message, error.help);
     Template::parse(text).map_err(refuse).ok()
 }
 
 fn statuses(fields: &Fields<'_>) -> Vec<u16> {
     let Some(node) = fields.node("status") else { return Vec::new() };
     match &node.value {
-        Value::List(items) => items.iter().filter_map(|item| fields.number("status", item)).collect(),
+        Value::List(items) => {
+            items.iter().filter_map(|item| fields.number("status", item)).collect()
+        }
         _ => fields.integer("status").into_iter().collect(),
     }
 }

@@ -21,11 +21,11 @@ pub enum TextKind {
     Setup,
 }
 
-/// Setups up to this size lie in the plan, once per treatment; larger ones stay in their files.
+/// Setups up to this size lie in the plan, once per configuration; larger ones stay in their files.
 const KEPT_MAX: usize = 256 << 10;
 
-/// The options that scripts of a workload declare, whose texts are among its options. `None`: they declare none and take whatever is given. An
-/// error says what is wrong with a script, in words.
+/// The options that scripts of a workload declare, whose texts are among its options. `None`: they
+/// declare none and take whatever is given. An error says what is wrong with a script, in words.
 pub type DeclaredOptions = fn(&WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String>;
 
 /// Where files that a spec names are looked for.
@@ -43,18 +43,31 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// The text of a script in a file.
-    fn script(self, file: &str, span: Span, problems: &Problems) -> Option<(String, Option<ScriptFile>)> {
+    fn script(
+        self,
+        file: &str,
+        span: Span,
+        problems: &Problems,
+    ) -> Option<(String, Option<ScriptFile>)> {
         let text = self.text("script", file, span, problems)?;
         if self.kind == TextKind::Script || text.len() <= KEPT_MAX {
             return Some((text, None));
         }
-        let file =
-            ScriptFile { path: beside(self.spec, Path::new(file)), checksum: checksum(text.as_bytes()) };
+        let file = ScriptFile {
+            path: beside(self.spec, Path::new(file)),
+            checksum: checksum(text.as_bytes()),
+        };
         Some((String::new(), Some(file)))
     }
 
     /// The text of a file that the spec names; `what` is what it is to the user.
-    pub(super) fn text(self, what: &str, file: &str, span: Span, problems: &Problems) -> Option<String> {
+    pub(super) fn text(
+        self,
+        what: &str,
+        file: &str,
+        span: Span,
+        problems: &Problems,
+    ) -> Option<String> {
         let read = match self.read {
             Some(read) => read(&beside(self.spec, Path::new(file)), self.kind),
             None => Err("no file can be read here".to_owned()),
@@ -87,7 +100,9 @@ pub(super) fn read(
     for item in items {
         let script = match &item.value {
             Value::Text(text) => named_file(text, item.span, place, problems),
-            Value::Table(table) => table_of(&Fields::new(&SCRIPT, table, item.span, problems), place),
+            Value::Table(table) => {
+                table_of(&Fields::new(&SCRIPT, table, item.span, problems), place)
+            }
             _ => {
                 wrong_type(item, path, "a file or a table", problems);
                 None
@@ -147,7 +162,8 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
             )
         }
         (None, None) => {
-            let help = "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`";
+            let help =
+                "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`";
             fields.missing("sql", help);
             return None;
         }

@@ -17,7 +17,8 @@ const SECONDS_MAX: f64 = 259_200.0;
 
 const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\", \"500/s\"]`, `clients = 8` or `file = \"day.csv\"`";
 
-/// Reads all stages; `None` when they cannot be made sense of. `clients` are the numbers of clients that the load may have.
+/// Reads all stages; `None` when they cannot be made sense of. `clients` are the numbers of clients
+/// that the load may have.
 pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<Stages> {
     let span = load.node("stages")?.span;
     let refuse = |span: Span, message: &str, help: &str| {
@@ -52,7 +53,11 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
         return refuse(span, "all stages have a load of 0", EXAMPLE);
     }
     if stages.length().as_secs_f64() > SECONDS_MAX {
-        return refuse(span, "the stages last longer than three days", "squeeze a file with `duration`");
+        return refuse(
+            span,
+            "the stages last longer than three days",
+            "squeeze a file with `duration`",
+        );
     }
     if let (LoadBy::Clients, Some(least)) = (by, clients.iter().min())
         && highest > f64::from(*least)
@@ -152,7 +157,8 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
         last = line;
         let number = |column: usize| {
             let text = record.get(column).unwrap_or_default();
-            let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+            let number =
+                text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
             number.ok_or((line, format!("`{text}` is not a number of 0 or more")))
         };
         let (time, load) = (number(seconds)?, number(loads)?);
@@ -161,7 +167,9 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
             Some((before, _)) if time <= *before => {
                 return Err((line, format!("times must rise, and {time} comes after {before}")));
             }
-            _ if time > 1e9 => return Err((line, format!("{time} seconds are more than a lifetime"))),
+            _ if time > 1e9 => {
+                return Err((line, format!("{time} seconds are more than a lifetime")));
+            }
             _ => {}
         }
         let is_possible = match by {

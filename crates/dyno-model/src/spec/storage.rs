@@ -16,7 +16,8 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
     let mut storages: Vec<Storage> = Vec::new();
     for fields in top.each("storage", &STORAGE) {
         let name = fields.required_text("name", "add for example `name = \"raid1\"`");
-        let data = fields.required_text("data", "name a folder, for example `data = \"/mnt/raid1\"`");
+        let data =
+            fields.required_text("data", "name a folder, for example `data = \"/mnt/raid1\"`");
         let log = fields.text("log").map(PathBuf::from);
         let before = fields.text("before").map(str::to_owned);
         let after = fields.text("after").map(str::to_owned);
@@ -26,25 +27,42 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
             let message = format!("two storages are called `{name}`");
             fields.refuse("name", message, "levels name them: give each its own");
         }
-        storages.push(Storage { name: name.to_owned(), data: data.into(), log, before, after, time_limit });
+        storages.push(Storage {
+            name: name.to_owned(),
+            data: data.into(),
+            log,
+            before,
+            after,
+            time_limit,
+        });
     }
     storages
 }
 
 /// Levels must name storages, and dyno must start the systems.
-pub(super) fn check(factors: &[Factor], storages: &[Storage], systems: &[SystemPlan], problems: &Problems) {
+pub(super) fn check(
+    factors: &[Factor],
+    storages: &[Storage],
+    systems: &[SystemPlan],
+    problems: &Problems,
+) {
     let names: Vec<&str> = storages.iter().map(|storage| storage.name.as_str()).collect();
     let mut first: Option<Span> = None;
-    for change in factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Storage) {
+    for change in
+        factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Storage)
+    {
         first = first.or(Some(change.key_span));
         let name = change.node.value.scalar_text().unwrap_or_default();
         if !names.contains(&name.as_str()) {
             let message = format!("no storage is called `{name}`");
             let help = match names[..] {
-                [] => "add for example:\n[[storage]]\nname = \"raid1\"\ndata = \"/mnt/raid1\"".to_owned(),
+                [] => "add for example:\n[[storage]]\nname = \"raid1\"\ndata = \"/mnt/raid1\""
+                    .to_owned(),
                 _ => suggestion(&name, &names, "storages"),
             };
-            problems.report(Diagnostic::new(change.node.span, message).label("not a storage").help(help));
+            problems.report(
+                Diagnostic::new(change.node.span, message).label("not a storage").help(help),
+            );
         }
     }
     let Some(span) = first else { return };
@@ -55,7 +73,8 @@ pub(super) fn check(factors: &[Factor], storages: &[Storage], systems: &[SystemP
         SystemSource::Managed(server) if server.kind.engine().is_server() => None,
         _ => Some("dyno starts no server for it"),
     };
-    if let Some((system, why)) = systems.iter().find_map(|system| Some((system, refusal(system)?))) {
+    if let Some((system, why)) = systems.iter().find_map(|system| Some((system, refusal(system)?)))
+    {
         let message = format!("storage cannot be varied of `{}`: {why}", system.name);
         problems.refuse(span, message, "measure it in an experiment of its own");
     }

@@ -1,14 +1,14 @@
 //! `[[system]]`: what is measured.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
-use super::keys::{MONITOR, SERVER, STEERING, SYSTEM};
+use super::keys::{HOOKS, MONITOR, SERVER, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
 use crate::address::{Address, Key};
 use crate::engine::Clustering;
 use crate::plan::{
-    DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SteeringPlan,
-    SystemPlan, SystemSource, TurnsPlan,
+    DataPolicy, ExclusivePlan, ExistingSystem, HooksPlan, ManagedServer, MonitorPlan,
+    PasswordSource, ServerKind, SystemPlan, SystemSource,
 };
 use crate::target::{QueryMode, Target};
 use crate::units::Nanos;
@@ -20,19 +20,21 @@ const DATA_POLICIES: [(&str, DataPolicy); 3] =
     [("own", DataPolicy::Own), ("existing", DataPolicy::Existing), ("copy", DataPolicy::Copy)];
 
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
-const STEERING_LIMIT_DEFAULT: Nanos = Nanos(300_000_000_000);
+const HOOKS_LIMIT_DEFAULT: Nanos = Nanos(300_000_000_000);
 
 /// What a variable of the environment holds, where there is an environment.
 pub(super) type Variable = Option<fn(&str) -> Option<String>>;
 
-/// Reads all systems. Those with errors are left out, which matters to nobody: there will be no plan.
+/// Reads all systems. Those with errors are left out, which matters to nobody: there will be no
+/// plan.
 pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> Vec<SystemPlan> {
     let tables = top.tables("system");
     let is_given = top.node("system").is_some();
     if tables.is_empty()
         && (!is_given || matches!(top.node("system"), Some(Node { value: Value::List(_), .. })))
     {
-        let help = "add for example:\n[[system]]\nname = \"MariaDB\"\nserver = { kind = \"mariadb\" }";
+        let help =
+            "add for example:\n[[system]]\nname = \"MariaDB\"\nserver = { kind = \"mariadb\" }";
         top.missing("system", help);
     }
     let mut names: Vec<(&str, Span)> = Vec::new();
@@ -59,10 +61,17 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> 
 }
 
 /// `extended` exists in PostgreSQL's protocol only.
-pub(super) fn check_query_mode(mode: QueryMode, system: &SystemPlan, span: Span, problems: &Problems) {
+pub(super) fn check_query_mode(
+    mode: QueryMode,
+    system: &SystemPlan,
+    span: Span,
+    problems: &Problems,
+) {
     if mode == QueryMode::Extended && !system.engine().traits().has_extended_queries {
-        let message =
-            format!("query mode `extended` exists for PostgreSQL only, and `{}` is not", system.name);
+        let message = format!(
+            "query mode `extended` exists for PostgreSQL only, and `{}` is not",
+            system.name
+        );
         problems.refuse(span, message, "use `prepared` or `simple`");
     }
 }
@@ -70,7 +79,8 @@ pub(super) fn check_query_mode(mode: QueryMode, system: &SystemPlan, span: Span,
 fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, Span)>) {
     let span = fields.place("name");
     if name.chars().any(char::is_control) || name.chars().count() > 60 || name.trim() != name {
-        let message = "a system's name must be one line of at most 60 characters without blanks around it";
+        let message =
+            "a system's name must be one line of at most 60 characters without blanks around it";
         fields.problems.report(Diagnostic::new(span, message));
     }
     if let Some((_, first)) = names.iter().find(|(other, _)| *other == name) {
@@ -83,7 +93,11 @@ fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, 
 }
 
 /// The system, and the time that connecting to it may take.
-fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option<(SystemSource, Nanos)> {
+fn source(
+    fields: &Fields<'_>,
+    sources: &[Source],
+    variable: Variable,
+) -> Option<(SystemSource, Nanos)> {
     let url = fields.node("url").or(fields.node("url_env"));
     let server = fields.node("server");
     match (url, server) {
@@ -112,7 +126,7 @@ fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option
             let useless = [
                 ("data", "a server that dyno starts is empty"),
                 ("monitor", "a server that dyno starts is monitored where it is"),
-                ("steering", "dyno gives a server that it starts its settings itself"),
+                ("hooks", "dyno gives a server that it starts its settings itself"),
             ];
             for (key, why) in useless {
                 if fields.node(key).is_some() {
@@ -124,11 +138,19 @@ fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option
     }
 }
 
-fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option<(ExistingSystem, Nanos)> {
+fn existing(
+    fields: &Fields<'_>,
+    sources: &[Source],
+    variable: Variable,
+) -> Option<(ExistingSystem, Nanos)> {
     let of_variable = fields.node("url_env").and_then(|_| variable_name(fields, "url_env"));
     let text = match (fields.node("url"), fields.node("url_env")) {
         (Some(_), Some(_)) => {
-            fields.refuse("url_env", "`url` and `url_env` cannot both be given", "remove one of them");
+            fields.refuse(
+                "url_env",
+                "`url` and `url_env` cannot both be given",
+                "remove one of them",
+            );
             return None;
         }
         (None, Some(_)) => {
@@ -136,13 +158,17 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
             let value = variable.and_then(|variable| variable(name));
             if value.is_none() {
                 let message = format!("`url_env`: the environment variable {name} is not set");
-                fields.refuse("url_env", message, format!("export {name}=... before dyno is started"));
+                fields.refuse(
+                    "url_env",
+                    message,
+                    format!("export {name}=... before dyno is started"),
+                );
             }
             value?
         }
-        _ => {
-            fields.required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?.to_owned()
-        }
+        _ => fields
+            .required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?
+            .to_owned(),
     };
     let key = if of_variable.is_some() { "url_env" } else { "url" };
     let whole = fields.node(key)?.span;
@@ -155,7 +181,8 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
         fields.problems.hide(place(range));
     }
     if let Some(range) = address.range(Key::PasswordFile) {
-        let help = "take it out, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
+        let help =
+            "take it out, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
         report("a spec has no `passfile`", place(range), help);
     }
     match address.target() {
@@ -172,13 +199,22 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
         Ok(target) => {
             let password = password_of(&target, of_variable, fields);
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
-            if data == DataPolicy::Copy && !(target.engine.has_sql() && target.engine.keeps_data()) {
+            if data == DataPolicy::Copy && !(target.engine.has_sql() && target.engine.keeps_data())
+            {
                 let message = format!("{} keeps no data that could be copied", target.engine);
                 fields.refuse("data", message, "leave `data` out");
             }
-            let (monitor, steering) = (monitor(fields), steering(fields));
-            let Target { engine, endpoint, user, database, tls, client_certificate, session_setup, .. } =
-                target;
+            let (monitor, hooks) = (monitor(fields), hooks(fields));
+            let Target {
+                engine,
+                endpoint,
+                user,
+                database,
+                tls,
+                client_certificate,
+                session_setup,
+                ..
+            } = target;
             let system = ExistingSystem {
                 engine,
                 endpoint,
@@ -190,7 +226,7 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
                 session_setup,
                 data,
                 monitor,
-                steering,
+                hooks,
             };
             Some((system, target.connect_timeout.into()))
         }
@@ -198,7 +234,11 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
 }
 
 /// Where the password is that the URL does not hold; the URL, where it does.
-fn password_of(target: &Target, of_variable: Option<String>, fields: &Fields<'_>) -> PasswordSource {
+fn password_of(
+    target: &Target,
+    of_variable: Option<String>,
+    fields: &Fields<'_>,
+) -> PasswordSource {
     if !target.engine.is_server() {
         refuse_password(fields, &format!("`{}` knows no passwords", target.engine));
         return PasswordSource::None;
@@ -215,7 +255,8 @@ fn password_of(target: &Target, of_variable: Option<String>, fields: &Fields<'_>
 
 fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
     let fields = system.inner("monitor", &MONITOR)?;
-    let command = fields.required_text("command", "add for example `command = \"ssh db.example sh\"`");
+    let command =
+        fields.required_text("command", "add for example `command = \"ssh db.example sh\"`");
     let pid_file = fields.text("pid_file");
     if pid_file.is_some_and(|file| file.is_empty() || file.contains(char::is_whitespace)) {
         let message = "`system.monitor.pid_file` must be a path without blanks";
@@ -224,36 +265,41 @@ fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
     Some(MonitorPlan { command: command?.to_owned(), pid_file: pid_file.map(str::to_owned) })
 }
 
-fn steering(system: &Fields<'_>) -> Option<Box<SteeringPlan>> {
-    let fields = system.inner("steering", &STEERING)?;
+fn hooks(system: &Fields<'_>) -> Option<Box<HooksPlan>> {
+    let fields = system.inner("hooks", &HOOKS)?;
     let [apply, restart, start, stop] =
         ["apply", "restart", "start", "stop"].map(|key| fields.text(key).map(str::to_owned));
-    let turns = (start.is_some() || stop.is_some()).then(|| {
+    let exclusive = (start.is_some() || stop.is_some()).then(|| {
         // Without one of them there is no plan; what follows is not told a second time.
-        TurnsPlan { start: start.unwrap_or_default(), stop: stop.unwrap_or_default() }
+        ExclusivePlan { start: start.unwrap_or_default(), stop: stop.unwrap_or_default() }
     });
-    if let Some(TurnsPlan { start, stop }) = &turns {
+    if let Some(ExclusivePlan { start, stop }) = &exclusive {
         if start.is_empty() {
-            fields.missing("start", "add for example `start = \"docker run --detach --name db ...\"`");
+            fields.missing(
+                "start",
+                "add for example `start = \"docker run --detach --name db ...\"`",
+            );
         }
         if stop.is_empty() {
-            let help = "what `start` starts must end; for example `stop = \"docker rm --force db\"`";
+            let help =
+                "what `start` starts must end; for example `stop = \"docker rm --force db\"`";
             fields.missing("stop", help);
         }
     }
-    if turns.is_some() && restart.is_some() {
+    if exclusive.is_some() && restart.is_some() {
         let help = "leave it out: dyno stops and starts the system";
         fields.refuse_table("`restart` does not go with `start` and `stop`", help);
     }
-    if apply.is_none() && restart.is_none() && turns.is_none() {
+    if apply.is_none() && restart.is_none() && exclusive.is_none() {
         let help = "add for example `restart = \"docker restart db\"`";
-        fields.refuse_table("`steering` names no command", help);
+        fields.refuse_table("`hooks` names no command", help);
     }
-    let time_limit = fields.duration("time_limit").unwrap_or(STEERING_LIMIT_DEFAULT);
-    Some(Box::new(SteeringPlan { apply, restart, turns, time_limit }))
+    let time_limit = fields.duration("time_limit").unwrap_or(HOOKS_LIMIT_DEFAULT);
+    Some(Box::new(HooksPlan { apply, restart, exclusive, time_limit }))
 }
 
-/// A part of a text value as a place of the file; the whole value when the text was written with escapes.
+/// A part of a text value as a place of the file; the whole value when the text was written with
+/// escapes.
 fn inside(span: Span, text: &str, part: std::ops::Range<usize>, sources: &[Source]) -> Span {
     let written = &sources[span.source].text[span.start..span.end];
     let Some(quote) = written.find(text) else { return span };
@@ -277,9 +323,8 @@ fn password(fields: &Fields<'_>) -> PasswordSource {
             fields.refuse("password_file", message, "remove one of them");
             PasswordSource::None
         }
-        (Some(_), None) => {
-            variable_name(fields, "password_env").map_or(PasswordSource::None, PasswordSource::Environment)
-        }
+        (Some(_), None) => variable_name(fields, "password_env")
+            .map_or(PasswordSource::None, PasswordSource::Environment),
         (None, Some(file)) => PasswordSource::File(PathBuf::from(file)),
     }
 }
@@ -288,7 +333,10 @@ fn password(fields: &Fields<'_>) -> PasswordSource {
 fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
     let name = fields.text(key)?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+    if !name.is_empty()
+        && name.chars().all(is_name)
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+    {
         return Some(name.to_owned());
     }
     fields.problems.hide(fields.place(key)); // somebody may have written the password itself
@@ -316,7 +364,8 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let kind = fields.required_choice("kind", &kinds, "add for example `kind = \"mariadb\"`");
     let bin_dir = fields.text("bin_dir").map(PathBuf::from);
     let scratch = fields.text("scratch").map(PathBuf::from);
-    let settings = fields.table("settings").map(|(table, _)| settings(table, &fields)).unwrap_or_default();
+    let settings =
+        fields.table("settings").map(|(table, _)| settings(table, &fields)).unwrap_or_default();
     let (nodes, data_nodes) = (fields.integer("nodes"), fields.integer("data_nodes"));
     let default = ManagedServer::new(kind?);
     let kind = default.kind;
@@ -328,7 +377,12 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
             format!("{kind} has no replica to wait for"),
             "postgres-replica",
         ),
-        ("data_nodes", default.data_nodes > 0, format!("{kind} has no nodes for data alone"), "ndb"),
+        (
+            "data_nodes",
+            default.data_nodes > 0,
+            format!("{kind} has no nodes for data alone"),
+            "ndb",
+        ),
     ];
     for (key, is_of_use, why, other) in useless {
         if fields.node(key).is_some() && !is_of_use {
@@ -336,7 +390,8 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
             fields.refuse(key, format!("`{key}` has no use here: {why}"), help);
         }
     }
-    let (nodes, data_nodes) = (nodes.unwrap_or(default.nodes), data_nodes.unwrap_or(default.data_nodes));
+    let (nodes, data_nodes) =
+        (nodes.unwrap_or(default.nodes), data_nodes.unwrap_or(default.data_nodes));
     let is_synchronous = fields.boolean("synchronous").unwrap_or(false);
     Some(ManagedServer { settings, bin_dir, scratch, nodes, data_nodes, is_synchronous, kind })
 }

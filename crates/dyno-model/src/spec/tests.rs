@@ -11,6 +11,7 @@ mod databases;
 mod faults;
 mod find;
 mod growth;
+mod hooks;
 mod mistakes;
 mod passwords;
 mod paths;
@@ -18,7 +19,6 @@ mod primary;
 mod profiles;
 mod scripts;
 mod stages;
-mod steering;
 
 /// A catalog like the engine's, with an option of every type.
 fn catalog() -> Vec<WorkloadDescription> {
@@ -29,10 +29,19 @@ fn catalog() -> Vec<WorkloadDescription> {
             summary: "",
             audit: "",
             options: vec![
-                option("rows", OptionKind::Integer { min: 1, max: 1_000_000 }, OptionValue::Integer(100)),
+                option(
+                    "rows",
+                    OptionKind::Integer { min: 1, max: 1_000_000 },
+                    OptionValue::Integer(100),
+                ),
                 option(
                     "variant",
-                    OptionKind::Choice(&["read-modify-write", "in-place", "for-update", "optimistic"]),
+                    OptionKind::Choice(&[
+                        "read-modify-write",
+                        "in-place",
+                        "for-update",
+                        "optimistic",
+                    ]),
                     OptionValue::Text("read-modify-write".to_owned()),
                 ),
             ],
@@ -42,7 +51,11 @@ fn catalog() -> Vec<WorkloadDescription> {
             summary: "",
             audit: "",
             options: vec![
-                option("rows", OptionKind::Integer { min: 0, max: 1_000_000 }, OptionValue::Integer(0)),
+                option(
+                    "rows",
+                    OptionKind::Integer { min: 0, max: 1_000_000 },
+                    OptionValue::Integer(0),
+                ),
                 option(
                     "rows_per_insert",
                     OptionKind::Integer { min: 1, max: 1_000 },
@@ -61,7 +74,11 @@ fn catalog() -> Vec<WorkloadDescription> {
                     OptionKind::Number { min: 0.0, max: 5.0 },
                     OptionValue::Number(0.8),
                 ),
-                option("pad_bytes", OptionKind::Integer { min: 0, max: 1 << 30 }, OptionValue::Integer(60)),
+                option(
+                    "pad_bytes",
+                    OptionKind::Integer { min: 0, max: 1 << 30 },
+                    OptionValue::Integer(60),
+                ),
             ],
         },
     ]
@@ -102,10 +119,13 @@ fn good() -> Plan {
 #[test]
 fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
     let plan = good();
-    assert_eq!((plan.name.as_str(), plan.title.as_str(), plan.blocks, plan.seed), ("rush", "A rush", 5, 1));
-    assert_eq!(plan.treatments.len(), 4);
+    assert_eq!(
+        (plan.name.as_str(), plan.title.as_str(), plan.blocks, plan.seed),
+        ("rush", "A rush", 5, 1)
+    );
+    assert_eq!(plan.configurations.len(), 4);
     assert_eq!(plan.trials.len(), 20);
-    let first = &plan.treatments[0];
+    let first = &plan.configurations[0];
     assert_eq!((first.system, first.clients), (0, 1));
     assert_eq!(first.workload.options.count("rows"), 100);
     assert_eq!(
@@ -132,8 +152,8 @@ fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
 fn a_profile_is_laid_over_the_file_and_its_stop_rule_replaces_the_other() {
     let (_, plan) = parse(Input { profile: Some("smoke"), ..input(GOOD) }, &catalog()).unwrap();
     assert_eq!((plan.profile.as_deref(), plan.blocks), (Some("smoke"), 2));
-    assert_eq!(plan.treatments.len(), 2);
-    let load = &plan.treatments[0].load;
+    assert_eq!(plan.configurations.len(), 2);
+    let load = &plan.configurations[0].load;
     assert_eq!(load.stop, StopRule::Duration(Nanos(10_000_000_000)));
     assert_eq!((load.warmup, load.time_limit), (Nanos(1_000_000_000), Nanos(10_000_000_000)));
 }
@@ -148,7 +168,7 @@ fn arguments_are_laid_over_the_profile() {
     let overrides = ["load.clients=[5]", "design.blocks = 3"].map(str::to_owned);
     let input = Input { profile: Some("smoke"), overrides: &overrides, ..input(GOOD) };
     let (_, plan) = parse(input, &catalog()).unwrap();
-    assert_eq!((plan.treatments[0].clients, plan.blocks), (5, 3));
+    assert_eq!((plan.configurations[0].clients, plan.blocks), (5, 3));
 }
 
 #[test]
@@ -163,11 +183,12 @@ fn an_argument_may_be_toml_or_bare_text_and_reach_into_a_system_by_name() {
     ])
     .unwrap();
     assert_eq!(plan.title, "Bare words");
-    assert_eq!(plan.treatments[0].load.stop, StopRule::Duration(Nanos(30_000_000_000)));
-    assert_eq!(plan.treatments[0].workload.options.text("variant"), "in-place");
-    assert_eq!(plan.query_mode(&plan.treatments[2]), QueryMode::Simple);
+    assert_eq!(plan.configurations[0].load.stop, StopRule::Duration(Nanos(30_000_000_000)));
+    assert_eq!(plan.configurations[0].workload.options.text("variant"), "in-place");
+    assert_eq!(plan.query_mode(&plan.configurations[2]), QueryMode::Simple);
     let SystemSource::Managed(server) = &plan.systems[0].source else { panic!("managed") };
-    let settings: Vec<_> = server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let settings: Vec<_> =
+        server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(settings, ["cache_size=-2000", "journal_mode=OFF", "mmap_size=16"]);
 }
 
@@ -211,13 +232,13 @@ load.transactions = [10, 20]
 "#;
     let (_, plan) = parse(input(text), &catalog()).unwrap();
     assert_eq!(plan.factors, ["workload.variant", "load.transactions", "system.query_mode"]);
-    assert_eq!(plan.treatments.len(), 32);
-    let levels = |i: usize| plan.treatments[i].levels.join(" ");
+    assert_eq!(plan.configurations.len(), 32);
+    let levels = |i: usize| plan.configurations[i].levels.join(" ");
     assert_eq!(
         (levels(0), levels(2), levels(4)),
         ("in-place 10 simple".into(), "in-place 10 extended".into(), "in-place 20 simple".into())
     );
-    let last = plan.treatments.last().unwrap();
+    let last = plan.configurations.last().unwrap();
     assert_eq!((last.system, last.clients), (1, 2));
     assert_eq!(last.workload.options.text("variant"), "for-update");
     assert_eq!(last.load.stop, StopRule::Transactions(20));
@@ -238,14 +259,18 @@ job = [
 ]
 "#;
     let (_, plan) = parse(input(text), &catalog()).unwrap();
-    let found: Vec<_> = plan.treatments.iter().map(|of| (of.workload.kind.as_str(), of.clients)).collect();
+    let found: Vec<_> =
+        plan.configurations.iter().map(|of| (of.workload.kind.as_str(), of.clients)).collect();
     assert_eq!(found, [("rush", 1), ("rush", 2), ("oltp_read_write", 1), ("oltp_read_write", 2)]);
-    assert_eq!(plan.treatments[0].workload.options.count("rows"), 7);
-    assert!(plan.treatments[2].workload.options.boolean("skip_trx"));
+    assert_eq!(plan.configurations[0].workload.options.count("rows"), 7);
+    assert!(plan.configurations[2].workload.options.boolean("skip_trx"));
     let plain = text
         .replace("job = [", "unused = [")
         .replace("unused", "workload.kind = [\"rush\", \"rush2\"]\nunused");
-    assert!(errors(&plain).iter().any(|error| error.contains("set by two levels at once")), "{plain}");
+    assert!(
+        errors(&plain).iter().any(|error| error.contains("set by two levels at once")),
+        "{plain}"
+    );
 }
 
 const SETTINGS: &str = r#"
@@ -269,16 +294,19 @@ blocks = 1
 fn settings_are_varied_for_all_servers_or_for_one_and_levels_may_have_names() {
     let (_, plan) = parse(input(SETTINGS), &catalog()).unwrap();
     assert_eq!(plan.factors, ["server.settings.innodb_buffer_pool_size", "threads"]);
-    assert_eq!(plan.treatments.len(), 2 * 2 * 2 * 2);
+    assert_eq!(plan.configurations.len(), 2 * 2 * 2 * 2);
     let find = |system: usize, levels: [&str; 2]| {
-        let is_it = |of: &&Treatment| of.system == system && of.levels == levels;
-        plan.treatments.iter().find(is_it).expect("full factorial")
+        let is_it = |of: &&Configuration| of.system == system && of.levels == levels;
+        plan.configurations.iter().find(is_it).expect("full factorial")
     };
     let pool = find(0, ["8G", "pool"]);
     let server = plan.server(pool).unwrap();
     let settings: Vec<String> =
         server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    assert_eq!(settings, ["innodb_buffer_pool_size=8G", "sync_binlog=1", "thread_handling=pool-of-threads"]);
+    assert_eq!(
+        settings,
+        ["innodb_buffer_pool_size=8G", "sync_binlog=1", "thread_handling=pool-of-threads"]
+    );
     assert_eq!(pool.load.attempts_max, 1);
     let other = plan.server(find(1, ["4G", "pool"])).unwrap();
     assert_eq!(other.settings["plugin_load_add"], "thread_pool.so");
@@ -311,11 +339,16 @@ proxy = { kind = "haproxy" }
 "#;
     let (_, plan) = parse(input(text), &catalog()).unwrap();
     assert!(plan.is_split());
-    assert_eq!((plan.treatments.len(), plan.whole_plots().len(), plan.starts()), (8, 2, 2 * 5));
-    let last = plan.treatments.last().unwrap();
+    assert_eq!(
+        (plan.configurations.len(), plan.restart_groups().len(), plan.starts()),
+        (8, 2, 2 * 5)
+    );
+    let last = plan.configurations.last().unwrap();
     assert_eq!(plan.storage(last).unwrap().name, "raid5");
     assert_eq!(plan.server(last).unwrap().scratch.unwrap().to_str(), Some("/mnt/raid5"));
-    assert!(matches!(&plan.endpoint(last).unwrap().via, Via::Proxy(proxy) if proxy.threads == Some(2)));
+    assert!(
+        matches!(&plan.endpoint(last).unwrap().via, Via::Proxy(proxy) if proxy.threads == Some(2))
+    );
     let names: Vec<&str> = plan.endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
     assert_eq!(names, ["tcp", "proxied"], "what no level names is not in the plan");
     let ways = text.replace("storage = [\"raid1\", \"raid5\"], ", "");
@@ -323,14 +356,14 @@ proxy = { kind = "haproxy" }
 }
 
 #[test]
-fn excluded_treatments_are_in_no_block() {
+fn excluded_configurations_are_in_no_block() {
     let exclude = "exclude = [{ system = \"P\", threads = \"pool\" }, { clients = [2, 64], \
                    server.settings.innodb_buffer_pool_size = [\"4G\", \"8G\"], threads = \"as they come\" }]";
     let text = SETTINGS.replace("blocks = 1", &format!("blocks = 2\n{exclude}"));
     let (_, plan) = parse(input(&text), &catalog()).unwrap();
-    assert_eq!((plan.treatments.len(), plan.trials.len()), (16 - 4 - 4, 2 * 8));
-    assert!(plan.treatments.iter().all(|of| of.system == 0 || of.levels[1] != "pool"));
-    assert!(plan.treatments.iter().all(|of| of.clients == 1 || of.levels[1] == "pool"));
+    assert_eq!((plan.configurations.len(), plan.trials.len()), (16 - 4 - 4, 2 * 8));
+    assert!(plan.configurations.iter().all(|of| of.system == 0 || of.levels[1] != "pool"));
+    assert!(plan.configurations.iter().all(|of| of.clients == 1 || of.levels[1] == "pool"));
 }
 
 #[test]
@@ -350,17 +383,25 @@ fn published_figures_are_kept() {
     );
     let (_, plan) = parse(input(&text), &catalog()).unwrap();
     let published = &plan.published[0];
-    assert_eq!((published.clients.as_slice(), published.values.as_slice()), (&[1, 20][..], &[3.0, 4.5][..]));
+    assert_eq!(
+        (published.clients.as_slice(), published.values.as_slice()),
+        (&[1, 20][..], &[3.0, 4.5][..])
+    );
     assert!(published.approximate && published.system.as_deref() == Some("far"));
 }
 
 #[test]
 fn a_size_is_taken_where_an_option_counts_bytes() {
-    let text = GOOD
-        .replace("kind = \"rush\"", "kind = \"oltp_read_write\"\npad_bytes = \"64K\"\nzipfian_exponent = 1");
+    let text = GOOD.replace(
+        "kind = \"rush\"",
+        "kind = \"oltp_read_write\"\npad_bytes = \"64K\"\nzipfian_exponent = 1",
+    );
     let (_, plan) = parse(input(&text), &catalog()).unwrap();
-    assert_eq!(plan.treatments[0].workload.options.count("pad_bytes"), 65_536);
-    assert!((plan.treatments[0].workload.options.number("zipfian_exponent") - 1.0).abs() < f64::EPSILON);
+    assert_eq!(plan.configurations[0].workload.options.count("pad_bytes"), 65_536);
+    assert!(
+        (plan.configurations[0].workload.options.number("zipfian_exponent") - 1.0).abs()
+            < f64::EPSILON
+    );
 }
 
 #[test]
@@ -382,7 +423,8 @@ fn the_plan_is_named_after_the_file() {
 fn a_time_estimate_follows_from_the_load_rules() {
     let plan = good();
     let estimate = estimate::plan(&plan);
-    // Ten trials of 10,000 transactions on SQLite and ten on a server: 10 s each at the assumed rate, and 0.3 s or 2 s around.
+    // Ten trials of 10,000 transactions on SQLite and ten on a server: 10 s each at the assumed
+    // rate, and 0.3 s or 2 s around.
     assert_eq!(estimate.likely, Nanos(10 * 10_300_000_000 + 10 * 12_000_000_000));
     assert!(estimate.is_rate_assumed && estimate.at_most > Nanos(20 * 600_000_000_000));
     let (_, plan) = with_arguments(&["load.duration=2s", "load.warmup=1s"]).unwrap();
@@ -500,18 +542,24 @@ duration = 30
 #[test]
 fn errors_are_coloured_for_a_terminal() {
     let diagnostics = parse(input("titel = 1"), &catalog()).unwrap_err();
-    assert!(diagnostics.render_styled().contains("\x1b[") && !diagnostics.render_plain().contains('\x1b'));
+    assert!(
+        diagnostics.render_styled().contains("\x1b[")
+            && !diagnostics.render_plain().contains('\x1b')
+    );
 }
 
 fn errors_of_system(line: &str) -> Diagnostics {
-    parse(input(&format!("title = \"x\"\n[[system]]\nname = \"A\"\n{line}\n")), &catalog()).unwrap_err()
+    parse(input(&format!("title = \"x\"\n[[system]]\nname = \"A\"\n{line}\n")), &catalog())
+        .unwrap_err()
 }
 
 #[test]
 fn an_unknown_profile_is_named_with_those_that_there_are() {
     let error = |profile| {
-        let diagnostics = parse(Input { profile: Some(profile), ..input(GOOD) }, &catalog()).unwrap_err();
-        let help = diagnostics.iter().next().and_then(|diagnostic| diagnostic.help.clone()).unwrap();
+        let diagnostics =
+            parse(Input { profile: Some(profile), ..input(GOOD) }, &catalog()).unwrap_err();
+        let help =
+            diagnostics.iter().next().and_then(|diagnostic| diagnostic.help.clone()).unwrap();
         (diagnostics.to_string(), help)
     };
     assert_eq!(
@@ -525,17 +573,22 @@ fn an_unknown_profile_is_named_with_those_that_there_are() {
 fn a_campaign_that_would_never_end_is_refused() {
     let levels: Vec<String> = (1..=200).map(|rows| rows.to_string()).collect();
     let levels = levels.join(", ");
-    let factors = format!("[factors]\n\"workload.rows\" = [{levels}]\n\"load.attempts_max\" = [{levels}]\n");
+    let factors =
+        format!("[factors]\n\"workload.rows\" = [{levels}]\n\"load.attempts_max\" = [{levels}]\n");
     let found = errors(&format!("{GOOD}{factors}"));
     assert_eq!(
         found,
-        ["24:1: the factors have more than 10000 combinations [vary fewer factors, or fewer levels of each]"]
+        [
+            "24:1: the factors have more than 10000 combinations [vary fewer factors, or fewer levels of each]"
+        ]
     );
     let factors = format!("[factors]\n\"workload.rows\" = [{levels}]\n[design]\nblocks = 1000\n");
     let found = errors(&format!("{GOOD}{factors}"));
     assert_eq!(
         found,
-        ["25:1: 800 treatments in 1000 blocks are more than 100000 trials [vary less, or repeat less often]"]
+        [
+            "25:1: 800 configurations in 1000 blocks are more than 100000 trials [vary less, or repeat less often]"
+        ]
     );
 }
 

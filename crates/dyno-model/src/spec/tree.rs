@@ -1,5 +1,5 @@
-//! The spec as a tree in which every key and value knows its place, so that profiles and `--set` can be laid over the
-//! file and errors still point at what the user wrote.
+//! The spec as a tree in which every key and value knows its place, so that profiles and `--set`
+//! can be laid over the file and errors still point at what the user wrote.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use toml::de::{DeTable, DeValue};
@@ -91,8 +91,9 @@ impl Table {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    /// Every value that is no table, with its dotted path: keys may be quoted (`"workload.rows"`) or not, which nests tables. A table that is the value of
-    /// an option (`workload.audit`) is a value like others.
+    /// Every value that is no table, with its dotted path: keys may be quoted (`"workload.rows"`)
+    /// or not, which nests tables. A table that is the value of an option (`workload.audit`) is a
+    /// value like others.
     pub(super) fn leaves(&self) -> Vec<(String, &Entry)> {
         let mut leaves = Vec::new();
         self.collect_leaves("", &mut leaves);
@@ -123,16 +124,19 @@ const OPTIONS: &str = "workload.";
 pub(super) const STOP_RULES: [&str; 5] =
     ["transactions", "transactions_per_client", "rows", "duration", "stages"];
 
-/// Keys of which a table may hold one only: laying one of them over a table replaces the others, so that a profile with
-/// `duration` can shorten an experiment that counts transactions.
-const ALTERNATIVES: [(&str, &[&str]); 2] = [("load", &STOP_RULES), ("system", &["url", "url_env", "server"])];
+/// Keys of which a table may hold one only: laying one of them over a table replaces the others, so
+/// that a profile with `duration` can shorten an experiment that counts transactions.
+const ALTERNATIVES: [(&str, &[&str]); 2] =
+    [("load", &STOP_RULES), ("system", &["url", "url_env", "server"])];
 
-/// Lays one table over another: tables are merged key by key, everything else is replaced. `section` names the table.
+/// Lays one table over another: tables are merged key by key, everything else is replaced.
+/// `section` names the table.
 pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
     for (owner, keys) in ALTERNATIVES {
         if owner == section && keys.iter().any(|key| overlay.entry(key).is_some()) {
-            let is_replaced =
-                |entry: &Entry| keys.contains(&entry.key.as_str()) && overlay.entry(&entry.key).is_none();
+            let is_replaced = |entry: &Entry| {
+                keys.contains(&entry.key.as_str()) && overlay.entry(&entry.key).is_none()
+            };
             base.entries.retain(|entry| !is_replaced(entry));
         }
     }
@@ -141,7 +145,8 @@ pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
             None => base.entries.push(entry.clone()),
             Some(other) => match (&mut other.node.value, &entry.node.value) {
                 (Value::Table(below), Value::Table(above)) => {
-                    // Only top-level names are sections; a `load` inside a `load` has no meaning anyway.
+                    // Only top-level names are sections; a `load` inside a `load` has no meaning
+                    // anyway.
                     merge(below, above, if section.is_empty() { &entry.key } else { "" });
                 }
                 _ => *other = entry.clone(),
@@ -172,7 +177,8 @@ pub(super) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table
     Builder { source, offset: 0, problems }.table(document.get_ref())
 }
 
-/// Reads one TOML value, such as the right side of `--set key=value`; `offset` is where in its text it begins.
+/// Reads one TOML value, such as the right side of `--set key=value`; `offset` is where in its text
+/// it begins.
 pub(super) fn value_from_toml(
     text: &str,
     source: usize,
@@ -225,7 +231,9 @@ impl Builder<'_> {
             DeValue::Float(number) => self.number(number.as_str(), span),
             DeValue::Boolean(value) => Value::Boolean(*value),
             DeValue::Datetime(_) => Value::Time,
-            DeValue::Array(items) => Value::List(items.iter().map(|item| self.node(item)).collect()),
+            DeValue::Array(items) => {
+                Value::List(items.iter().map(|item| self.node(item)).collect())
+            }
             DeValue::Table(table) => Value::Table(self.table(table)),
         };
         Node { span, value }
@@ -253,7 +261,10 @@ impl Builder<'_> {
 
 /// True when a place lies in one of the table's keys or values.
 pub(super) fn covers(table: &Table, span: Span) -> bool {
-    table.entries.iter().any(|entry| entry.key_span.contains(span) || node_covers(&entry.node, span))
+    table
+        .entries
+        .iter()
+        .any(|entry| entry.key_span.contains(span) || node_covers(&entry.node, span))
 }
 
 fn node_covers(node: &Node, span: Span) -> bool {

@@ -11,7 +11,8 @@ use crate::catalog::{HTTP, LUA, OptionKind, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::words::{list, nearest, suggestion};
 
-/// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a factor's level.
+/// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a
+/// factor's level.
 pub(super) fn read(
     table: &Table,
     span: Span,
@@ -59,7 +60,8 @@ pub(super) fn read(
     }
     require_scripts(description, table, span, problems);
     if kind == LUA {
-        let scripts = table.get(SCRIPTS).or_else(|| table.get(SCRIPT)).map_or(span, |node| node.span);
+        let scripts =
+            table.get(SCRIPTS).or_else(|| table.get(SCRIPT)).map_or(span, |node| node.span);
         declared::read(&others, &mut options, scripts, known, problems);
     }
     let fields = Fields { section: &WORKLOAD, table, span, problems };
@@ -91,9 +93,15 @@ fn unknown(
 }
 
 /// Scripts that have to be there, by one of their keys.
-fn require_scripts(description: &WorkloadDescription, table: &Table, span: Span, problems: &Problems) {
+fn require_scripts(
+    description: &WorkloadDescription,
+    table: &Table,
+    span: Span,
+    problems: &Problems,
+) {
     let is_required = |kind: &OptionKind| *kind == OptionKind::Scripts { is_required: true };
-    if !description.options.iter().any(|option| option.name == SCRIPTS && is_required(&option.kind)) {
+    if !description.options.iter().any(|option| option.name == SCRIPTS && is_required(&option.kind))
+    {
         return;
     }
     match (table.get(SCRIPT), table.get(SCRIPTS)) {

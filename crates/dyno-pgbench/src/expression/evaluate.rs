@@ -62,7 +62,11 @@ impl Expression {
                     .iter()
                     .map(|argument| argument.evaluate(environment))
                     .collect::<Result<_, _>>()?;
-                if values.contains(&Value::Null) { Ok(Value::Null) } else { extreme(*function, &values) }
+                if values.contains(&Value::Null) {
+                    Ok(Value::Null)
+                } else {
+                    extreme(*function, &values)
+                }
             }
             Self::Call(function, arguments) => {
                 let mut values = [Value::Null; 3];
@@ -75,9 +79,14 @@ impl Expression {
     }
 }
 
-/// AND and OR: `decisive` is the value of the left side that settles the matter. As in pgbench, and unlike in SQL, NULL on the
-/// left settles it too.
-fn junction(left: Value, right: &Expression, decisive: bool, environment: &mut Environment<'_>) -> Evaluated {
+/// AND and OR: `decisive` is the value of the left side that settles the matter. As in pgbench, and
+/// unlike in SQL, NULL on the left settles it too.
+fn junction(
+    left: Value,
+    right: &Expression,
+    decisive: bool,
+    environment: &mut Environment<'_>,
+) -> Evaluated {
     if left == Value::Null || left.boolean()? == decisive {
         return Ok(left);
     }
@@ -131,9 +140,12 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
         Function::Murmur2 => {
             Ok(Value::Integer(scramble::murmur2(values[0].integer()?, values[1].integer()?)))
         }
-        Function::Fnv1a => Ok(Value::Integer(scramble::fnv1a(values[0].integer()?, values[1].integer()?))),
+        Function::Fnv1a => {
+            Ok(Value::Integer(scramble::fnv1a(values[0].integer()?, values[1].integer()?)))
+        }
         Function::Permute => {
-            let (value, size, seed) = (values[0].integer()?, values[1].integer()?, values[2].integer()?);
+            let (value, size, seed) =
+                (values[0].integer()?, values[1].integer()?, values[2].integer()?);
             if size <= 0 {
                 return Err("permute size parameter must be greater than zero".to_owned());
             }
@@ -151,7 +163,8 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
 /// An operator between two numbers: of doubles when one of them is and the operator has doubles.
 fn operate(function: Function, left: Value, right: Value) -> Evaluated {
     use Function::{BitAnd, BitOr, BitXor, Modulo, ShiftLeft, ShiftRight};
-    let is_of_integers = matches!(function, Modulo | BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight);
+    let is_of_integers =
+        matches!(function, Modulo | BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight);
     let has_double = [left, right].iter().any(|side| matches!(side, Value::Double(_)));
     if has_double && !is_of_integers {
         Ok(doubles(function, left.double()?, right.double()?))
@@ -231,7 +244,10 @@ fn random(function: Function, values: &[Value], generator: &mut Generator) -> Ev
         _ => {
             if !(ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter) {
                 let range = format!("[{ZIPFIAN_MIN:.3}, {ZIPFIAN_MAX:.0}]");
-                return Err(format!("zipfian parameter must be in range {range} (not {})", fixed(parameter)));
+                return Err(format!(
+                    "zipfian parameter must be in range {range} (not {})",
+                    fixed(parameter)
+                ));
             }
             distribution::zipfian(generator, low, high, parameter)
         }

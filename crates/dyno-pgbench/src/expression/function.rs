@@ -1,6 +1,7 @@
 //! Functions and operators.
 
-/// Everything that can be called. Operators are functions too; `>` and `>=` are `<` and `<=` with the sides exchanged.
+/// Everything that can be called. Operators are functions too; `>` and `>=` are `<` and `<=` with
+/// the sides exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Function {
     Add,

@@ -1,4 +1,5 @@
-//! Words and signs of an expression. It ends with its line, unless a backslash stands before the line's end.
+//! Words and signs of an expression. It ends with its line, unless a backslash stands before the
+//! line's end.
 
 use super::value::Value;
 use crate::variables::{continues_name, starts_name};
@@ -34,8 +35,8 @@ const KEYWORDS: [&str; 11] =
 
 /// Longer signs stand before their beginnings.
 const SIGNS: [&str; 21] = [
-    "<<", ">>", "<>", "<=", ">=", "!=", "+", "-", "*", "/", "%", "=", "<", ">", "|", "&", "#", "~", "(", ")",
-    ",",
+    "<<", ">>", "<>", "<=", ">=", "!=", "+", "-", "*", "/", "%", "=", "<", ">", "|", "&", "#", "~",
+    "(", ")", ",",
 ];
 
 /// Reads a script from a place on.
@@ -45,7 +46,8 @@ pub(crate) struct Lexer<'s> {
     at: usize,
 }
 
-/// Length of the blanks that the text of a command begins with: a line that ends in a backslash goes on.
+/// Length of the blanks that the text of a command begins with: a line that ends in a backslash
+/// goes on.
 pub(crate) fn blanks(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -85,7 +87,8 @@ impl<'s> Lexer<'s> {
             self.at += 1;
             return Ok(Token::End);
         }
-        let digits = |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if first.is_ascii_digit() || first == b'.' && digits(1) > 0 {
             return self.number();
         }
@@ -112,7 +115,8 @@ impl<'s> Lexer<'s> {
 
     fn number(&mut self) -> Result<Token<'s>, Unreadable> {
         let rest = self.rest();
-        let digits = |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let mut length = digits(0);
         let mut is_double = false;
         if rest.get(length) == Some(&b'.') {

@@ -1,6 +1,7 @@
 //! Expressions of `\set`, `\if` and `\elif`.
 //!
-//! * [`lexer`]: words and signs with their places; [`parser`]: the grammar; [`function`]: which functions there are;
+//! * [`lexer`]: words and signs with their places; [`parser`]: the grammar; [`function`]: which
+//!   functions there are;
 //! * [`evaluate`]: what an expression is worth; [`value`]: values and their forms.
 
 pub(crate) mod evaluate;
@@ -22,7 +23,8 @@ pub(crate) enum Expression {
     Variable(Slot),
     /// A function or operator with its arguments; as many as the function takes.
     Call(Function, Box<[Expression]>),
-    /// An operand and what is done with it from left to right, without nesting: operators, each with its right side.
+    /// An operand and what is done with it from left to right, without nesting: operators, each
+    /// with its right side.
     Chain(Box<Expression>, Vec<(Function, Expression)>),
 }
 
@@ -43,7 +45,9 @@ impl Expression {
         match self {
             Self::Constant(_) => {}
             Self::Variable(slot) => visit(*slot),
-            Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.variables(visit)),
+            Self::Call(_, arguments) => {
+                arguments.iter().for_each(|argument| argument.variables(visit))
+            }
             Self::Chain(first, steps) => {
                 first.variables(visit);
                 steps.iter().for_each(|(_, operand)| operand.variables(visit));

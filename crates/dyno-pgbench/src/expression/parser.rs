@@ -1,8 +1,9 @@
-//! The grammar of expressions, by precedence climbing. Operators that follow each other make no depth, however many they are, and what makes
-//! depth has a limit: parsing and evaluating need as much of a thread's stack as an expression is deep.
+//! The grammar of expressions, by precedence climbing. Operators that follow each other make no
+//! depth, however many they are, and what makes depth has a limit: parsing and evaluating need as
+//! much of a thread's stack as an expression is deep.
 //!
-//! From loosest to tightest: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not chain; `| # & << >>`; `+ -`;
-//! `* / %`; signs and `~`.
+//! From loosest to tightest: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not chain;
+//! `| # & << >>`; `+ -`; `* / %`; signs and `~`.
 
 use super::function::{Arity, Function, find};
 use super::lexer::{Lexer, Token};
@@ -28,7 +29,11 @@ pub(crate) struct SyntaxError {
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expression, usize), SyntaxError> {
+pub(crate) fn parse(
+    source: &str,
+    at: usize,
+    names: &mut Names,
+) -> Result<(Expression, usize), SyntaxError> {
     let lexer = Lexer::new(source, at);
     let mut parser = Parser { lexer, next: Token::End, names, depth: 0 };
     parser.advance()?;
@@ -53,7 +58,8 @@ enum Level {
     Multiply,
 }
 
-/// An operator between two operands: how tightly it binds, its function, and whether the sides are exchanged.
+/// An operator between two operands: how tightly it binds, its function, and whether the sides are
+/// exchanged.
 fn operator(sign: &str) -> Option<(Level, Function, bool)> {
     Some(match sign {
         "or" => (Level::Or, Function::Or, false),
@@ -173,12 +179,14 @@ impl<'s> Parser<'s, '_> {
         Ok(left)
     }
 
-    /// Notes that the left side of an operator lies in another expression, which makes depth from the second time on; it stays.
+    /// Notes that the left side of an operator lies in another expression, which makes depth from
+    /// the second time on; it stays.
     fn nest(&mut self, is_nested: &mut bool) -> Result<(), SyntaxError> {
         if std::mem::replace(is_nested, true) { self.deeper() } else { Ok(()) }
     }
 
-    /// What follows `x IS`, `x ISNULL`, `x NOTNULL`: the value, and whether it is the one that is not meant.
+    /// What follows `x IS`, `x ISNULL`, `x NOTNULL`: the value, and whether it is the one that is
+    /// not meant.
     fn is(&mut self, sign: &str) -> Result<(Value, bool), SyntaxError> {
         match sign {
             "isnull" => Ok((Value::Null, false)),
@@ -373,7 +381,10 @@ mod tests {
             };
             assert!(nested(DEPTH_MAX / 2 - 1).is_ok(), "{before}1{behind}");
             let error = nested(11_000).unwrap_err();
-            assert_eq!(error, "expression is nested more than 200 levels deep", "{before}1{behind}");
+            assert_eq!(
+                error, "expression is nested more than 200 levels deep",
+                "{before}1{behind}"
+            );
         }
     }
 

@@ -72,14 +72,15 @@ impl Value {
         }
     }
 
-    /// Reads the text of a variable (its name is for the message): `null`, the beginnings of `true`, `yes`, `false` and `no`,
-    /// `on`, `of`, `off`, an integer, or else a double.
+    /// Reads the text of a variable (its name is for the message): `null`, the beginnings of
+    /// `true`, `yes`, `false` and `no`, `on`, `of`, `off`, an integer, or else a double.
     ///
     /// # Errors
     /// When the text is nothing of this, in pgbench's words.
     pub(crate) fn from_text(text: &str, name: &str) -> Result<Self, String> {
-        let begins =
-            |word: &str| word.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
+        let begins = |word: &str| {
+            word.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text))
+        };
         if text.eq_ignore_ascii_case("null") {
             return Ok(Self::Null);
         }
@@ -141,10 +142,15 @@ fn general(value: f64, digits: usize) -> String {
         return text;
     }
     let scientific = format!("{value:.*e}", digits - 1);
-    let (mantissa, exponent) = scientific.split_once('e').expect("a number in this form has an exponent");
+    let (mantissa, exponent) =
+        scientific.split_once('e').expect("a number in this form has an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent is an integer");
     let trimmed = |text: &str| {
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            text
+        };
         text.to_owned()
     };
     if exponent < -4 || exponent >= digits as i32 {
@@ -215,10 +221,19 @@ mod tests {
         for (text, value) in cases {
             assert_eq!(Value::from_text(text, "v"), Ok(value), "{text}");
         }
-        assert_eq!(Value::from_text("abc", "v"), Err("malformed variable \"v\" value: \"abc\"".to_owned()));
-        assert_eq!(Value::from_text("o", "v"), Err("malformed variable \"v\" value: \"o\"".to_owned()));
+        assert_eq!(
+            Value::from_text("abc", "v"),
+            Err("malformed variable \"v\" value: \"abc\"".to_owned())
+        );
+        assert_eq!(
+            Value::from_text("o", "v"),
+            Err("malformed variable \"v\" value: \"o\"".to_owned())
+        );
         let range = Value::from_text("12345678901234567890", "v");
-        assert_eq!(range, Err("value \"12345678901234567890\" is out of range for type bigint".to_owned()));
+        assert_eq!(
+            range,
+            Err("value \"12345678901234567890\" is out of range for type bigint".to_owned())
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `-i`: the standard tables are made and filled.
 //!
-//! * this file: the steps and their times; [`statements`]: their SQL in the engines' dialects; [`rows`]: what is loaded.
+//! * this file: the steps and their times; [`statements`]: their SQL in the engines' dialects;
+//!   [`rows`]: what is loaded.
 
 mod rows;
 mod statements;
@@ -9,7 +10,7 @@ use crate::exit_code;
 use crate::failure;
 use crate::options::{Initialisation, STEPS, Step};
 use crate::terminal::Terminal;
-use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::loading::{LOADERS, Loading, load_table};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
@@ -41,20 +42,22 @@ pub(crate) fn initialise(
         terminal.error(&message);
         return exit_code::FAILED;
     }
-    let connection = match block_on(Connection::connect(target, &Io::Patient(Patience::endless()))) {
-        Ok(connection) => connection,
-        Err(failure) => {
-            terminal.error(&failure::connecting(&failure, target));
-            terminal.error("could not create connection for initialization");
-            return exit_code::FAILED;
-        }
-    };
+    let connection =
+        match block_on(Connection::connect(target, &Io::WithTimeout(TimeoutPolicy::endless()))) {
+            Ok(connection) => connection,
+            Err(failure) => {
+                terminal.error(&failure::connecting(&failure, target));
+                terminal.error("could not create connection for initialization");
+                return exit_code::FAILED;
+            }
+        };
     let mut steps = Steps { wanted, target, terminal, interrupts, connection };
     let mut times = Vec::new();
     let began = Instant::now();
     for step in &wanted.steps {
         let started = Instant::now();
-        let (_, _, title, name) = STEPS.iter().find(|(_, known, ..)| known == step).expect("all are there");
+        let (_, _, title, name) =
+            STEPS.iter().find(|(_, known, ..)| known == step).expect("all are there");
         terminal.message(&format!("{title}...\n"));
         if let Err(refused) = steps.take(*step) {
             terminal.error(&format!("query failed: {}", failure::words(&refused.failure)));
@@ -94,7 +97,8 @@ impl Steps<'_> {
         }
         match step {
             Step::Tables if self.wanted.partitions > 0 => {
-                self.terminal.message(&format!("creating {} partitions...\n", self.wanted.partitions));
+                self.terminal
+                    .message(&format!("creating {} partitions...\n", self.wanted.partitions));
                 statements::partitions(self.wanted).into_iter().try_for_each(|sql| self.run(sql))
             }
             Step::Generate => self.load(),
@@ -114,8 +118,12 @@ impl Steps<'_> {
         let accounts = Accounts::new(self.wanted.scale);
         let table = accounts.table();
         let total = table.rows;
-        let loading =
-            Loading { trial: "pgbench", target: self.target, data: &accounts, interrupts: self.interrupts };
+        let loading = Loading {
+            trial: "pgbench",
+            target: self.target,
+            data: &accounts,
+            interrupts: self.interrupts,
+        };
         let is_loaded = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let (terminal, is_quiet) = (self.terminal, self.wanted.is_quiet);
@@ -170,7 +178,9 @@ fn line(done: u64, total: u64, elapsed: Duration) -> String {
     let elapsed = elapsed.as_secs_f64();
     let remaining = elapsed * (total - done) as f64 / done as f64;
     let share = done * 100 / total;
-    format!("{done} of {total} tuples ({share}%) done (elapsed {elapsed:.2} s, remaining {remaining:.2} s)\n")
+    format!(
+        "{done} of {total} tuples ({share}%) done (elapsed {elapsed:.2} s, remaining {remaining:.2} s)\n"
+    )
 }
 
 #[cfg(test)]

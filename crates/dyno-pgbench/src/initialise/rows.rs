@@ -32,7 +32,12 @@ impl Accounts {
 
     /// The table as the loader wants it; it exists already.
     pub(super) fn table(&self) -> TableDefinition {
-        TableDefinition::new("pgbench_accounts", "", ["aid", "bid", "abalance", "filler"], self.rows)
+        TableDefinition::new(
+            "pgbench_accounts",
+            "",
+            ["aid", "bid", "abalance", "filler"],
+            self.rows,
+        )
     }
 }
 

@@ -11,7 +11,8 @@ const BIGINT_SCALE: u32 = 20_000;
 const ROWS_PER_INSERT: u64 = 1_000;
 
 /// The standard tables in the order in which they are dropped and emptied.
-const TABLES: [&str; 4] = ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
+const TABLES: [&str; 4] =
+    ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
 
 /// What an engine cannot do.
 pub(super) fn check(wanted: &Initialisation, engine: Engine) -> Result<(), String> {
@@ -25,7 +26,10 @@ pub(super) fn check(wanted: &Initialisation, engine: Engine) -> Result<(), Strin
         (wanted.tablespace.is_some(), "--tablespace"),
         (wanted.index_tablespace.is_some(), "--index-tablespace"),
         (wanted.steps.contains(&Step::GenerateOnServer), "server-side data generation (step G)"),
-        (engine.is_embedded() && wanted.steps.contains(&Step::ForeignKeys), "--foreign-keys (step f)"),
+        (
+            engine.is_embedded() && wanted.steps.contains(&Step::ForeignKeys),
+            "--foreign-keys (step f)",
+        ),
     ];
     match refused.into_iter().find(|(is_wanted, _)| *is_wanted) {
         Some((_, option)) => Err(format!("{option} is not possible on {engine}")),
@@ -51,7 +55,9 @@ fn columns(table: &str, wanted: &Initialisation, engine: Engine) -> String {
             format!("tid int, bid int, aid {account}, delta int, mtime {time}, filler char(22)")
         }
         "pgbench_tellers" => "tid int not null, bid int, tbalance int, filler char(84)".to_owned(),
-        "pgbench_accounts" => format!("aid {account} not null, bid int, abalance int, filler char(84)"),
+        "pgbench_accounts" => {
+            format!("aid {account} not null, bid int, abalance int, filler char(84)")
+        }
         _ => "bid int not null, bbalance int, filler char(88)".to_owned(),
     }
 }
@@ -77,7 +83,9 @@ pub(super) fn tables(wanted: &Initialisation, engine: Engine) -> Vec<String> {
             };
             let method = wanted.partition_method.name();
             let storage = match table {
-                "pgbench_accounts" if wanted.partitions > 0 => format!(" partition by {method} (aid)"),
+                "pgbench_accounts" if wanted.partitions > 0 => {
+                    format!(" partition by {method} (aid)")
+                }
                 "pgbench_history" => String::new(),
                 _ if engine == OWN => format!(" with (fillfactor={})", wanted.fillfactor),
                 _ => String::new(),
@@ -104,10 +112,16 @@ pub(super) fn partitions(wanted: &Initialisation) -> Vec<String> {
             let values = match wanted.partition_method {
                 PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", part - 1),
                 PartitionMethod::Range => {
-                    let from =
-                        if part == 1 { "minvalue".to_owned() } else { ((part - 1) * size + 1).to_string() };
-                    let to =
-                        if part == count { "maxvalue".to_owned() } else { (part * size + 1).to_string() };
+                    let from = if part == 1 {
+                        "minvalue".to_owned()
+                    } else {
+                        ((part - 1) * size + 1).to_string()
+                    };
+                    let to = if part == count {
+                        "maxvalue".to_owned()
+                    } else {
+                        (part * size + 1).to_string()
+                    };
                     format!("from ({from}) to ({to})")
                 }
             };
@@ -178,7 +192,9 @@ pub(super) fn primary_keys(wanted: &Initialisation, engine: Engine) -> Vec<Strin
         .map_or(String::new(), |name| format!(" using index tablespace {}", quoted(name)));
     ["pgbench_branches", "pgbench_tellers", "pgbench_accounts"]
         .into_iter()
-        .filter_map(|table| Some(format!("alter table {table} add primary key ({}){space}", key(table)?)))
+        .filter_map(|table| {
+            Some(format!("alter table {table} add primary key ({}){space}", key(table)?))
+        })
         .collect()
 }
 

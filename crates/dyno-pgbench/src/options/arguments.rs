@@ -1,9 +1,11 @@
-//! Cutting a command line into options, as GNU getopt does: letters in clusters, values attached or in the next argument,
-//! long names cut short as long as they are clear, options and other arguments in any order.
+//! Cutting a command line into options, as GNU getopt does: letters in clusters, values attached or
+//! in the next argument, long names cut short as long as they are clear, options and other
+//! arguments in any order.
 
 use super::UsageError;
 
-/// One option: its letter if it has one, its long name if it has one, and whether a value belongs to it.
+/// One option: its letter if it has one, its long name if it has one, and whether a value belongs
+/// to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub(crate) letter: Option<char>,
@@ -27,7 +29,12 @@ pub(crate) enum Use {
 }
 
 /// An option with or without a letter.
-pub(crate) const fn spec(letter: Option<char>, name: &'static str, takes_value: bool, of: Use) -> Spec {
+pub(crate) const fn spec(
+    letter: Option<char>,
+    name: &'static str,
+    takes_value: bool,
+    of: Use,
+) -> Spec {
     Spec { letter, name, takes_value, of }
 }
 
@@ -43,7 +50,8 @@ pub(crate) enum Argument {
 /// Cuts the arguments after the program's name.
 ///
 /// # Errors
-/// At the first argument that is no option, in getopt's words. What came before it is not returned: nothing has happened yet.
+/// At the first argument that is no option, in getopt's words. What came before it is not returned:
+/// nothing has happened yet.
 pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageError> {
     let mut pieces = Vec::new();
     let mut rest = arguments.iter();
@@ -60,11 +68,19 @@ pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>,
                 (true, Some(value)) => Argument::Option(spec, value),
                 (true, None) => match rest.next() {
                     Some(value) => Argument::Option(spec, value.clone()),
-                    None => return Err(error(&format!("option '--{}' requires an argument", spec.name))),
+                    None => {
+                        return Err(error(&format!(
+                            "option '--{}' requires an argument",
+                            spec.name
+                        )));
+                    }
                 },
                 (false, None) => Argument::Option(spec, String::new()),
                 (false, Some(_)) => {
-                    return Err(error(&format!("option '--{}' doesn't allow an argument", spec.name)));
+                    return Err(error(&format!(
+                        "option '--{}' doesn't allow an argument",
+                        spec.name
+                    )));
                 }
             });
         } else if argument.len() > 1 && argument.starts_with('-') {
@@ -81,8 +97,11 @@ pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>,
                     pieces.push(Argument::Option(find(argument, "debug", specs)?, String::new()));
                     break;
                 }
-                let value =
-                    if attached.is_empty() { rest.next().map(String::as_str) } else { Some(attached) };
+                let value = if attached.is_empty() {
+                    rest.next().map(String::as_str)
+                } else {
+                    Some(attached)
+                };
                 let Some(value) = value else {
                     return Err(error(&format!("option requires an argument -- '{letter}'")));
                 };
@@ -96,7 +115,8 @@ pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>,
     Ok(pieces)
 }
 
-/// `-d` is `--debug` in version 15 and takes the database's name since 16. No database has an option's name.
+/// `-d` is `--debug` in version 15 and takes the database's name since 16. No database has an
+/// option's name.
 fn is_switch(rest: &[String]) -> bool {
     rest.first().is_none_or(|next| next.starts_with('-'))
 }
@@ -110,8 +130,12 @@ fn find(argument: &str, name: &str, specs: &[Spec]) -> Result<Spec, UsageError> 
         [spec] => Ok(*spec),
         [] => Err(error(&format!("unrecognized option '--{name}'"))),
         _ => {
-            let names: Vec<String> = candidates.iter().map(|spec| format!("'--{}'", spec.name)).collect();
-            Err(error(&format!("option '{argument}' is ambiguous; possibilities: {}", names.join(" "))))
+            let names: Vec<String> =
+                candidates.iter().map(|spec| format!("'--{}'", spec.name)).collect();
+            Err(error(&format!(
+                "option '{argument}' is ambiguous; possibilities: {}",
+                names.join(" ")
+            )))
         }
     }
 }
@@ -149,10 +173,15 @@ mod tests {
 
     #[test]
     fn options_may_be_written_in_all_the_ways_of_getopt() {
-        for line in [&["-c10"][..], &["-c", "10"], &["--client=10"], &["--client", "10"], &["--cl=10"]] {
+        for line in
+            [&["-c10"][..], &["-c", "10"], &["--client=10"], &["--client", "10"], &["--cl=10"]]
+        {
             assert_eq!(shown(line), "client=10");
         }
-        assert_eq!(shown(&["-nc10", "db", "-nt", "5"]), "no-vacuum= client=10 db no-vacuum= transactions=5");
+        assert_eq!(
+            shown(&["-nc10", "db", "-nt", "5"]),
+            "no-vacuum= client=10 db no-vacuum= transactions=5"
+        );
         assert_eq!(shown(&["-n", "--", "-c"]), "no-vacuum= -c");
         assert_eq!(shown(&["-"]), "-");
     }

@@ -23,8 +23,8 @@ pub fn curve(arguments: &[String]) -> Result<Option<Curve<String>>, String> {
         };
         match spec.name {
             "client" if value.contains(',') => {
-                curve.clients =
-                    clients(&value).map_err(|reason| format!("-c/--clients \"{value}\": {reason}"))?;
+                curve.clients = clients(&value)
+                    .map_err(|reason| format!("-c/--clients \"{value}\": {reason}"))?;
                 is_asked_for = true;
             }
             "client" if clients(&value).is_ok() => curve.clients = clients(&value)?,
@@ -35,7 +35,11 @@ pub fn curve(arguments: &[String]) -> Result<Option<Curve<String>>, String> {
             "results" => curve.results = Some(value.into()),
             name => {
                 initialises |= name == "initialize";
-                let text = if spec.takes_value { format!("--{name}={value}") } else { format!("--{name}") };
+                let text = if spec.takes_value {
+                    format!("--{name}={value}")
+                } else {
+                    format!("--{name}")
+                };
                 curve.arguments.push(text);
             }
         }
@@ -44,7 +48,9 @@ pub fn curve(arguments: &[String]) -> Result<Option<Curve<String>>, String> {
         return Ok(None);
     }
     if initialises {
-        return Err("--blocks and lists of --clients cannot be used in initialization (-i) mode".to_owned());
+        return Err(
+            "--blocks and lists of --clients cannot be used in initialization (-i) mode".to_owned()
+        );
     }
     if !others.is_empty() {
         // One of them may begin with a hyphen.

@@ -15,7 +15,9 @@ pub(crate) fn version() -> String {
 
 /// What `--help` prints.
 pub(crate) fn text() -> String {
-    format!("{USAGE}\nCompatible with pgbench {COMPATIBLE}; docs/pgbench.md lists the differences.\n")
+    format!(
+        "{USAGE}\nCompatible with pgbench {COMPATIBLE}; docs/pgbench.md lists the differences.\n"
+    )
 }
 
 const USAGE: &str = "\

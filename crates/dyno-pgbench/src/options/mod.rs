@@ -1,6 +1,7 @@
 //! The command line: options, their limits, and where to connect.
 //!
-//! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each option means; [`curve`]: several runs in one command line;
+//! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each
+//!   option means; [`curve`]: several runs in one command line;
 //! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`];
 //! * [`help`]: the text of `--help`.
 
@@ -208,7 +209,8 @@ pub(crate) struct Log {
     pub(crate) aggregate: Option<u64>,
 }
 
-/// A command line that cannot be followed. Its text is what pgbench would print after its name, with `error: ` or without.
+/// A command line that cannot be followed. Its text is what pgbench would print after its name,
+/// with `error: ` or without.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);

@@ -3,8 +3,8 @@
 use super::arguments::{Argument, Spec, Use, cut, spec};
 use super::help;
 use super::{
-    Address, Initialisation, Length, Log, PartitionMethod, Request, Run, STEPS, Seed, Source, Step, Style,
-    UsageError,
+    Address, Initialisation, Length, Log, PartitionMethod, Request, Run, STEPS, Seed, Source, Step,
+    Style, UsageError,
 };
 use crate::script::builtin;
 use crate::variables::is_name;
@@ -175,7 +175,8 @@ impl Reader {
                 self.initialisation.scale = scale;
                 self.run.scale = Some(scale);
             }
-            // pgbench 15 prints what it does; there is nothing here that anybody could want to read.
+            // pgbench 15 prints what it does; there is nothing here that anybody could want to
+            // read.
             _ => {}
         }
         Ok(None)
@@ -194,9 +195,10 @@ impl Reader {
             "partitions" => wanted.partitions = number(&value, "--partitions", 0, INT_MAX)? as u32,
             _ => {
                 self.has_partition_method = true;
-                wanted.partition_method =
-                    PartitionMethod::named(&value.to_ascii_lowercase()).ok_or_else(|| {
-                        let expected = "invalid partition method, expecting \"range\" or \"hash\", got";
+                wanted.partition_method = PartitionMethod::named(&value.to_ascii_lowercase())
+                    .ok_or_else(|| {
+                        let expected =
+                            "invalid partition method, expecting \"range\" or \"hash\", got";
                         UsageError::new(format!("{expected}: \"{value}\""))
                     })?;
             }
@@ -207,7 +209,8 @@ impl Reader {
     fn of_run(&mut self, name: &'static str, value: String) -> Result<Option<Request>, UsageError> {
         let run = &mut self.run;
         let invalid = |what: &str| UsageError::new(format!("invalid {what}: \"{value}\""));
-        let above_zero = |what: &str| Some(float(&value)).filter(|it| *it > 0.0).ok_or_else(|| invalid(what));
+        let above_zero =
+            |what: &str| Some(float(&value)).filter(|it| *it > 0.0).ok_or_else(|| invalid(what));
         match name {
             "builtin" => {
                 if value == "list" {
@@ -232,9 +235,12 @@ impl Reader {
             "latency-limit" => {
                 run.style.latency_limit = Some((above_zero("latency limit")? * 1_000.0) as i64);
             }
-            "progress" => run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64),
+            "progress" => {
+                run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64)
+            }
             "protocol" => {
-                run.query_mode = QueryMode::named(&value).ok_or_else(|| invalid("query mode (-M)"))?;
+                run.query_mode =
+                    QueryMode::named(&value).ok_or_else(|| invalid("query mode (-M)"))?;
             }
             "report-per-command" | "report-latencies" => run.style.reports_commands = true,
             "rate" => run.style.rate = Some(above_zero("rate limit")?),
@@ -255,7 +261,8 @@ impl Reader {
             "random-seed" => run.seed = seed(&value, "--random-seed option")?,
             "failures-detailed" => run.style.details_failures = true,
             "max-tries" => {
-                run.style.tries_max = value.trim().parse().map_err(|_| invalid("number of maximum tries"))?;
+                run.style.tries_max =
+                    value.trim().parse().map_err(|_| invalid("number of maximum tries"))?;
             }
             "verbose-errors" => run.tells_errors = true,
             "exit-on-abort" => run.exits_on_abort = true,
@@ -292,12 +299,15 @@ impl Reader {
         }
         if self.is_initialisation {
             if self.has_run_option {
-                let message = "some of the specified options cannot be used in initialization (-i) mode";
+                let message =
+                    "some of the specified options cannot be used in initialization (-i) mode";
                 return Err(UsageError::new(message));
             }
             let mut wanted = self.initialisation;
             if wanted.partitions == 0 && self.has_partition_method {
-                return Err(UsageError::new("--partition-method requires greater than zero --partitions"));
+                return Err(UsageError::new(
+                    "--partition-method requires greater than zero --partitions",
+                ));
             }
             if run.skips_vacuum {
                 wanted.steps.retain(|step| *step != Step::Vacuum);
@@ -308,11 +318,14 @@ impl Reader {
             return Ok(Request::Initialise(wanted, self.address));
         }
         if self.has_initialisation_option {
-            return Err(UsageError::new("some of the specified options cannot be used in benchmarking mode"));
+            return Err(UsageError::new(
+                "some of the specified options cannot be used in benchmarking mode",
+            ));
         }
         run.style.length = match (self.transactions, self.seconds) {
             (Some(_), Some(_)) => {
-                let message = "specify either a number of transactions (-t) or a duration (-T), not both";
+                let message =
+                    "specify either a number of transactions (-t) or a duration (-T), not both";
                 return Err(UsageError::new(message));
             }
             (None, Some(seconds)) => Length::Seconds(seconds),
@@ -337,7 +350,9 @@ impl Reader {
         let prefix = self.log_prefix.take();
         let error = |message: &str| Err(UsageError::new(message));
         if sampling.is_some() && !has_log {
-            return error("log sampling (--sampling-rate) is allowed only when logging transactions (-l)");
+            return error(
+                "log sampling (--sampling-rate) is allowed only when logging transactions (-l)",
+            );
         }
         if sampling.is_some() && aggregate.is_some() {
             return error(
@@ -348,7 +363,9 @@ impl Reader {
             return error("log aggregation is allowed only when actually logging transactions");
         }
         if prefix.is_some() && !has_log {
-            return error("log file prefix (--log-prefix) is allowed only when logging transactions (-l)");
+            return error(
+                "log file prefix (--log-prefix) is allowed only when logging transactions (-l)",
+            );
         }
         if let (Some(seconds), Some(aggregate)) = (seconds, aggregate) {
             if aggregate > seconds {
@@ -414,7 +431,9 @@ fn weighted(text: &str) -> Result<(&str, u32), UsageError> {
         return Err(UsageError::new(format!("invalid weight specification: @{weight}")));
     };
     if !(0..=INT_MAX).contains(&weight) {
-        return Err(UsageError::new(format!("weight specification out of range (0 .. {INT_MAX}): {weight}")));
+        return Err(UsageError::new(format!(
+            "weight specification out of range (0 .. {INT_MAX}): {weight}"
+        )));
     }
     Ok((name, weight as u32))
 }
@@ -437,7 +456,10 @@ fn seed(text: &str, origin: &str) -> Result<Seed, UsageError> {
         digits => digits.trim().parse().map(Seed::Given).map_err(|_| {
             let error = UsageError::new(format!("unrecognized random seed option \"{text}\""))
                 .with_detail("Expecting an unsigned integer, \"time\" or \"rand\".");
-            UsageError(format!("{}\npgbench: error: error while setting random seed from {origin}", error.0))
+            UsageError(format!(
+                "{}\npgbench: error: error while setting random seed from {origin}",
+                error.0
+            ))
         }),
     }
 }

@@ -15,13 +15,16 @@ pub(crate) fn resolve(
     world: &Surroundings<'_>,
 ) -> Result<Target, UsageError> {
     let mut options = Keys::default();
-    for (key, name, value) in
-        [(Key::Host, "-h", &address.host), (Key::Port, "-p", &address.port), (Key::User, "-U", &address.user)]
-    {
+    for (key, name, value) in [
+        (Key::Host, "-h", &address.host),
+        (Key::Port, "-p", &address.port),
+        (Key::User, "-U", &address.user),
+    ] {
         options.give(key, name, value.clone().unwrap_or_default());
     }
     let text = address.url.as_deref().or(address.database.as_deref()).unwrap_or_default();
-    let engine = if address.url.is_some() { Some(Url::scheme(text)) } else { Url::scheme(text).map(Some) };
+    let engine =
+        if address.url.is_some() { Some(Url::scheme(text)) } else { Url::scheme(text).map(Some) };
     let no_database = || {
         let known = "mysql://, mariadb://, postgres:// and sqlite:";
         UsageError::new(format!("this is no address of a database; {known} are"))
@@ -49,7 +52,11 @@ pub(crate) fn resolve(
 }
 
 /// The URL comes before options, as in libpq.
-fn of_postgres(url: Keys, mut options: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
+fn of_postgres(
+    url: Keys,
+    mut options: Keys,
+    world: &Surroundings<'_>,
+) -> Result<Target, Vec<AddressError>> {
     options.lay(url);
     address::postgres(options, world)
 }
@@ -78,7 +85,11 @@ fn of_sqlite(url: &Keys) -> Result<Target, Vec<AddressError>> {
 }
 
 /// A database's name or a connection string.
-fn of_name(text: &str, mut options: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
+fn of_name(
+    text: &str,
+    mut options: Keys,
+    world: &Surroundings<'_>,
+) -> Result<Target, Vec<AddressError>> {
     if text.contains('=') {
         options.lay(Keys::of_conninfo(text)?);
     } else {
@@ -104,7 +115,10 @@ mod tests {
     fn resolve_in(variables: &[(&str, &str)], address: &Address) -> Target {
         let world = Surroundings {
             variable: &|name| {
-                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+                variables
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| (*value).to_owned())
             },
             secrets: &|path| match path == Path::new("/home/me/.pgpass") {
                 true => Ok("h:5433:db:you:from file\n".to_owned()),
@@ -117,7 +131,13 @@ mod tests {
     }
 
     fn tcp(target: &Target) -> String {
-        format!("{} {} {} {}", target.endpoint, target.user, target.database, target.password.reveal())
+        format!(
+            "{} {} {} {}",
+            target.endpoint,
+            target.user,
+            target.database,
+            target.password.reveal()
+        )
     }
 
     #[test]
@@ -125,13 +145,17 @@ mod tests {
         let environment =
             [("PGHOST", "h"), ("PGPORT", "5433"), ("PGDATABASE", "db"), ("PGPASSWORD", "secret")];
         assert_eq!(tcp(&resolve_in(&environment, &Address::default())), "h:5433 me db secret");
-        let address =
-            Address { host: Some("other".into()), database: Some("x".into()), ..Address::default() };
+        let address = Address {
+            host: Some("other".into()),
+            database: Some("x".into()),
+            ..Address::default()
+        };
         assert_eq!(tcp(&resolve_in(&environment, &address)), "other:5433 me x secret");
         let database = Some("host=third user=you password=p".into());
         let address = Address { database, ..address };
         assert_eq!(tcp(&resolve_in(&environment, &address)), "third:5433 you db p");
-        let address = Address { database: Some("postgresql://u:p@u:1/d".into()), ..Address::default() };
+        let address =
+            Address { database: Some("postgresql://u:p@u:1/d".into()), ..Address::default() };
         assert_eq!(tcp(&resolve_in(&environment, &address)), "u:1 u d p");
         assert_eq!(tcp(&resolve_in(&[], &Address::default())), "localhost:5432 me me ");
     }
@@ -146,14 +170,16 @@ mod tests {
 
     #[test]
     fn the_password_file_is_read_when_no_password_is_given() {
-        let environment = [("HOME", "/home/me"), ("PGHOST", "h"), ("PGPORT", "5433"), ("PGUSER", "you")];
+        let environment =
+            [("HOME", "/home/me"), ("PGHOST", "h"), ("PGPORT", "5433"), ("PGUSER", "you")];
         let address = Address { database: Some("db".into()), ..Address::default() };
         assert_eq!(resolve_in(&environment, &address).password.reveal(), "from file");
     }
 
     #[test]
     fn settings_of_the_session_are_taken_from_the_options() {
-        let options = "-c default_transaction_isolation=repeatable\\ read --lock-timeout=5s -cwork_mem=1MB";
+        let options =
+            "-c default_transaction_isolation=repeatable\\ read --lock-timeout=5s -cwork_mem=1MB";
         let target = resolve_in(&[("PGOPTIONS", options)], &Address::default());
         let expected = [
             "SET default_transaction_isolation = 'repeatable read'",

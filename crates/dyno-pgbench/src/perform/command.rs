@@ -43,7 +43,16 @@ impl Performer {
         teller: Arc<dyn Terminal>,
     ) -> Self {
         let program = Arc::clone(program);
-        Self { program, id, variables, random, teller, text: String::new(), has_waited: false, times: None }
+        Self {
+            program,
+            id,
+            variables,
+            random,
+            teller,
+            text: String::new(),
+            has_waited: false,
+            times: None,
+        }
     }
 
     /// Tells why the client ends.
@@ -74,7 +83,11 @@ pub(crate) enum Stop {
 type Done = Result<(), Stop>;
 
 /// Runs a script once.
-pub(crate) async fn attempt(performer: &mut Performer, session: &mut Session, script: usize) -> Done {
+pub(crate) async fn attempt(
+    performer: &mut Performer,
+    session: &mut Session,
+    script: usize,
+) -> Done {
     let program = Arc::clone(&performer.program);
     let mut step = Step {
         program: &program,
@@ -180,7 +193,10 @@ impl Step<'_> {
         let (script, number) = (self.number, self.at + 1);
         let Performer { variables, random, teller, .. } = &mut *self.performer;
         let mut debug = |value: Value| {
-            teller.message(&format!("debug(script={script},command={number}): {}\n", value.described()));
+            teller.message(&format!(
+                "debug(script={script},command={number}): {}\n",
+                value.described()
+            ));
         };
         let mut environment =
             Environment { variables, names: &self.program.names, random, debug: &mut debug };
@@ -195,8 +211,9 @@ impl Step<'_> {
     /// Tells why the client cannot go on after a command.
     fn abort(&self, command: &str, message: &str) -> Stop {
         let (client, at, script) = (self.performer.id, self.at, self.number);
-        let text =
-            format!("client {client} aborted in command {at} ({command}) of script {script}; {message}");
+        let text = format!(
+            "client {client} aborted in command {at} ({command}) of script {script}; {message}"
+        );
         self.performer.teller.error(&text);
         Stop::Abort(FailureKind::Other.failure(message))
     }
@@ -268,7 +285,9 @@ impl Step<'_> {
         for (column, value) in fields {
             let name = format!("{prefix}{column}");
             if !is_name(&name) {
-                self.performer.teller.error(&format!("{command}: invalid variable name: \"{name}\""));
+                self.performer
+                    .teller
+                    .error(&format!("{command}: invalid variable name: \"{name}\""));
                 return Err(self.abort_query(&format!("error storing into variable {name}")));
             }
             // A name that no script mentions is of no use to anybody.
@@ -288,7 +307,11 @@ impl Step<'_> {
     }
 
     /// Sends a statement by the query mode and waits for its answer.
-    async fn send<S: RowSink>(&mut self, sql: &Sql, sink: &mut S) -> Result<Outcome, OperationFailure> {
+    async fn send<S: RowSink>(
+        &mut self,
+        sql: &Sql,
+        sink: &mut S,
+    ) -> Result<Outcome, OperationFailure> {
         let (kind, program) = (self.kind(), self.program);
         let performer = &mut *self.performer;
         // Texts may hold several statements.
@@ -323,7 +346,9 @@ impl Step<'_> {
                 false => failure::pointed(&failure, sql.template()),
             });
             let pointed = pointed.map_or_else(String::new, |lines| format!("\n{lines}"));
-            format!("client {client} script {script} aborted in command {at} query 0: {words}{pointed}")
+            format!(
+                "client {client} script {script} aborted in command {at} query 0: {words}{pointed}"
+            )
         };
         self.performer.teller.error(&text);
         Err(Stop::Abort(failure))
@@ -335,9 +360,10 @@ impl Step<'_> {
             return Err(self.abort("startpipeline", "already in pipeline mode"));
         }
         if self.program.query_mode == QueryMode::Simple {
-            return Err(
-                self.abort("startpipeline", "cannot use pipeline mode with the simple query protocol")
-            );
+            return Err(self.abort(
+                "startpipeline",
+                "cannot use pipeline mode with the simple query protocol",
+            ));
         }
         if self.program.engine != OWN {
             return Err(self.abort("startpipeline", "only PostgreSQL has pipelines"));
@@ -370,7 +396,8 @@ impl Step<'_> {
             Err(failure) => return self.answered(Some(sql), Err(failure)),
         };
         let texts = texts(&self.performer.variables, sql.parameters());
-        let fields = fields(&self.performer.variables, self.program.engine, sql.parameters(), &texts);
+        let fields =
+            fields(&self.performer.variables, self.program.engine, sql.parameters(), &texts);
         let queued = match self.session.connection() {
             Connection::Postgres(connection) => connection.queue(statement, &fields).await,
             _ => Ok(()),

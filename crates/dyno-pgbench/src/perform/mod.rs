@@ -1,6 +1,7 @@
 //! Performing scripts, whoever asks for it: pgbench's own loop, or a workload of a spec.
 //!
-//! * [`program`]: scripts as all clients perform them; [`command`]: what their commands do; [`rows`]: results that scripts keep;
+//! * [`program`]: scripts as all clients perform them; [`command`]: what their commands do;
+//!   [`rows`]: results that scripts keep;
 //!   [`trial_run`]: whether a script writes.
 
 mod command;

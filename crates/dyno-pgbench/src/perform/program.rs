@@ -20,12 +20,14 @@ pub(crate) struct Program {
     pub(crate) kinds: Vec<&'static str>,
     /// The kind of each command of each script; 0 for those that send nothing.
     pub(crate) kind_of: Vec<Vec<u16>>,
-    /// The kinds that are sent as text because they cannot be prepared; nothing where that was not asked.
+    /// The kinds that are sent as text because they cannot be prepared; nothing where that was not
+    /// asked.
     pub(crate) sent_as_text: OnceLock<BTreeSet<u16>>,
 }
 
 impl Program {
-    /// `name` says what a command that sends something is called: of the scripts, by the script's number and the command's, both from 0.
+    /// `name` says what a command that sends something is called: of the scripts, by the script's
+    /// number and the command's, both from 0.
     pub(crate) fn new(
         scripts: Vec<Script>,
         names: Names,

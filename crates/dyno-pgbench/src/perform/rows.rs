@@ -54,7 +54,9 @@ impl RowSink for LastRows {
 fn text(value: &Value<'_>) -> String {
     match value {
         // Whole numbers without a point: a variable with one would be a double.
-        Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+            format!("{number:.0}")
+        }
         Value::Float(number) => format!("{number:?}"),
         other => other.to_text().unwrap_or_default(),
     }

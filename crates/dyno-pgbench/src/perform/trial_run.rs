@@ -1,4 +1,5 @@
-//! Runs a script once in a transaction that only reads and is never committed, to see whether it writes.
+//! Runs a script once in a transaction that only reads and is never committed, to see whether it
+//! writes.
 
 use super::program::Program;
 use super::rows::LastRows;
@@ -14,8 +15,10 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 /// Why a text is refused that would end the transaction in which it is tried.
 const MIXED: &str = "it begins or ends a transaction among other statements, so dyno cannot check it; write them without `\\;` between them";
 
-/// What of a script writes, or lets its session write, as far as one run with one set of values shows it; every branch is gone through. A statement that fails for
-/// another reason ends the run: what it needs may be there only when the script runs as it is. The connection is to be closed then, which rolls back.
+/// What of a script writes, or lets its session write, as far as one run with one set of values
+/// shows it; every branch is gone through. A statement that fails for another reason ends the run:
+/// what it needs may be there only when the script runs as it is. The connection is to be closed
+/// then, which rolls back.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -73,7 +76,8 @@ fn is_about_writing(failure: &OperationFailure) -> bool {
         || failure.kind == FailureKind::BadStatement && !failure.is_answered()
 }
 
-/// What the server says of the transaction; nothing when it does not answer because a statement has failed.
+/// What the server says of the transaction; nothing when it does not answer because a statement has
+/// failed.
 async fn asked(
     connection: &mut Connection,
     asks: &ReadOnlyQuestions,

@@ -12,8 +12,8 @@ pub(crate) fn uniform(generator: &mut Generator, low: i64, high: i64) -> i64 {
     low.wrapping_add(generator.up_to(high.wrapping_sub(low) as u64) as i64)
 }
 
-/// A normal distribution over low..=high, cut off `parameter` standard deviations from the middle (Box and Muller 1958,
-/// the sine of the pair).
+/// A normal distribution over low..=high, cut off `parameter` standard deviations from the middle
+/// (Box and Muller 1958, the sine of the pair).
 pub(crate) fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
     let deviation = loop {
         let radius = (-2.0 * (1.0 - generator.unit()).ln()).sqrt();
@@ -26,7 +26,8 @@ pub(crate) fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter
     low + (width(low, high) as f64 * share) as i64
 }
 
-/// An exponential distribution over low..=high, cut off at `parameter`: the inverse of its distribution function.
+/// An exponential distribution over low..=high, cut off at `parameter`: the inverse of its
+/// distribution function.
 pub(crate) fn exponential(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
     let cut = (-parameter).exp();
     let uniform = 1.0 - generator.unit();
@@ -34,7 +35,8 @@ pub(crate) fn exponential(generator: &mut Generator, low: i64, high: i64, parame
     low + (width(low, high) as f64 * share) as i64
 }
 
-/// A Zipf distribution over low..=high by rejection (Devroye, "Non-Uniform Random Variate Generation", 1986, page 550).
+/// A Zipf distribution over low..=high by rejection (Devroye, "Non-Uniform Random Variate
+/// Generation", 1986, page 550).
 pub(crate) fn zipfian(generator: &mut Generator, low: i64, high: i64, exponent: f64) -> i64 {
     let count = width(low, high);
     if count <= 1 {
@@ -63,7 +65,8 @@ mod tests {
 
     #[test]
     fn draws_are_those_of_pgbench() {
-        // pgbench --random-seed=42, one client, two transactions; hash and default_seed in between draw nothing.
+        // pgbench --random-seed=42, one client, two transactions; hash and default_seed in between
+        // draw nothing.
         let mut random = client(42);
         let rows = [
             [668_251, 5, 433_232, 328_091, 134, -3_719_739_170_315_812_889, 15, 1],
@@ -90,10 +93,12 @@ mod tests {
 
     #[test]
     fn distributions_have_the_documented_shape() {
-        // Half of a normal distribution cut at 2.5 lies within 0.6745 standard deviations, corrected for what was cut off.
+        // Half of a normal distribution cut at 2.5 lies within 0.6745 standard deviations,
+        // corrected for what was cut off.
         let middle = share(|random| gaussian(random, 1, 1_000, 2.5), |n| (366..=635).contains(&n));
         assert!((middle - 0.5).abs() < 0.02, "{middle}");
-        // The first half of an exponential distribution with parameter 3: (1 - e^-1.5) / (1 - e^-3).
+        // The first half of an exponential distribution with parameter 3: (1 - e^-1.5) / (1 -
+        // e^-3).
         let first = share(|random| exponential(random, 1, 1_000, 3.0), |n| n <= 500);
         assert!((first - 0.8176).abs() < 0.02, "{first}");
         // 1 is (2/1)^2.5 times as frequent as 2.

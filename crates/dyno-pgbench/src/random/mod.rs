@@ -1,7 +1,8 @@
-//! Random numbers as pgbench's scripts define them, bit for bit: with `--random-seed`, a client draws here what it draws
-//! there. The tests hold numbers that pgbench 15 printed.
+//! Random numbers as pgbench's scripts define them, bit for bit: with `--random-seed`, a client
+//! draws here what it draws there. The tests hold numbers that pgbench 15 printed.
 //!
-//! * [`Generator`]: xoroshiro128** seeded by SplitMix64; [`distribution`]: uniform, normal, exponential, Zipf, Poisson;
+//! * [`Generator`]: xoroshiro128** seeded by SplitMix64; [`distribution`]: uniform, normal,
+//!   exponential, Zipf, Poisson;
 //! * [`scramble`]: the hash functions and the pseudorandom permutation.
 
 pub(crate) mod distribution;
@@ -9,7 +10,8 @@ pub(crate) mod scramble;
 
 use dyno_model::random::SplitMix64;
 
-/// xoroshiro128** 1.0 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2018).
+/// xoroshiro128** 1.0 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators",
+/// 2018).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Generator {
     low: u64,
@@ -62,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_seed_gives_what_pgbench_draws_from_it() {
-        // pgbench --random-seed=42 with one client: its first draws from random(1, 1000000) and random(-5, 5), and its
-        // default_seed, which is drawn after the clients' own seeds.
+        // pgbench --random-seed=42 with one client: its first draws from random(1, 1000000) and
+        // random(-5, 5), and its default_seed, which is drawn after the clients' own seeds.
         let mut base = Generator::new(42);
         let mut client = base.derive();
         assert_eq!(distribution::uniform(&mut client, 1, 1_000_000), 668_251);

@@ -2,7 +2,8 @@
 
 use super::Generator;
 
-/// FNV-1a of the eight bytes of a value, lowest first (Fowler, Noll, Vo), with a seed laid over the start value.
+/// FNV-1a of the eight bytes of a value, lowest first (Fowler, Noll, Vo), with a seed laid over the
+/// start value.
 pub(crate) fn fnv1a(value: i64, seed: i64) -> i64 {
     let start = 0xCBF2_9CE4_8422_2325 ^ seed as u64;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
@@ -25,11 +26,12 @@ pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
 /// Rounds of [`permute`].
 const ROUNDS: usize = 6;
 
-/// The place of a value (modulo `size`) in a pseudorandom permutation of 0..size that the seed chooses.
+/// The place of a value (modulo `size`) in a pseudorandom permutation of 0..size that the seed
+/// chooses.
 ///
-/// Each round scrambles the lowest and the highest power of two of the range, which overlap, by an odd multiplier, an
-/// exclusive or and a rotation by one bit, and then shifts everything; each of these steps can be undone, so the whole is a
-/// permutation.
+/// Each round scrambles the lowest and the highest power of two of the range, which overlap, by an
+/// odd multiplier, an exclusive or and a rotation by one bit, and then shifts everything; each of
+/// these steps can be undone, so the whole is a permutation.
 pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;

@@ -31,14 +31,16 @@ pub(crate) fn append(style: &Style, entry: &Entry, text: &mut String) {
         Ending::Serialization => write!(text, "{client} {number} {}", failure("serialization")),
         Ending::Deadlock => write!(text, "{client} {number} {}", failure("deadlock")),
     };
-    let written =
-        written.and_then(|()| write!(text, " {script} {} {}", at.div_euclid(SECOND), at.rem_euclid(SECOND)));
+    let written = written.and_then(|()| {
+        write!(text, " {script} {} {}", at.div_euclid(SECOND), at.rem_euclid(SECOND))
+    });
     written.expect("writing to memory does not fail");
     if style.rate.is_some() {
         text.push_str(&format!(" {:.0}", finished.lag));
     }
     if style.tries_max != 1 {
-        // A transaction that was skipped was not tried at all, which pgbench's unsigned counter shows as its largest value.
+        // A transaction that was skipped was not tried at all, which pgbench's unsigned counter
+        // shows as its largest value.
         text.push_str(&format!(" {}", finished.tries.wrapping_sub(1)));
     }
     text.push('\n');
@@ -132,7 +134,10 @@ mod tests {
         assert_eq!(line(&style, &done), "0 199 2241 1 1175850569 608 115 2\n");
         let lost = entry(Ending::Deadlock, 5_000_000);
         assert_eq!(line(&STYLE, &lost), "0 199 failed 1 5 0\n");
-        assert_eq!(line(&Style { details_failures: true, ..STYLE }, &lost), "0 199 deadlock 1 5 0\n");
+        assert_eq!(
+            line(&Style { details_failures: true, ..STYLE }, &lost),
+            "0 199 deadlock 1 5 0\n"
+        );
         assert_eq!(line(&STYLE, &entry(Ending::Skipped, 5_000_000)), "0 199 skipped 1 5 0\n");
     }
 
@@ -145,6 +150,9 @@ mod tests {
         assert_eq!(text, "");
         let style = Style { details_failures: true, ..STYLE };
         aggregate.add(&style, &entry(Ending::Done, 15_000_000), &mut text);
-        assert_eq!(text, "10 1 2241 5023874 2241 2241 0 0 0 0 0 0 0 0 1\n12 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+        assert_eq!(
+            text,
+            "10 1 2241 5023874 2241 2241 0 0 0 0 0 0 0 0 1\n12 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+        );
     }
 }

@@ -13,7 +13,13 @@ pub(crate) enum Stamp {
 }
 
 /// A line about what happened since the one before, which was `seconds` ago.
-pub(crate) fn line(style: &Style, stamp: Stamp, seconds: f64, before: &Tally, now: &Tally) -> String {
+pub(crate) fn line(
+    style: &Style,
+    stamp: Stamp,
+    seconds: f64,
+    before: &Tally,
+    now: &Tally,
+) -> String {
     let count = now.done - before.done;
     let share = |sum: f64| if count > 0 { sum / count as f64 } else { 0.0 };
     let latency = 0.001 * share(now.latency.sum - before.latency.sum);

@@ -13,7 +13,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) scale: u64,
     /// How `pgbench_accounts` is divided, if it is.
     pub(crate) partitions: Option<(PartitionMethod, u32)>,
-    pub(crate) scripts: Vec<ScriptBooks>,
+    pub(crate) scripts: Vec<ScriptCounters>,
     /// All transactions.
     pub(crate) total: Tally,
     /// From the first transaction's start to the last one's end, microseconds.
@@ -23,7 +23,7 @@ pub(crate) struct Summary<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ScriptBooks {
+pub(crate) struct ScriptCounters {
     pub(crate) name: String,
     pub(crate) weight: u32,
     /// Its transactions.
@@ -54,7 +54,8 @@ fn write_all(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
         writeln!(text, "number of transactions skipped: {} ({share:.3}%)", total.skipped)?;
     }
     if let Some(limit) = style.latency_limit {
-        let share = if total.done > 0 { 100.0 * total.late as f64 / total.done as f64 } else { 0.0 };
+        let share =
+            if total.done > 0 { 100.0 * total.late as f64 / total.done as f64 } else { 0.0 };
         let (limit, late, done) = (limit as f64 / 1000.0, total.late, total.done);
         writeln!(
             text,
@@ -131,8 +132,9 @@ fn parameters(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
 /// Failures and retries, each line after `mark`.
 fn outcomes(style: &Style, tally: &Tally, mark: &str, text: &mut String) -> std::fmt::Result {
     let share = |count: u64| 100.0 * count as f64 / tally.total() as f64;
-    let mut line =
-        |what: &str, count: u64| writeln!(text, "{mark}number of {what}: {count} ({:.3}%)", share(count));
+    let mut line = |what: &str, count: u64| {
+        writeln!(text, "{mark}number of {what}: {count} ({:.3}%)", share(count))
+    };
     line("failed transactions", tally.failures())?;
     if style.details_failures {
         line("serialization failures", tally.serialization_failures)?;
@@ -156,14 +158,18 @@ fn latency(name: &str, times: &Times, text: &mut String) -> std::fmt::Result {
 fn of_script(
     summary: &Summary<'_>,
     number: usize,
-    script: &ScriptBooks,
+    script: &ScriptCounters,
     weights: f64,
     seconds: f64,
     text: &mut String,
 ) -> std::fmt::Result {
-    let ScriptBooks { name, weight, tally, .. } = script;
+    let ScriptCounters { name, weight, tally, .. } = script;
     writeln!(text, "SQL script {number}: {name}")?;
-    writeln!(text, " - weight: {weight} (targets {:.1}% of total)", 100.0 * f64::from(*weight) / weights)?;
+    writeln!(
+        text,
+        " - weight: {weight} (targets {:.1}% of total)",
+        100.0 * f64::from(*weight) / weights
+    )?;
     let share = 100.0 * tally.done as f64 / summary.total.done as f64;
     let rate = tally.done as f64 / seconds;
     writeln!(text, " - {} transactions ({share:.1}% of total, tps = {rate:.6})", tally.done)?;
@@ -178,7 +184,12 @@ fn of_script(
     latency(" - latency", &tally.latency, text)
 }
 
-fn of_commands(style: &Style, script: &ScriptBooks, mark: &str, text: &mut String) -> std::fmt::Result {
+fn of_commands(
+    style: &Style,
+    script: &ScriptCounters,
+    mark: &str,
+    text: &mut String,
+) -> std::fmt::Result {
     let has_tries = style.tries_max != 1;
     let columns = if has_tries { ", failures and retries" } else { " and failures" };
     writeln!(text, "{mark}statement latencies in milliseconds{columns}:")?;
@@ -219,7 +230,7 @@ mod tests {
             ("\\set aid 1".to_owned(), CommandTally::default()),
             ("BEGIN;".to_owned(), CommandTally { times, failures: 1, retries: 2 }),
         ];
-        let script = ScriptBooks { name: "s.sql".to_owned(), weight: 1, tally: total, commands };
+        let script = ScriptCounters { name: "s.sql".to_owned(), weight: 1, tally: total, commands };
         Summary {
             options,
             scale: 1,
@@ -264,7 +275,7 @@ tps = 392.618767 (without initial connection time)
         });
         let mut summary = summary(&options);
         summary.partitions = Some((PartitionMethod::Hash, 3));
-        summary.scripts.push(ScriptBooks {
+        summary.scripts.push(ScriptCounters {
             name: "<builtin: select only>".to_owned(),
             weight: 2,
             tally: Tally::default(),

@@ -1,7 +1,7 @@
 //! One client: transaction after transaction, each with its tries.
 
 use super::log_files::unix_time;
-use super::scene::{Beginning, Books, Scene};
+use super::scene::{Beginning, Counters, Scene};
 use crate::failure;
 use crate::perform::{Performer, Stop, attempt, micros, roll_back};
 use crate::random::{Generator, distribution};
@@ -16,17 +16,19 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A client that waits for nothing lets the others of its thread have a turn after so many transactions.
+/// A client that waits for nothing lets the others of its thread have a turn after so many
+/// transactions.
 const TURN: u32 = 64;
 
-/// pgbench's scripts as a workload of the engine. It repeats transactions by itself, and its statements are not known beforehand.
+/// pgbench's scripts as a workload of the engine. It repeats transactions by itself, and its
+/// statements are not known beforehand.
 pub(super) struct Scripts(pub(super) Arc<Scene>);
 
 /// State of a client.
 pub(super) struct Client {
     scene: Arc<Scene>,
     performer: Performer,
-    books: Books,
+    counters: Counters,
     choice: Generator,
     sample: Generator,
     /// Transactions ended.
@@ -40,15 +42,26 @@ pub(super) struct Client {
 impl Client {
     fn new(scene: &Arc<Scene>, id: u32) -> Self {
         let beginning = lock(&scene.beginnings[id as usize]).take();
-        let Beginning { variables, random, choice, sample } = beginning.expect("each client begins once");
+        let Beginning { variables, random, choice, sample } =
+            beginning.expect("each client begins once");
         let (program, teller) = (&scene.program, Arc::clone(&scene.terminal));
         let mut performer = Performer::new(program, id, variables, random, teller);
         if scene.options.style.reports_commands {
-            performer.times =
-                Some(program.kind_of.iter().map(|kinds| vec![Times::default(); kinds.len()]).collect());
+            performer.times = Some(
+                program.kind_of.iter().map(|kinds| vec![Times::default(); kinds.len()]).collect(),
+            );
         }
-        let (scene, books) = (Arc::clone(scene), Books::new(&program.scripts));
-        Self { scene, performer, books, choice, sample, number: 0, turn: 0, verdict: Verdict::Policy }
+        let (scene, counters) = (Arc::clone(scene), Counters::new(&program.scripts));
+        Self {
+            scene,
+            performer,
+            counters,
+            choice,
+            sample,
+            number: 0,
+            turn: 0,
+            verdict: Verdict::Policy,
+        }
     }
 
     fn choose(&mut self) -> usize {
@@ -66,9 +79,14 @@ impl Client {
         let script = self.choose();
         let style = self.scene.options.style;
         if style.rate.is_some()
-            && style.latency_limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
+            && style
+                .latency_limit
+                .is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
         {
-            self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
+            self.count(
+                script,
+                Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 },
+            );
             let late = FailureKind::Timeout.failure("skipped: too late");
             return self.fail(Verdict::Skipped, late);
         }
@@ -77,8 +95,8 @@ impl Client {
         }
         let begun = session.now();
         let mut tries = 1;
-        let remembered =
-            (style.tries_max != 1).then(|| (self.performer.variables.clone(), self.performer.random.clone()));
+        let remembered = (style.tries_max != 1)
+            .then(|| (self.performer.variables.clone(), self.performer.random.clone()));
         let outcome = loop {
             match attempt(&mut self.performer, session, script).await {
                 Ok(()) => break Ok(()),
@@ -91,7 +109,7 @@ impl Client {
                     }
                     let may_retry = self.may_retry(session, tries, scheduled);
                     self.tell_retry(may_retry, tries, session.now() - scheduled);
-                    let tally = &mut self.books.commands[script][command];
+                    let tally = &mut self.counters.commands[script][command];
                     if !may_retry {
                         tally.failures += 1;
                         break Err((ending, failure));
@@ -109,7 +127,9 @@ impl Client {
         session.touch();
         let ended = session.now();
         let (ending, latency, lag) = match &outcome {
-            Ok(()) => (Ending::Done, micros(ended - scheduled), micros(begun.saturating_sub(scheduled))),
+            Ok(()) => {
+                (Ending::Done, micros(ended - scheduled), micros(begun.saturating_sub(scheduled)))
+            }
             Err((ending, _)) => (*ending, 0.0, 0.0),
         };
         self.count(script, Finished { ending, latency, lag, tries });
@@ -123,7 +143,7 @@ impl Client {
         }
         match outcome {
             Ok(()) => {
-                self.take_turns(session).await;
+                self.is_exclusive(session).await;
                 Ok(())
             }
             Err((_, failure)) => self.fail(Verdict::GoesOn, failure),
@@ -134,7 +154,7 @@ impl Client {
         let began = Instant::now();
         session.disconnect().await;
         let connected = session.reconnect().await;
-        self.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
+        self.counters.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
             self.scene.terminal.error(&failure::connecting(&failure, session.target()));
             self.performer.tell_end(" while establishing connection");
@@ -149,21 +169,26 @@ impl Client {
         session: &mut Session,
         failure: OperationFailure,
     ) -> Result<(), OperationFailure> {
-        self.books.aborted += 1;
+        self.counters.aborted += 1;
         session.disconnect().await;
         let everybody = self.scene.options.exits_on_abort;
         self.fail(if everybody { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
     }
 
-    fn fail(&mut self, verdict: Verdict, failure: OperationFailure) -> Result<(), OperationFailure> {
+    fn fail(
+        &mut self,
+        verdict: Verdict,
+        failure: OperationFailure,
+    ) -> Result<(), OperationFailure> {
         self.verdict = verdict;
         Err(failure)
     }
 
     fn may_retry(&self, session: &Session, tries: u32, scheduled: u64) -> bool {
         let style = &self.scene.options.style;
-        let is_within =
-            style.latency_limit.is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
+        let is_within = style
+            .latency_limit
+            .is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
         let is_open = style.tries_max == 0 || tries < style.tries_max;
         is_open && is_within && !(self.scene.has_duration() && session.is_over())
     }
@@ -180,12 +205,19 @@ impl Client {
         if !self.scene.options.tells_errors {
             return;
         }
-        let what =
-            if is_retry { "repeats the transaction after the error" } else { "ends the failed transaction" };
+        let what = if is_retry {
+            "repeats the transaction after the error"
+        } else {
+            "ends the failed transaction"
+        };
         let style = &self.scene.options.style;
-        let most = if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
+        let most =
+            if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
         let used = style.latency_limit.map_or(String::new(), |limit| {
-            format!(", {:.3}% of the maximum time of tries was used", 100.0 * micros(since) / limit as f64)
+            format!(
+                ", {:.3}% of the maximum time of tries was used",
+                100.0 * micros(since) / limit as f64
+            )
         });
         let text = format!("client {} {what} (try {tries}{most}{used})", self.performer.id);
         self.scene.terminal.note(&text);
@@ -195,10 +227,11 @@ impl Client {
     fn count(&mut self, script: usize, finished: Finished) {
         let scene = &self.scene;
         let style = &scene.options.style;
-        let add = |tally: &mut Tally| tally.count(&finished, style.rate.is_some(), style.latency_limit);
+        let add =
+            |tally: &mut Tally| tally.count(&finished, style.rate.is_some(), style.latency_limit);
         add(&mut lock(&scene.tallies[self.performer.id as usize]));
         if scene.program.scripts.len() > 1 {
-            add(&mut self.books.tallies[script]);
+            add(&mut self.counters.tallies[script]);
         }
         self.number += 1;
         let Some(log) = &scene.log else { return };
@@ -211,7 +244,7 @@ impl Client {
     }
 
     /// A client that never waits would keep the others of its thread from ever having a turn.
-    async fn take_turns(&mut self, session: &Session) {
+    async fn is_exclusive(&mut self, session: &Session) {
         self.turn = if std::mem::take(&mut self.performer.has_waited) { 0 } else { self.turn + 1 };
         if self.turn == TURN {
             self.turn = 0;
@@ -224,10 +257,10 @@ impl Drop for Client {
     /// A client that was cut off leaves its books too.
     fn drop(&mut self) {
         if let Some(times) = &self.performer.times {
-            let tallies = self.books.commands.iter_mut().flatten();
+            let tallies = self.counters.commands.iter_mut().flatten();
             tallies.zip(times.iter().flatten()).for_each(|(tally, times)| tally.times = *times);
         }
-        lock(&self.scene.books).merge(&self.books);
+        lock(&self.scene.counters).merge(&self.counters);
     }
 }
 

@@ -34,13 +34,18 @@ impl LogFiles {
     ///
     /// # Errors
     /// When one cannot be made, with its name.
-    pub(super) fn create(log: &Log, style: Style, threads: u32) -> Result<Self, (String, io::Error)> {
+    pub(super) fn create(
+        log: &Log,
+        style: Style,
+        threads: u32,
+    ) -> Result<Self, (String, io::Error)> {
         let process = std::process::id();
         let file = |thread: u32| {
             let suffix = if thread == 0 { String::new() } else { format!(".{thread}") };
             let name = format!("{}.{process}{suffix}", log.prefix);
             // The name can be guessed.
-            match dyno_files::append(Path::new(&name), 0o666).and_then(|file| file.set_len(0).map(|()| file))
+            match dyno_files::append(Path::new(&name), 0o666)
+                .and_then(|file| file.set_len(0).map(|()| file))
             {
                 Ok(file) => Ok(Mutex::new(LogFile {
                     name,

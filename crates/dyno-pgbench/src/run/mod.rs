@@ -1,6 +1,7 @@
 //! Running scripts, from reading them to the report.
 //!
-//! * this file: the order of things; [`setup`]: what is asked of the tables before; [`scene`]: what clients have in common;
+//! * this file: the order of things; [`setup`]: what is asked of the tables before; [`scene`]: what
+//!   clients have in common;
 //! * [`client`]: transactions and their tries;
 //! * [`progress`], [`log_files`], [`results`]: what is written meanwhile.
 
@@ -16,12 +17,12 @@ use crate::failure;
 use crate::options::{Length, Run, Seed, Source, help};
 use crate::own::OWN;
 use crate::perform::{Program, first_words, micros};
-use crate::report::summary::{ScriptBooks, Summary, render};
+use crate::report::summary::{ScriptCounters, Summary, render};
 use crate::script::{self, Action, Command, Script, builtin};
 use crate::terminal::Terminal;
 use crate::variables::Names;
 use client::Scripts;
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock, open_files};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock, open_files};
 use dyno_engine::schema;
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_files::{SCRIPT_MAX, reason};
@@ -32,7 +33,7 @@ use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use log_files::LogFiles;
 use progress::ProgressThread;
-use scene::{Books, Scene};
+use scene::{Counters, Scene};
 use setup::{Impossible, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -51,7 +52,8 @@ pub(crate) fn run(
 ) -> u8 {
     if let Err(short) = open_files::make_room(target.engine, options.clients) {
         let (needed, allowed) = (short.needed, short.allowed);
-        terminal.error(&format!("need at least {needed} open files, but system limit is {allowed}"));
+        terminal
+            .error(&format!("need at least {needed} open files, but system limit is {allowed}"));
         terminal.message(
             "pgbench: hint: Reduce number of clients, or use limit/ulimit to increase the system limit.\n",
         );
@@ -66,7 +68,8 @@ pub(crate) fn run(
 fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Arc<Scene>> {
     let mut names = Names::default();
     let scripts = read_scripts(options, target.engine, &mut names, &**terminal)?;
-    let has_builtin = options.scripts.iter().any(|(source, _)| matches!(source, Source::Builtin(_)));
+    let has_builtin =
+        options.scripts.iter().any(|(source, _)| matches!(source, Source::Builtin(_)));
     let seed = match options.seed {
         Seed::Any | Seed::Drawn => RandomState::new().build_hasher().finish(),
         Seed::Given(seed) => seed,
@@ -75,7 +78,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         terminal.note(&format!("setting random seed to {seed}"));
     }
     // pgbench asks the same, and waits for as long as it takes.
-    let io = Io::Patient(Patience::endless());
+    let io = Io::WithTimeout(TimeoutPolicy::endless());
     let mut connection = block_on(Connection::connect(target, &io)).map_err(|failure| {
         terminal.error(&failure::connecting(&failure, target));
         Impossible::told(&**terminal, "could not create connection for setup")
@@ -84,7 +87,8 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let (scale, partitions) = if has_builtin {
         let scale = setup::scale(&mut connection, &target.database, &**terminal)?;
         if options.scale.is_some_and(|given| u64::from(given) != scale) {
-            let message = format!("scale option ignored, using count from pgbench_branches table ({scale})");
+            let message =
+                format!("scale option ignored, using count from pgbench_branches table ({scale})");
             terminal.warning(&message);
         }
         (scale, setup::partitions(&mut connection, target.engine))
@@ -97,13 +101,17 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let server_version = connection.identity().version;
     block_on(connection.close());
 
-    let log = options.log.as_ref().map(|log| LogFiles::create(log, options.style, options.jobs)).transpose();
+    let log = options
+        .log
+        .as_ref()
+        .map(|log| LogFiles::create(log, options.style, options.jobs))
+        .transpose();
     let log = log.map_err(|(name, error)| {
         let why = format!("could not open logfile \"{name}\": {}", reason(&error));
         Impossible::told(&**terminal, &why)
     })?;
     let beginnings = scene::beginnings(options, seed, scale, &mut names);
-    let books = Mutex::new(Books::new(&scripts));
+    let counters = Mutex::new(Counters::new(&scripts));
     let program = Program::new(scripts, names, target.engine, target.query_mode, kind_name);
     Ok(Arc::new(Scene {
         program: Arc::new(program),
@@ -116,14 +124,16 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         terminal: Arc::clone(terminal),
         tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
         beginnings,
-        books,
+        counters,
     }))
 }
 
-/// Names of commands that send something: number and first words, with several scripts the script's number before them.
+/// Names of commands that send something: number and first words, with several scripts the script's
+/// number before them.
 fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
     let Command { action, line } = &scripts[script].commands[command];
-    let words = if *action == Action::EndPipeline { "pipeline".to_owned() } else { first_words(line) };
+    let words =
+        if *action == Action::EndPipeline { "pipeline".to_owned() } else { first_words(line) };
     match scripts.len() {
         1 => format!("{} {words}", command + 1),
         _ => format!("{}.{} {words}", script + 1, command + 1),
@@ -167,7 +177,9 @@ fn read_scripts(
 fn load_plan(options: &Run) -> LoadPlan {
     let stop = match options.style.length {
         Length::Transactions(each) => StopRule::TransactionsPerClient(each),
-        Length::Seconds(seconds) => StopRule::Duration(Nanos(seconds.saturating_mul(1_000_000_000))),
+        Length::Seconds(seconds) => {
+            StopRule::Duration(Nanos(seconds.saturating_mul(1_000_000_000)))
+        }
     };
     LoadPlan {
         grace: options.hang_timeout.map_or(FOREVER, Nanos::from),
@@ -184,7 +196,8 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     let load = load_plan(options);
     let folder = options.results.as_deref().map(|root| results::create(root, scene, &load, target));
     let schema = options.results.as_ref().and_then(|_| schema::of(target));
-    let mut folder = folder.transpose().map_err(|error| Impossible::told(terminal, &error.in_full()))?;
+    let mut folder =
+        folder.transpose().map_err(|error| Impossible::told(terminal, &error.in_full()))?;
     let progress = options.style.progress.map(|seconds| {
         ProgressThread::start(scene, seconds, options.has_progress_timestamp).map_err(|error| {
             let why = format!("could not start the thread that reports progress: {error}");
@@ -199,10 +212,11 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
         shares_machine: dyno_drivers::address::shares_machine(&target.endpoint),
         ..LoadInput::new(TRIAL, options.clients, &load, scene.seed, interrupts)
     };
-    let measured = run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
+    let measured =
+        run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
     // The last line of progress comes before the report.
     drop(progress);
-    let aborted = lock(&scene.books).aborted;
+    let aborted = lock(&scene.counters).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(folder) = folder {
         let outcome = measured.as_ref().map_err(ToString::to_string);
@@ -239,16 +253,16 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
 }
 
 fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
-    let books = lock(&scene.books);
+    let counters = lock(&scene.counters);
     let total = scene.tally();
-    let books_of = |(index, script): (usize, &Script)| ScriptBooks {
+    let counters_of = |(index, script): (usize, &Script)| ScriptCounters {
         name: script.name.clone(),
         weight: script.weight,
-        tally: if scene.program.scripts.len() > 1 { books.tallies[index] } else { total },
+        tally: if scene.program.scripts.len() > 1 { counters.tallies[index] } else { total },
         commands: script
             .commands
             .iter()
-            .zip(&books.commands[index])
+            .zip(&counters.commands[index])
             .map(|(command, tally)| (command.line.clone(), *tally))
             .collect(),
     };
@@ -256,11 +270,11 @@ fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
         options: &scene.options,
         scale: scene.scale,
         partitions: scene.partitions,
-        scripts: scene.program.scripts.iter().enumerate().map(books_of).collect(),
+        scripts: scene.program.scripts.iter().enumerate().map(counters_of).collect(),
         total,
         duration: micros(record.elapsed.0),
         connecting: if scene.options.style.connects_each_time {
-            books.connecting
+            counters.connecting
         } else {
             micros(record.connecting.0)
         },

@@ -26,12 +26,17 @@ struct State {
 
 impl ProgressThread {
     /// Writes a line every so many seconds from the clients' common start on.
-    pub(super) fn start(scene: &Arc<Scene>, seconds: u64, is_unix_time: bool) -> std::io::Result<Self> {
+    pub(super) fn start(
+        scene: &Arc<Scene>,
+        seconds: u64,
+        is_unix_time: bool,
+    ) -> std::io::Result<Self> {
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
         let (scene, told) = (Arc::clone(scene), Arc::clone(&state));
-        let thread = std::thread::Builder::new()
-            .name("dyno-progress".to_owned())
-            .spawn(move || write_lines(&scene, &told, Duration::from_secs(seconds), is_unix_time))?;
+        let thread =
+            std::thread::Builder::new().name("dyno-progress".to_owned()).spawn(move || {
+                write_lines(&scene, &told, Duration::from_secs(seconds), is_unix_time)
+            })?;
         Ok(Self { state, thread: Some(thread) })
     }
 
@@ -55,7 +60,12 @@ impl Drop for ProgressThread {
     }
 }
 
-fn write_lines(scene: &Scene, state: &(Mutex<State>, Condvar), every: Duration, is_unix_time: bool) {
+fn write_lines(
+    scene: &Scene,
+    state: &(Mutex<State>, Condvar),
+    every: Duration,
+    is_unix_time: bool,
+) {
     let lock = || lock(&state.0);
     let waiting = state.1.wait_while(lock(), |state| state.began.is_none() && !state.is_over);
     let Some(began) = waiting.unwrap_or_else(PoisonError::into_inner).began else { return };

@@ -1,4 +1,5 @@
-//! `--results`: the run as a dyno results folder, one trial of one treatment, for `dyno report`.
+//! `--results`: the run as a dyno results folder, one trial of one configuration, for
+//! `dyno report`.
 
 use super::scene::Scene;
 use crate::script::Script;
@@ -31,7 +32,8 @@ pub(super) fn create(
     SingleRun::create(root, trial(scene, load, target), &spec(scene), scene.server_version.clone())
 }
 
-/// The trial's record; clients that were aborted make it a doubtful one, and so does a tally that is another than the books.
+/// The trial's record; clients that were aborted make it a doubtful one, and so does a tally that
+/// is another than the books.
 pub(super) fn record(
     record: &LoadRecord,
     aborted: u32,
@@ -54,7 +56,8 @@ pub(super) fn record(
 }
 
 fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
-    let names: Vec<&str> = scene.program.scripts.iter().map(|script| script.name.as_str()).collect();
+    let names: Vec<&str> =
+        scene.program.scripts.iter().map(|script| script.name.as_str()).collect();
     // As on the command line: a weight of 1 is not written.
     let weighted = scene.program.scripts.iter().map(|script| match script.weight {
         1 => script.name.clone(),
@@ -77,9 +80,11 @@ fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
     }
 }
 
-/// What stands in the place of a spec: the scripts as they ran, and what of the command line is in no plan.
+/// What stands in the place of a spec: the scripts as they ran, and what of the command line is in
+/// no plan.
 fn spec(scene: &Scene) -> String {
-    let mut text = String::from("# A run of dyno pgbench. This file is no spec that dyno could run again.\n");
+    let mut text =
+        String::from("# A run of dyno pgbench. This file is no spec that dyno could run again.\n");
     for Script { name, weight, source, .. } in &scene.program.scripts {
         write!(text, "\n# script {name}, weight {weight}\n{source}\n")
             .expect("writing to memory does not fail");

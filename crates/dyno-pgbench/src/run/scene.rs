@@ -11,7 +11,8 @@ use crate::variables::{Names, Variables};
 use dyno_drivers::lock;
 use std::sync::{Arc, Mutex};
 
-/// Everything about a run that does not change while it goes on, and the places where clients leave what they counted.
+/// Everything about a run that does not change while it goes on, and the places where clients leave
+/// what they counted.
 pub(super) struct Scene {
     pub(super) program: Arc<Program>,
     pub(super) options: Run,
@@ -27,8 +28,9 @@ pub(super) struct Scene {
     pub(super) beginnings: Vec<Mutex<Option<Beginning>>>,
     /// Transactions of each client; anybody may look.
     pub(super) tallies: Vec<Mutex<Tally>>,
-    /// Books of clients that have ended. One that panics leaves them wrong by one transaction, and the panic is reported.
-    pub(super) books: Mutex<Books>,
+    /// Books of clients that have ended. One that panics leaves them wrong by one transaction, and
+    /// the panic is reported.
+    pub(super) counters: Mutex<Counters>,
 }
 
 /// What a client begins with.
@@ -43,7 +45,7 @@ pub(super) struct Beginning {
 
 /// Books over all clients.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Books {
+pub(super) struct Counters {
     /// Of each script, when there are several.
     pub(super) tallies: Vec<Tally>,
     /// Of each command of each script, when they are asked for.
@@ -54,7 +56,7 @@ pub(super) struct Books {
     pub(super) connecting: f64,
 }
 
-impl Books {
+impl Counters {
     /// Empty books of these scripts.
     pub(super) fn new(scripts: &[Script]) -> Self {
         Self {
@@ -72,7 +74,9 @@ impl Books {
         for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
             mine.merge(theirs);
         }
-        for (mine, theirs) in self.commands.iter_mut().flatten().zip(other.commands.iter().flatten()) {
+        for (mine, theirs) in
+            self.commands.iter_mut().flatten().zip(other.commands.iter().flatten())
+        {
             mine.merge(theirs);
         }
         self.aborted += other.aborted;
@@ -96,7 +100,8 @@ impl Scene {
     }
 }
 
-/// What every client begins with, from one seed, in the order in which pgbench draws: clients, the seed of hashes, threads.
+/// What every client begins with, from one seed, in the order in which pgbench draws: clients, the
+/// seed of hashes, threads.
 pub(super) fn beginnings(
     run: &Run,
     seed: u64,
@@ -112,7 +117,8 @@ pub(super) fn beginnings(
     for (name, text) in &run.variables {
         variables.set_text(names.slot(name), text);
     }
-    let presets = [("scale", scale as i64), ("random_seed", seed as i64), (DEFAULT_SEED, default_seed)];
+    let presets =
+        [("scale", scale as i64), ("random_seed", seed as i64), (DEFAULT_SEED, default_seed)];
     for (name, value) in presets {
         let slot = names.slot(name);
         if !variables.is_set(slot) {

@@ -29,7 +29,11 @@ fn table(connection: &mut Connection, sql: &str) -> std::result::Result<Table, O
 }
 
 /// Number of branches, which is the scale of the standard tables.
-pub(super) fn scale(connection: &mut Connection, database: &str, terminal: &dyn Terminal) -> Result<u64> {
+pub(super) fn scale(
+    connection: &mut Connection,
+    database: &str,
+    terminal: &dyn Terminal,
+) -> Result<u64> {
     match table(connection, "SELECT count(*) FROM pgbench_branches") {
         Ok(table) => match table.first().and_then(|text| text.parse().ok()) {
             Some(scale @ 1..) => Ok(scale),
@@ -40,7 +44,10 @@ pub(super) fn scale(connection: &mut Connection, database: &str, terminal: &dyn 
             }
         },
         Err(failure) => {
-            terminal.error(&format!("could not count number of branches: {}", failure::words(&failure)));
+            terminal.error(&format!(
+                "could not count number of branches: {}",
+                failure::words(&failure)
+            ));
             terminal.note(&format!(
                 "hint: Perhaps you need to do initialization (\"pgbench -i\") in database \"{database}\"."
             ));
@@ -50,7 +57,10 @@ pub(super) fn scale(connection: &mut Connection, database: &str, terminal: &dyn 
 }
 
 /// How `pgbench_accounts` is divided, if it is. Only PostgreSQL is asked.
-pub(super) fn partitions(connection: &mut Connection, engine: Engine) -> Option<(PartitionMethod, u32)> {
+pub(super) fn partitions(
+    connection: &mut Connection,
+    engine: Engine,
+) -> Option<(PartitionMethod, u32)> {
     if engine != OWN {
         return None;
     }
@@ -66,8 +76,14 @@ pub(super) fn partitions(connection: &mut Connection, engine: Engine) -> Option<
     Some((method, row.get(1)?.as_deref()?.parse().ok()?))
 }
 
-/// Cleans the small tables and empties the history, with `all` the large one too. A table that is missing is told and passed over.
-pub(super) fn vacuum(connection: &mut Connection, engine: Engine, all: bool, terminal: &dyn Terminal) {
+/// Cleans the small tables and empties the history, with `all` the large one too. A table that is
+/// missing is told and passed over.
+pub(super) fn vacuum(
+    connection: &mut Connection,
+    engine: Engine,
+    all: bool,
+    terminal: &dyn Terminal,
+) {
     let own = ["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"];
     let statements = match engine == OWN {
         true => own.map(str::to_owned).to_vec(),

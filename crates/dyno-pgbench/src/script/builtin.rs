@@ -1,4 +1,5 @@
-//! The scripts that come with the program. Their SQL is what pgbench's manual prints; it runs on every engine.
+//! The scripts that come with the program. Their SQL is what pgbench's manual prints; it runs on
+//! every engine.
 
 use dyno_model::target::Engine;
 
@@ -88,7 +89,8 @@ pub(crate) fn list() -> String {
 /// # Errors
 /// When there is none or more than one, in pgbench's words.
 pub(crate) fn find(prefix: &str) -> Result<Builtin, String> {
-    let found: Vec<Builtin> = ALL.into_iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
+    let found: Vec<Builtin> =
+        ALL.into_iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
     match found[..] {
         [builtin] => Ok(builtin),
         [] => Err(format!("no builtin script found for name \"{prefix}\"")),

@@ -33,7 +33,9 @@ pub(super) fn connect(commands: &mut [Command]) -> Result<(), (usize, &'static s
                 }
             },
             Action::EndIf => {
-                let Some(mut block) = open.pop() else { return error("\\endif without matching \\if") };
+                let Some(mut block) = open.pop() else {
+                    return error("\\endif without matching \\if");
+                };
                 block.parts.push(index);
                 for pair in block.parts.windows(2) {
                     set(&mut commands[pair[0]].action, Branches { next: pair[1], end: index });
@@ -42,7 +44,11 @@ pub(super) fn connect(commands: &mut [Command]) -> Result<(), (usize, &'static s
             _ => {}
         }
     }
-    if open.is_empty() { Ok(()) } else { Err((commands.len() + 1, "\\if without matching \\endif")) }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err((commands.len() + 1, "\\if without matching \\endif"))
+    }
 }
 
 fn set(action: &mut Action, to: Branches) {

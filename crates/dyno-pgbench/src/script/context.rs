@@ -26,9 +26,11 @@ pub(crate) enum Place {
     Joined,
     /// As [`Self::Joined`], in brackets, where a slice of an array was probably meant: `a[1:n]`.
     Slice,
-    /// In the list of ORDER BY or GROUP BY, where a number in the text is the place of a column and a parameter is none.
+    /// In the list of ORDER BY or GROUP BY, where a number in the text is the place of a column and
+    /// a parameter is none.
     Position,
-    /// Behind PostgreSQL's `->` or `->>`, where a number in the text is an index and a parameter is a key.
+    /// Behind PostgreSQL's `->` or `->>`, where a number in the text is an index and a parameter is
+    /// a key.
     Key,
 }
 
@@ -51,8 +53,19 @@ pub(super) struct Context {
 }
 
 /// Words that end the list of ORDER BY or GROUP BY.
-const ENDS: [&str; 11] =
-    ["limit", "offset", "fetch", "having", "union", "intersect", "except", "for", "window", "rows", "range"];
+const ENDS: [&str; 11] = [
+    "limit",
+    "offset",
+    "fetch",
+    "having",
+    "union",
+    "intersect",
+    "except",
+    "for",
+    "window",
+    "rows",
+    "range",
+];
 
 impl Context {
     pub(super) fn new(quoting: Quoting) -> Self {
@@ -129,7 +142,8 @@ impl Context {
             Nature::Quoted => return Place::Quoted,
             Nature::Blank => {
                 let comment = self.comment.map_or(&b""[..], |start| &text[start..at]);
-                let is_read = [&b"/*+"[..], b"/*!", b"/*M!"].iter().any(|start| comment.starts_with(start));
+                let is_read =
+                    [&b"/*+"[..], b"/*!", b"/*M!"].iter().any(|start| comment.starts_with(start));
                 return if is_read { Place::Quoted } else { Place::Comment };
             }
             Nature::Code => {}

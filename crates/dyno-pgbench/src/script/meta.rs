@@ -42,7 +42,12 @@ struct Reader<'s> {
 }
 
 /// Reads the meta command whose backslash is at `start`.
-pub(super) fn read(file: &str, source: &str, start: usize, names: &mut Names) -> Result<Meta, ScriptError> {
+pub(super) fn read(
+    file: &str,
+    source: &str,
+    start: usize,
+    names: &mut Names,
+) -> Result<Meta, ScriptError> {
     let mut reader = Reader { file, source, start, at: start + 1 };
     let Some(command) = reader.word() else {
         reader.finish();
@@ -64,7 +69,9 @@ pub(super) fn read(file: &str, source: &str, start: usize, names: &mut Names) ->
             Effect::Action(Action::Set { name: variable.text.to_owned(), slot, value })
         }
         "if" => Effect::Action(Action::If(reader.expression(command, names)?, Branches::default())),
-        "elif" => Effect::Action(Action::Elif(reader.expression(command, names)?, Branches::default())),
+        "elif" => {
+            Effect::Action(Action::Elif(reader.expression(command, names)?, Branches::default()))
+        }
         _ => reader.with_words(command, &name, names)?,
     };
     Ok(Meta { line: reader.line().to_owned(), effect, at: reader.at })
@@ -78,8 +85,10 @@ impl<'s> Reader<'s> {
             return None;
         }
         let start = self.at;
-        let length =
-            bytes[start..].iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != 0x0b).count();
+        let length = bytes[start..]
+            .iter()
+            .take_while(|byte| !byte.is_ascii_whitespace() && **byte != 0x0b)
+            .count();
         self.at += length;
         Some(Word { text: &self.source[start..self.at], at: start })
     }
@@ -141,8 +150,12 @@ impl<'s> Reader<'s> {
             }
             "gset" => return Ok(Effect::Store(Store::LastRow(prefix))),
             "aset" => return Ok(Effect::Store(Store::AnyRow(prefix))),
-            "shell" if words.is_empty() => return Err(self.error("missing command", command, None)),
-            "setshell" if words.len() < 2 => return Err(self.error("missing argument", command, None)),
+            "shell" if words.is_empty() => {
+                return Err(self.error("missing command", command, None));
+            }
+            "setshell" if words.len() < 2 => {
+                return Err(self.error("missing argument", command, None));
+            }
             "shell" | "setshell" => {
                 let message = "commands of the shell are not run by dyno";
                 return Err(self.error(message, command, None));
@@ -187,10 +200,14 @@ impl<'s> Reader<'s> {
             }
             [amount] => (amount, None),
             [amount, unit] => (amount, Some(unit)),
-            [_, _, extra, ..] => return Err(self.error("too many arguments", command, Some(extra.at))),
+            [_, _, extra, ..] => {
+                return Err(self.error("too many arguments", command, Some(extra.at)));
+            }
         };
         let amount = match amount.text.strip_prefix(':') {
-            Some(name) if name.bytes().next().is_some_and(starts_name) => Amount::Variable(names.slot(name)),
+            Some(name) if name.bytes().next().is_some_and(starts_name) => {
+                Amount::Variable(names.slot(name))
+            }
             _ => Amount::Constant(amount.text.parse().map_err(|_| {
                 let message = format!("invalid sleep time, must be an integer ({})", amount.text);
                 self.error(&message, command, Some(amount.at))
@@ -203,7 +220,8 @@ impl<'s> Reader<'s> {
                 "ms" => 1_000,
                 "us" => 1,
                 _ => {
-                    let message = format!("unrecognized time unit, must be us, ms or s ({})", unit.text);
+                    let message =
+                        format!("unrecognized time unit, must be us, ms or s ({})", unit.text);
                     return Err(self.error(&message, command, Some(unit.at)));
                 }
             },

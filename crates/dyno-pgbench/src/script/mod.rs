@@ -1,8 +1,11 @@
 //! Scripts: what a transaction does.
 //!
-//! * [`command`]: a script as commands; [`statement`]: cutting SQL out of a text and finding its variables, [`context`]: and where they are;
-//! * [`parser`]: from text to commands; [`meta`]: those with a backslash; [`condition`]: where `\if` and its relatives go; [`error`];
-//! * [`words`]: those of statements, for who has to know what they do; [`builtin`]: the scripts that come with the program.
+//! * [`command`]: a script as commands; [`statement`]: cutting SQL out of a text and finding its
+//!   variables, [`context`]: and where they are;
+//! * [`parser`]: from text to commands; [`meta`]: those with a backslash; [`condition`]: where
+//!   `\if` and its relatives go; [`error`];
+//! * [`words`]: those of statements, for who has to know what they do; [`builtin`]: the scripts
+//!   that come with the program.
 
 pub(crate) mod builtin;
 pub(crate) mod command;

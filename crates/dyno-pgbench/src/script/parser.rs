@@ -30,7 +30,8 @@ pub(crate) fn parse(
         let end = statement.end;
         if !statement.text.is_empty() {
             let line = first_line(&statement.text).to_owned();
-            commands.push(Command { line, action: Action::Sql(statement.into_sql(names, quoting)) });
+            commands
+                .push(Command { line, action: Action::Sql(statement.into_sql(names, quoting)) });
         }
         match end {
             End::Semicolon => {}
@@ -45,10 +46,14 @@ pub(crate) fn parse(
                         let line = 1 + source[..start].matches('\n').count();
                         let message = "\\gset must follow an SQL command";
                         match commands.last_mut() {
-                            Some(Command { action: Action::Sql(sql), .. }) if sql.store == Store::Nothing => {
+                            Some(Command { action: Action::Sql(sql), .. })
+                                if sql.store == Store::Nothing =>
+                            {
                                 sql.store = store;
                             }
-                            Some(Command { line: last, action }) if !matches!(action, Action::Sql(_)) => {
+                            Some(Command { line: last, action })
+                                if !matches!(action, Action::Sql(_)) =>
+                            {
                                 let message = format!("{message} ({last})");
                                 return Err(ScriptError::syntax(name, line, &message, None));
                             }

@@ -23,7 +23,8 @@ pub(crate) enum Store {
 pub(crate) struct Sql {
     /// Its text, cut at its variables.
     pieces: Vec<Piece>,
-    /// The text with `?` for variables, as drivers take it; variables inside of quotes and comments stay as they are.
+    /// The text with `?` for variables, as drivers take it; variables inside of quotes and comments
+    /// stay as they are.
     template: String,
     /// The variables of the template.
     parameters: Vec<Slot>,
@@ -78,7 +79,8 @@ pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
     cut_at(source, start, quoting, SEMICOLON)
 }
 
-/// The same where something else than a semicolon may end statements, which is then no part of them.
+/// The same where something else than a semicolon may end statements, which is then no part of
+/// them.
 pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &str) -> Cut {
     let mut scanner = Scanner {
         source: source.as_bytes(),
@@ -100,7 +102,8 @@ pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &s
         bytes.pop();
         natures.pop();
     }
-    let text = String::from_utf8(bytes).expect("quotes and escapes are ASCII, so characters stay whole");
+    let text =
+        String::from_utf8(bytes).expect("quotes and escapes are ASCII, so characters stay whole");
     Cut { text, natures, is_several, at: scanner.at, end }
 }
 
@@ -166,7 +169,10 @@ impl Scanner<'_> {
                 _ if byte.is_ascii_whitespace() => self.blank(1),
                 _ if starts_name(byte) => self.word(),
                 _ if byte.is_ascii_digit() => {
-                    self.take(self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), Nature::Code);
+                    self.take(
+                        self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+                        Nature::Code,
+                    );
                 }
                 _ => self.take(1, Nature::Code),
             }
@@ -207,7 +213,8 @@ impl Scanner<'_> {
     /// A word; some open or close the body of a routine.
     fn word(&mut self) {
         let length = self.run(|byte| continues_name(byte) || byte == b'$');
-        let word = String::from_utf8_lossy(&self.source[self.at..self.at + length]).to_ascii_lowercase();
+        let word =
+            String::from_utf8_lossy(&self.source[self.at..self.at + length]).to_ascii_lowercase();
         if self.depth == 0 {
             match word.as_str() {
                 "begin" if self.makes_routine() => self.block += 1,
@@ -224,7 +231,8 @@ impl Scanner<'_> {
 
     /// `CREATE`, perhaps `OR REPLACE` and `DEFINER = ...`, and what has a body.
     fn makes_routine(&self) -> bool {
-        let has_body = |word: &String| ["function", "procedure", "trigger", "event"].contains(&word.as_str());
+        let has_body =
+            |word: &String| ["function", "procedure", "trigger", "event"].contains(&word.as_str());
         self.words.first().is_some_and(|word| word == "create") && self.words.iter().any(has_body)
     }
 
@@ -232,7 +240,9 @@ impl Scanner<'_> {
     fn ends_loop(&self, length: usize) -> bool {
         let rest = self.source[self.at + length..].trim_ascii_start();
         let end = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        ["if", "loop", "while", "repeat"].iter().any(|word| rest[..end].eq_ignore_ascii_case(word.as_bytes()))
+        ["if", "loop", "while", "repeat"]
+            .iter()
+            .any(|word| rest[..end].eq_ignore_ascii_case(word.as_bytes()))
     }
 }
 
@@ -247,7 +257,8 @@ impl Cut {
         while at < bytes.len() {
             // A cast has two colons, and what follows them is no variable.
             let colons = bytes[at..].iter().take_while(|byte| **byte == b':').count();
-            let length = bytes[at + colons..].iter().take_while(|byte| continues_name(**byte)).count();
+            let length =
+                bytes[at + colons..].iter().take_while(|byte| continues_name(**byte)).count();
             if colons != 1 || length == 0 || !starts_name(bytes[at + 1]) {
                 for passed in at..at + colons.max(1) {
                     context.pass(bytes, passed, self.natures[passed]);
@@ -266,7 +277,8 @@ impl Cut {
         pieces.extend(self.fixed(copied..bytes.len(), quoting));
         let is_several = self.is_several;
         let store = Store::Nothing;
-        let mut sql = Sql { pieces, template: String::new(), parameters: Vec::new(), is_several, store };
+        let mut sql =
+            Sql { pieces, template: String::new(), parameters: Vec::new(), is_several, store };
         sql.compose(names);
         sql
     }
@@ -320,14 +332,16 @@ impl Sql {
         })
     }
 
-    /// Takes names in brackets that nothing sets for what they are: the upper bound of a slice, `a[1:n]`.
+    /// Takes names in brackets that nothing sets for what they are: the upper bound of a slice,
+    /// `a[1:n]`.
     pub(crate) fn keep_slices(&mut self, names: &Names, is_set: impl Fn(Slot) -> bool) {
         for piece in &mut self.pieces {
             if let Piece::Variable { slot, is_in_brackets: true, place } = piece
                 && *place != Place::Quoted
                 && !is_set(*slot)
             {
-                *piece = Piece::Text(Fixed { text: format!(":{}", names.name(*slot)), escaped: None });
+                *piece =
+                    Piece::Text(Fixed { text: format!(":{}", names.name(*slot)), escaped: None });
             }
         }
         self.compose(names);
@@ -354,7 +368,8 @@ impl Sql {
         }
     }
 
-    /// Appends the text with values in the places of variables. Variables that are not set stay as they are written.
+    /// Appends the text with values in the places of variables. Variables that are not set stay as
+    /// they are written.
     pub(crate) fn write(&self, variables: &Variables, names: &Names, text: &mut String) {
         for piece in &self.pieces {
             let begin = text.len();
@@ -450,9 +465,17 @@ mod tests {
         let cases = [
             ("SELECT :x + :x", "SELECT -5 + -5", "SELECT ? + ? x x"),
             ("SELECT :d, :t", "SELECT 0.333333333333333, a b", "SELECT ?, ? d t"),
-            ("SELECT ':x'::text, :x::int", "SELECT '-5'::text, -5::int", "SELECT ':x'::text, ?::int x"),
+            (
+                "SELECT ':x'::text, :x::int",
+                "SELECT '-5'::text, -5::int",
+                "SELECT ':x'::text, ?::int x",
+            ),
             ("SELECT :y", "SELECT :y", "SELECT ? y"),
-            ("SELECT '12:34:56', a[1:2]", "SELECT '12:34:56', a[1:2]", "SELECT '12:34:56', a[1:2] "),
+            (
+                "SELECT '12:34:56', a[1:2]",
+                "SELECT '12:34:56', a[1:2]",
+                "SELECT '12:34:56', a[1:2] ",
+            ),
             ("SELECT j ? 'a?' AND :x", "SELECT j ? 'a?' AND -5", "SELECT j ?? 'a?' AND ? x"),
             ("SELECT 1 -- :x", "SELECT 1 -- -5", "SELECT 1 -- :x "),
             ("SELECT a:x", "SELECT a-5", "SELECT a? x"),

@@ -28,7 +28,8 @@ pub(crate) fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// The statements of a text, without their semicolons and comments; `None` when a comment holds what servers of MySQL's family execute.
+/// The statements of a text, without their semicolons and comments; `None` when a comment holds
+/// what servers of MySQL's family execute.
 pub(crate) fn statements(text: &str, quoting: Quoting) -> Option<Vec<Vec<Token>>> {
     if quoting == Quoting::Mysql && (text.contains("/*!") || text.contains("/*M!")) {
         return None;

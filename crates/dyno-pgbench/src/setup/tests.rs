@@ -2,7 +2,13 @@ use super::*;
 use dyno_model::target::Engine;
 
 fn given(text: &str) -> ScriptText {
-    ScriptText { name: "dump".to_owned(), weight: 1, think: None, text: text.to_owned(), file: None }
+    ScriptText {
+        name: "dump".to_owned(),
+        weight: 1,
+        think: None,
+        text: text.to_owned(),
+        file: None,
+    }
 }
 
 /// What is sent, rows behind a COPY in brackets; or the refusal.
@@ -119,8 +125,10 @@ fn a_text_that_stays_in_its_file_has_to_be_the_same_when_it_is_sent() {
     assert_eq!(checked(text.into(), &file).as_deref(), Ok(text));
     let changed = checked("CREATE TABLE t (id bigint);".into(), &file).expect_err("it is another");
     assert_eq!(changed, "the setup dump.sql is not what it was when the run was planned");
-    let setup = |file| Setup::new(&[ScriptText { file: Some(file), ..given("") }], Quoting::Postgres);
+    let setup =
+        |file| Setup::new(&[ScriptText { file: Some(file), ..given("") }], Quoting::Postgres);
     let other = ScriptFile { checksum: "0".to_owned(), ..file.clone() };
-    let prints = [setup(file), setup(other)].map(|setup| setup.expect("it is looked at later").fingerprint());
+    let prints = [setup(file), setup(other)]
+        .map(|setup| setup.expect("it is looked at later").fingerprint());
     assert_ne!(prints[0], prints[1], "another text makes other data");
 }

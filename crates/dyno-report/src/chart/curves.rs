@@ -1,5 +1,6 @@
-//! Charts over the number of clients, or over what was measured: lines through means with intervals, every repeat as a dot,
-//! published figures beside them, in one panel or in small multiples on equal axes.
+//! Charts over the number of clients, or over what was measured: lines through means with
+//! intervals, every repeat as a dot, published figures beside them, in one panel or in small
+//! multiples on equal axes.
 
 use super::frame::{
     Frame, Key, MEDIUM, SMALL, TITLE_LINE, Tick, is_narrow, label_room, legend, panel_title, ticks,
@@ -80,8 +81,9 @@ pub(crate) struct CurvePoint {
     pub(crate) tooltip: String,
 }
 
-/// Intervals may take the axis this much beyond the largest value; what is farther out is cut at the axis. Two repeats
-/// have intervals of twelve standard errors, which would squeeze the figures themselves.
+/// Intervals may take the axis this much beyond the largest value; what is farther out is cut at
+/// the axis. Two repeats have intervals of twelve standard errors, which would squeeze the figures
+/// themselves.
 const INTERVAL_ALLOWANCE: f64 = 0.4;
 
 impl Curve {
@@ -109,9 +111,10 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span that shows all values of these panels: from zero when linear; logarithmic where response times span
-    /// more than one order of magnitude, where whole lines differ a hundredfold, and where whole panels differ so much that
-    /// the lines of the lowest would lie on its axis.
+    /// The span that shows all values of these panels: from zero when linear; logarithmic where
+    /// response times span more than one order of magnitude, where whole lines differ a
+    /// hundredfold, and where whole panels differ so much that the lines of the lowest would lie on
+    /// its axis.
     fn of(panels: &[&CurvePanel], quantity: Quantity) -> Self {
         let curves = || panels.iter().flat_map(|panel| &panel.curves);
         let points = || curves().flat_map(|curve| &curve.points);
@@ -128,16 +131,23 @@ impl Span {
             peaks.filter(|peak| *peak > 0.0).fold(f64::INFINITY, f64::min)
         };
         let lowest_curve = lowest(&mut curves().map(peak));
-        let lowest_panel = lowest(&mut panels.iter().map(|p| p.curves.iter().map(peak).fold(0.0, f64::max)));
+        let lowest_panel =
+            lowest(&mut panels.iter().map(|p| p.curves.iter().map(peak).fold(0.0, f64::max)));
         let is_logarithmic = match quantity {
             Quantity::Time => high / low > 12.0,
             Quantity::Number => high / lowest_curve > 100.0 || high / lowest_panel > 12.0,
             Quantity::Percent | Quantity::Ratio => false,
         };
         let intervals = || points().filter_map(|p| p.interval);
-        let reach = intervals().map(|(_, to)| to).fold(high, f64::max).min(high * (1.0 + INTERVAL_ALLOWANCE));
+        let reach = intervals()
+            .map(|(_, to)| to)
+            .fold(high, f64::max)
+            .min(high * (1.0 + INTERVAL_ALLOWANCE));
         if is_logarithmic {
-            let from = intervals().map(|(from, _)| from).filter(|from| *from > low * 0.4).fold(low, f64::min);
+            let from = intervals()
+                .map(|(from, _)| from)
+                .filter(|from| *from > low * 0.4)
+                .fold(low, f64::min);
             Self { spread: Spread::Logarithmic, low: from * 0.85, high: reach * 1.15 }
         } else {
             let high = if reach > 0.0 { reach * 1.05 } else { 1.0 };
@@ -196,10 +206,12 @@ impl Layout {
         let left = label_room(&span.ticks(probe, chart.quantity)) + 20.0;
         let has_aside = columns == 2 && count == 2 && chart.panels[1].has_own_axis;
         let first_share = if has_aside { 0.62 } else { 1.0 / columns as f64 };
-        let widest = chart.curves().map(|curve| width_em(&curve.label) * MEDIUM + 22.0).fold(0.0, f64::max);
+        let widest =
+            chart.curves().map(|curve| width_em(&curve.label) * MEDIUM + 22.0).fold(0.0, f64::max);
         let room = (width - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
         let most = chart.panels.iter().map(|panel| panel.curves.len()).max().unwrap_or(0);
-        let fits = room - widest > 190.0 && widest < 230.0 && most as f64 * 15.0 < cell_height - 60.0;
+        let fits =
+            room - widest > 190.0 && widest < 230.0 && most as f64 * 15.0 < cell_height - 60.0;
         let label_width = if has_lines && fits { widest } else { 0.0 };
         let cell = (width - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
         let lines = |panel: &CurvePanel| title_lines(&panel.title, cell - label_width - 20.0).len();
@@ -215,7 +227,8 @@ impl Layout {
         }
     }
 
-    /// How far down the first panels go that the title of the y axis stands beside: all of them where they fit a screen.
+    /// How far down the first panels go that the title of the y axis stands beside: all of them
+    /// where they fit a screen.
     fn reach(&self) -> f64 {
         if is_narrow(self.width) { self.cell_height } else { f64::INFINITY }
     }
@@ -233,7 +246,8 @@ impl Layout {
         let top = top
             + row as f64 * (self.cell_height + self.title_room)
             + if panel.title.is_empty() { 8.0 } else { 28.0 + self.title_room };
-        let bottom = top + self.cell_height - 68.0 + if panel.title.is_empty() { 20.0 } else { 0.0 };
+        let bottom =
+            top + self.cell_height - 68.0 + if panel.title.is_empty() { 20.0 } else { 0.0 };
         let gutter = if panel.has_own_axis && column > 0 { own_room } else { 0.0 };
         let left = self.left + from + gutter + if column > 0 { 10.0 } else { 0.0 };
         Frame { left, right: self.left + from + width - self.label_width - 8.0, top, bottom }
@@ -251,7 +265,8 @@ impl CurveChart {
     }
 
     pub(super) fn shared_span(&self) -> Span {
-        let shared: Vec<&CurvePanel> = self.panels.iter().filter(|panel| !panel.has_own_axis).collect();
+        let shared: Vec<&CurvePanel> =
+            self.panels.iter().filter(|panel| !panel.has_own_axis).collect();
         Span::of(&shared, self.quantity)
     }
 
@@ -270,9 +285,17 @@ impl CurveChart {
             let probe = layout.frame(i, panel, 0.0, top);
             let own_room = label_room(&own.ticks(probe, self.quantity));
             let frame = layout.frame(i, panel, own_room, top);
-            let levels = if panel.has_own_axis { levels_of([panel]) } else { shared_levels.clone() };
+            let levels =
+                if panel.has_own_axis { levels_of([panel]) } else { shared_levels.clone() };
             let is_labelled = i % layout.columns == 0 || panel.has_own_axis;
-            self.draw_panel(&mut drawing, panel, frame, own, &levels, (is_labelled, layout.label_width));
+            self.draw_panel(
+                &mut drawing,
+                panel,
+                frame,
+                own,
+                &levels,
+                (is_labelled, layout.label_width),
+            );
             bottom = f64::max(bottom, frame.bottom);
         }
         let is_logarithmic = span.spread == Spread::Logarithmic;
@@ -283,11 +306,13 @@ impl CurveChart {
             y_title,
         );
         let middle = f64::midpoint(layout.left, width - layout.label_width);
-        let more = x_title(&mut drawing, (middle, bottom + 36.0), width - layout.left, &self.x_title);
+        let more =
+            x_title(&mut drawing, (middle, bottom + 36.0), width - layout.left, &self.x_title);
         drawing.finish(bottom + 46.0 + more)
     }
 
-    /// One panel; `labels` says whether the y axis is labelled, and how much room labels at the lines have.
+    /// One panel; `labels` says whether the y axis is labelled, and how much room labels at the
+    /// lines have.
     fn draw_panel(
         &self,
         drawing: &mut Drawing,
@@ -308,16 +333,23 @@ impl CurveChart {
             let text = if at - 16.0 > frame.top { at - 4.0 } else { at + 12.0 };
             drawing.text("limit-label", (frame.left + 4.0, text), Anchor::Start, label);
         }
-        let (first, last) = (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
+        let (first, last) =
+            (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
         let inset = (frame.width() * 0.04).clamp(8.0, 24.0);
         let x = match self.is_measured {
             true => Scale::linear(0.0, last.max(1e-9) * 1.03, frame.left, frame.right),
-            false => {
-                Scale::new(spread_for_levels(levels), first, last, frame.left + inset, frame.right - inset)
-            }
+            false => Scale::new(
+                spread_for_levels(levels),
+                first,
+                last,
+                frame.left + inset,
+                frame.right - inset,
+            ),
         };
-        let level =
-            |level: &f64| Tick { place: x.at(*level), label: axis_label(Quantity::Number, *level, 1.0) };
+        let level = |level: &f64| Tick {
+            place: x.at(*level),
+            label: axis_label(Quantity::Number, *level, 1.0),
+        };
         let places = match self.is_measured {
             true => ticks(&x, Quantity::Number, if frame.width() < 200.0 { 4 } else { 6 }),
             false => levels.iter().map(level).collect(),
@@ -342,14 +374,15 @@ impl CurveChart {
 /// All numbers of clients of these panels, rising.
 pub(crate) fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) -> Vec<f64> {
     let curves = panels.into_iter().flat_map(|panel| &panel.curves);
-    let mut levels: Vec<f64> = curves.flat_map(|curve| &curve.points).map(|point| point.x).collect();
+    let mut levels: Vec<f64> =
+        curves.flat_map(|curve| &curve.points).map(|point| point.x).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     levels
 }
 
-/// How far a series is moved sideways so that its marks do not lie on others': a few units in a chart over several
-/// levels; columns of their own when there is only one level.
+/// How far a series is moved sideways so that its marks do not lie on others': a few units in a
+/// chart over several levels; columns of their own when there is only one level.
 fn shifts(curves: usize, levels: usize, frame: Frame) -> f64 {
     let curves = curves.max(1) as f64;
     if levels > 1 { (16.0 / curves).min(4.0) } else { (frame.width() * 0.8 / curves).min(70.0) }
@@ -413,7 +446,9 @@ fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
         bars.extend(place.map(|(x, y)| ((x, y), (x, places.frame.top))));
     }
     for point in &curve.points {
-        let (Some((x, _)), Some((from, to))) = (places.point(i, point), point.interval) else { continue };
+        let (Some((x, _)), Some((from, to))) = (places.point(i, point), point.interval) else {
+            continue;
+        };
         bars.push(((x, places.y.at(from)), (x, places.y.at(to))));
         // An end beyond the axis has no cross stroke: the bar goes on.
         for end in [from, to].into_iter().filter(|end| places.y.shows(*end)) {
@@ -448,11 +483,17 @@ fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, places: &Places) {
         .iter()
         .enumerate()
         .filter_map(|(i, curve)| {
-            curve.points.iter().rev().find_map(|point| places.point(i, point)).map(|end| (curve, end))
+            curve
+                .points
+                .iter()
+                .rev()
+                .find_map(|point| places.point(i, point))
+                .map(|end| (curve, end))
         })
         .collect();
     let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-    let placed = spread_out(&wanted, SMALL + 4.0, places.frame.top + 2.0, places.frame.bottom - 2.0);
+    let placed =
+        spread_out(&wanted, SMALL + 4.0, places.frame.top + 2.0, places.frame.bottom - 2.0);
     let left = places.frame.right + 4.0;
     for ((curve, (x, y)), label) in ends.into_iter().zip(placed) {
         drawing.open(&curve.class());

@@ -1,5 +1,5 @@
-//! The forest plot: ratios of compared treatments with their intervals on a logarithmic axis, the line of equality, and
-//! the band of differences that count as none.
+//! The forest plot: ratios of compared configurations with their intervals on a logarithmic axis,
+//! the line of equality, and the band of differences that count as none.
 
 use super::frame::{Frame, MEDIUM, Tick, is_narrow, x_axis, x_title};
 use super::palette::Slot;
@@ -55,8 +55,9 @@ impl ForestChart {
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
         let width = drawing.width();
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
-        let widest =
-            |text: fn(&ForestRow) -> &str| rows().map(|row| width_em(text(row)) * MEDIUM).fold(0.0, f64::max);
+        let widest = |text: fn(&ForestRow) -> &str| {
+            rows().map(|row| width_em(text(row)) * MEDIUM).fold(0.0, f64::max)
+        };
         let figures_room = (widest(|row| &row.figures) + 14.0).min(170.0);
         let verdict_room = (widest(|row| &row.verdict) + 8.0).min(130.0);
         // On a telephone the name and the verdict stand above the interval.
@@ -65,8 +66,11 @@ impl ForestChart {
             true => width - verdict_room,
             false => (widest(|row| &row.label) + 26.0).clamp(90.0, 260.0),
         };
-        let titles: Vec<Vec<String>> =
-            self.groups.iter().map(|group| wrapped(&group.title, width - 8.0, MEDIUM * 1.08)).collect();
+        let titles: Vec<Vec<String>> = self
+            .groups
+            .iter()
+            .map(|group| wrapped(&group.title, width - 8.0, MEDIUM * 1.08))
+            .collect();
         let labels = |row: &ForestRow| wrapped(&row.label, label_room - 22.0, MEDIUM);
         let row_height = |row: &ForestRow| {
             let labelled = ROW.max(labels(row).len() as f64 * LINE + 4.0);
@@ -74,7 +78,8 @@ impl ForestChart {
         };
         let title_height = |lines: &Vec<String>| lines.len() as f64 * LINE + 4.0;
         let titled = titles.iter().filter(|lines| !lines.is_empty());
-        let height = rows().map(row_height).sum::<f64>() + titled.clone().map(title_height).sum::<f64>();
+        let height =
+            rows().map(row_height).sum::<f64>() + titled.clone().map(title_height).sum::<f64>();
         let frame = Frame {
             left: if is_narrow { 4.0 } else { label_room },
             right: if is_narrow { width } else { width - verdict_room } - figures_room - 8.0,
@@ -96,7 +101,12 @@ impl ForestChart {
                 }
                 draw_row(&mut drawing, row, &x, below, frame);
                 let figures = shortened(&row.figures, figures_room, MEDIUM);
-                drawing.text("figures", (frame.right + figures_room, below + 4.0), Anchor::End, &figures);
+                drawing.text(
+                    "figures",
+                    (frame.right + figures_room, below + 4.0),
+                    Anchor::End,
+                    &figures,
+                );
                 let verdict = shortened(&row.verdict, verdict_room, MEDIUM);
                 let left = width - verdict_room + 2.0;
                 let beside = if is_narrow { y } else { below };
@@ -122,7 +132,8 @@ impl ForestChart {
         Scale::logarithmic((-below).exp(), above.exp(), frame.left + 12.0, frame.right - 12.0)
     }
 
-    /// How far the axis reaches to one side of 1, in logarithms; `distance` is positive on that side.
+    /// How far the axis reaches to one side of 1, in logarithms; `distance` is positive on that
+    /// side.
     fn reach(&self, distance: fn(f64) -> f64) -> f64 {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let farthest = |values: &mut dyn Iterator<Item = f64>| {
@@ -130,14 +141,17 @@ impl ForestChart {
             usable.map(distance).fold(0.0, f64::max)
         };
         let ratio = farthest(&mut rows().filter_map(|row| row.ratio));
-        let interval =
-            farthest(&mut rows().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]));
-        // Intervals from two repeats reach into the absurd: they may widen the axis, not dominate it.
+        let interval = farthest(
+            &mut rows().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]),
+        );
+        // Intervals from two repeats reach into the absurd: they may widen the axis, not dominate
+        // it.
         let reach = interval.min(ratio * 1.6 + 0.35).max(ratio).max((1.0 + self.margin).ln() * 2.0);
         (reach * 1.08).clamp(0.1, FARTHEST.ln())
     }
 
-    /// How far the right one of the labels below the axis is lowered: a line where both do not fit beside each other.
+    /// How far the right one of the labels below the axis is lowered: a line where both do not fit
+    /// beside each other.
     fn lowered(&self, frame: Frame) -> f64 {
         let widest = f64::max(width_em(&self.below_label), width_em(&self.above_label)) * MEDIUM;
         if 2.0 * widest + 8.0 > frame.width() { SIDE_LINE } else { 0.0 }
@@ -147,24 +161,31 @@ impl ForestChart {
         let margin = 1.0 + self.margin.max(0.0);
         drawing.rectangle("margin", (x.at(1.0 / margin), frame.top), (x.at(margin), frame.bottom));
         let values = ratio_ticks(x);
-        let rules: Vec<_> =
-            values.iter().map(|value| ((x.at(*value), frame.top), (x.at(*value), frame.bottom))).collect();
+        let rules: Vec<_> = values
+            .iter()
+            .map(|value| ((x.at(*value), frame.top), (x.at(*value), frame.bottom)))
+            .collect();
         drawing.lines("grid", &rules);
         drawing.line("equality", (x.at(1.0), frame.top), (x.at(1.0), frame.bottom));
         let label = |value: f64| axis_label(Quantity::Ratio, value, 1.0);
-        let ticks: Vec<Tick> =
-            values.into_iter().map(|value| Tick { place: x.at(value), label: label(value) }).collect();
+        let ticks: Vec<Tick> = values
+            .into_iter()
+            .map(|value| Tick { place: x.at(value), label: label(value) })
+            .collect();
         x_axis(drawing, frame, &ticks);
         // Where both do not fit beside each other, they stand one below the other.
         let (lower, room) = (self.lowered(frame), frame.width());
-        let (below, above) =
-            (shortened(&self.below_label, room, MEDIUM), shortened(&self.above_label, room, MEDIUM));
+        let (below, above) = (
+            shortened(&self.below_label, room, MEDIUM),
+            shortened(&self.above_label, room, MEDIUM),
+        );
         drawing.text("side", (frame.left, frame.bottom + 33.0), Anchor::Start, &below);
         drawing.text("side", (frame.right, frame.bottom + 33.0 + lower), Anchor::End, &above);
     }
 }
 
-/// Groups dealt out to figures of at most [`ROWS`] rows; a group is cut only when it alone is longer.
+/// Groups dealt out to figures of at most [`ROWS`] rows; a group is cut only when it alone is
+/// longer.
 pub(crate) fn parts(groups: Vec<ForestGroup>) -> Vec<Vec<ForestGroup>> {
     let mut parts: Vec<Vec<ForestGroup>> = Vec::new();
     let mut used = usize::MAX;

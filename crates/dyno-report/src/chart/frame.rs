@@ -19,7 +19,8 @@ pub(crate) fn is_narrow(width: f64) -> bool {
     width < 500.0
 }
 
-/// A chart as it is on screen and paper, and the same laid out for a telephone. A style sheet shows one of them.
+/// A chart as it is on screen and paper, and the same laid out for a telephone. A style sheet shows
+/// one of them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drawn {
     broad: Chart,
@@ -42,7 +43,11 @@ impl Drawn {
     /// As on a telephone everywhere: one of many that stand beside each other.
     pub(crate) fn small(labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Self {
         let id = format!("{}-", labels.id);
-        Self { broad: draw(Drawing::new(Labels { id: &id, ..labels }, NARROW)), narrow: None, is_small: true }
+        Self {
+            broad: draw(Drawing::new(Labels { id: &id, ..labels }, NARROW)),
+            narrow: None,
+            is_small: true,
+        }
     }
 
     /// The same laid out for a telephone only, as one of many that are folded away.
@@ -102,7 +107,8 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tic
     let values = scale.ticks(wanted);
     let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
     let step = steps.fold(f64::INFINITY, f64::min);
-    let step = if step.is_finite() { step } else { values.first().map_or(1.0, |value| value.abs()) };
+    let step =
+        if step.is_finite() { step } else { values.first().map_or(1.0, |value| value.abs()) };
     // On a logarithmic axis every label has the decimals of its own size.
     let step_for = |value: f64| match scale.spread() {
         super::scale::Spread::Linear => step,
@@ -131,10 +137,11 @@ pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_lab
     }
 }
 
-/// The x axis: base line, small strokes, and labels below wherever they do not touch. The first and the last label
-/// come first, then from left to right.
+/// The x axis: base line, small strokes, and labels below wherever they do not touch. The first and
+/// the last label come first, then from left to right.
 pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
-    let strokes = ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0)));
+    let strokes =
+        ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0)));
     let base = ((frame.left, frame.bottom), (frame.right, frame.bottom));
     drawing.lines("axis", &[base].into_iter().chain(strokes).collect::<Vec<_>>());
     if ticks.iter().any(|tick| !tick.label.is_empty()) {
@@ -154,7 +161,11 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
     };
     let mut kept: Vec<usize> = Vec::new();
     let last = ticks.len().saturating_sub(1);
-    let order = (!ticks.is_empty()).then_some(0).into_iter().chain((last > 0).then_some(last)).chain(1..last);
+    let order = (!ticks.is_empty())
+        .then_some(0)
+        .into_iter()
+        .chain((last > 0).then_some(last))
+        .chain(1..last);
     for i in order {
         let (from, to) = extent(i);
         let is_free = kept.iter().all(|other| {
@@ -174,7 +185,8 @@ pub(crate) fn title_lines(title: &str, width: f64) -> Vec<String> {
     wrapped(title, width, MEDIUM * 1.08)
 }
 
-/// Title of a panel, above its left edge and no wider than it; `class` is empty in a group of panel titles.
+/// Title of a panel, above its left edge and no wider than it; `class` is empty in a group of panel
+/// titles.
 pub(crate) fn panel_title(drawing: &mut Drawing, class: &str, frame: Frame, title: &str) {
     let lines = title_lines(title, frame.width());
     for (i, line) in lines.iter().rev().enumerate() {
@@ -186,8 +198,14 @@ pub(crate) fn panel_title(drawing: &mut Drawing, class: &str, frame: Frame, titl
 /// Height of a line of an axis title.
 pub(crate) const TITLE_LINE: f64 = 14.0;
 
-/// The title of an x axis, in as many lines as it needs around the place; returns how far they go below it.
-pub(crate) fn x_title(drawing: &mut Drawing, (middle, y): (f64, f64), room: f64, title: &str) -> f64 {
+/// The title of an x axis, in as many lines as it needs around the place; returns how far they go
+/// below it.
+pub(crate) fn x_title(
+    drawing: &mut Drawing,
+    (middle, y): (f64, f64),
+    room: f64,
+    title: &str,
+) -> f64 {
     let lines = wrapped(title, room, MEDIUM);
     for (i, line) in lines.iter().enumerate() {
         drawing.text("axis-title", (middle, y + i as f64 * TITLE_LINE), Anchor::Middle, line);
@@ -212,7 +230,8 @@ pub(crate) fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
     drawing.close();
 }
 
-/// The legend, a key per series in order of appearance, in as many rows as it needs, from `top` downwards; returns the height it took.
+/// The legend, a key per series in order of appearance, in as many rows as it needs, from `top`
+/// downwards; returns the height it took.
 pub(crate) fn legend(
     drawing: &mut Drawing,
     keys: impl IntoIterator<Item = Key>,
@@ -247,8 +266,9 @@ mod tests {
 
     #[test]
     fn labels_that_would_touch_are_left_out_but_the_ends_stay() {
-        let ticks: Vec<_> =
-            (0..20).map(|i| Tick { place: f64::from(i) * 10.0, label: format!("{}", i * 100) }).collect();
+        let ticks: Vec<_> = (0..20)
+            .map(|i| Tick { place: f64::from(i) * 10.0, label: format!("{}", i * 100) })
+            .collect();
         let kept = labels_that_fit(&ticks);
         assert_eq!((kept.first(), kept.last()), (Some(&0), Some(&19)));
         assert!(kept.len() < 10, "{kept:?}");

@@ -1,7 +1,10 @@
-//! Figures over the number of rows: panels one below the other on the same axis, throughput above, machine and disk below it.
+//! Figures over the number of rows: panels one below the other on the same axis, throughput above,
+//! machine and disk below it.
 
 use super::curves::CurvePoint;
-use super::frame::{Frame, Key, Tick, is_narrow, label_room, legend, panel_title, ticks, x_axis, y_axis};
+use super::frame::{
+    Frame, Key, Tick, is_narrow, label_room, legend, panel_title, ticks, x_axis, y_axis,
+};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, or_one, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
@@ -44,7 +47,8 @@ const FIRST: f64 = 230.0;
 const OTHER: f64 = 84.0;
 /// Room for a panel's title above it.
 const TITLE: f64 = 30.0;
-/// Intervals and single trials may take the axis this much beyond the largest mean; what is farther out is cut there.
+/// Intervals and single trials may take the axis this much beyond the largest mean; what is farther
+/// out is cut there.
 const ALLOWANCE: f64 = 1.35;
 
 impl GrowthCurve {
@@ -60,7 +64,11 @@ impl GrowthPanel {
         let finite = |value: &f64| value.is_finite();
         let mean = marks().filter_map(|mark| mark.value).filter(finite).fold(0.0, f64::max);
         let beyond = marks().filter_map(|mark| Some(mark.interval?.1));
-        let single = self.curves.iter().flat_map(|curve| curve.repeats.iter().flatten()).map(|point| point.1);
+        let single = self
+            .curves
+            .iter()
+            .flat_map(|curve| curve.repeats.iter().flatten())
+            .map(|point| point.1);
         let all = beyond.chain(single).filter(finite).fold(mean, f64::max);
         // Without a single mean there are only trials to go by.
         let top = if mean > 0.0 { all.min(mean * ALLOWANCE) } else { all };
@@ -87,7 +95,8 @@ impl GrowthPanel {
         for curve in &self.curves {
             drawing.open(curve.slot.class());
             for repeat in &curve.repeats {
-                let points = repeat.iter().filter(|(rows, value)| rows.is_finite() && value.is_finite());
+                let points =
+                    repeat.iter().filter(|(rows, value)| rows.is_finite() && value.is_finite());
                 drawing.curve(
                     "thin",
                     &points.map(|(rows, value)| Some(place(*rows, *value))).collect::<Vec<_>>(),
@@ -102,7 +111,8 @@ impl GrowthPanel {
             let line = curve.marks.iter().map(|mark| known(mark).map(|value| place(mark.x, value)));
             drawing.curve("curve", &line.collect::<Vec<_>>());
             let bars = curve.marks.iter().filter_map(|mark| {
-                let (low, high) = mark.interval.filter(|(low, high)| low.is_finite() && high.is_finite())?;
+                let (low, high) =
+                    mark.interval.filter(|(low, high)| low.is_finite() && high.is_finite())?;
                 Some((place(mark.x, low), place(mark.x, high)))
             });
             drawing.lines("bar", &bars.collect::<Vec<_>>());
@@ -122,7 +132,8 @@ impl GrowthChart {
         let width = drawing.width();
         let height = |i: usize| if i == 0 { FIRST } else { OTHER };
         let probe = |i: usize| Frame { left: 0.0, right: 1.0, top: 0.0, bottom: height(i) };
-        let rooms = self.panels.iter().enumerate().map(|(i, panel)| label_room(&panel.ticks(probe(i))));
+        let rooms =
+            self.panels.iter().enumerate().map(|(i, panel)| label_room(&panel.ticks(probe(i))));
         let left = rooms.fold(30.0, f64::max) + 4.0;
         let keys = self.panels.iter().flat_map(|panel| &panel.curves).map(GrowthCurve::key);
         let mut top = 4.0 + legend(&mut drawing, keys, 8.0, 4.0, width - 16.0);
@@ -142,7 +153,12 @@ impl GrowthChart {
             x_axis(&mut drawing, frame, &labels);
             top = frame.bottom;
         }
-        drawing.text("axis-title", (f64::midpoint(left, width), top + 36.0), Anchor::Middle, &self.x_title);
+        drawing.text(
+            "axis-title",
+            (f64::midpoint(left, width), top + 36.0),
+            Anchor::Middle,
+            &self.x_title,
+        );
         drawing.finish(top + 46.0)
     }
 }

@@ -1,20 +1,24 @@
 //! Keeping labels at the ends of lines from lying on each other.
 
-/// Places for labels that would like to be at `wanted`, at least `gap` apart and between `low` and `high`, each moved as
-/// little as possible; in the order of `wanted`. When there is no room for all, they are spread evenly.
+/// Places for labels that would like to be at `wanted`, at least `gap` apart and between `low` and
+/// `high`, each moved as little as possible; in the order of `wanted`. When there is no room for
+/// all, they are spread evenly.
 ///
-/// Labels that touch form a cluster that sits at the mean of its members' wishes (pool adjacent violators).
+/// Labels that touch form a cluster that sits at the mean of its members' wishes (pool adjacent
+/// violators).
 pub(crate) fn spread_out(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let count = wanted.len();
     if count == 0 {
         return Vec::new();
     }
     let needed = gap * (count - 1) as f64;
-    let gap = if needed > high - low { (high - low).max(0.0) / (count - 1).max(1) as f64 } else { gap };
+    let gap =
+        if needed > high - low { (high - low).max(0.0) / (count - 1).max(1) as f64 } else { gap };
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]).then(a.cmp(b)));
 
-    // With i * gap taken off, "at least gap apart" becomes "not falling", which clusters of equal means satisfy.
+    // With i * gap taken off, "at least gap apart" becomes "not falling", which clusters of equal
+    // means satisfy.
     let mut clusters: Vec<(f64, usize)> = Vec::new();
     for (i, label) in order.iter().enumerate() {
         let wish = if wanted[*label].is_finite() { wanted[*label] } else { low };

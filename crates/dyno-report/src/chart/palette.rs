@@ -2,8 +2,9 @@
 
 /// Place of a series in the order of the page: the same system has the same slot in every chart.
 ///
-/// Colours are Okabe and Ito's (jfly.uni-koeln.de/color), the light ones darkened on white ground until they reach a
-/// contrast of 3:1; they stand in `assets/chart.css` as classes `s0` to `s7`. From the ninth series on the slots repeat.
+/// Colours are Okabe and Ito's (jfly.uni-koeln.de/color), the light ones darkened on white ground
+/// until they reach a contrast of 3:1; they stand in `assets/chart.css` as classes `s0` to `s7`.
+/// From the ninth series on the slots repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub usize);
 

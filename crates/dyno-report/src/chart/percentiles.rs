@@ -1,7 +1,10 @@
-//! The percentile plot: response time over how rare it is. The x axis is `1 / (1 - p)` on a logarithmic scale, so that
-//! the step from 99 % to 99.9 % takes the same room as that from 90 % to 99 %: the tail is where systems differ.
+//! The percentile plot: response time over how rare it is. The x axis is `1 / (1 - p)` on a
+//! logarithmic scale, so that the step from 99 % to 99.9 % takes the same room as that from 90 % to
+//! 99 %: the tail is where systems differ.
 
-use super::frame::{Frame, Key, MEDIUM, SMALL, Tick, label_room, legend, ticks, x_axis, x_title, y_axis};
+use super::frame::{
+    Frame, Key, MEDIUM, SMALL, Tick, label_room, legend, ticks, x_axis, x_title, y_axis,
+};
 use super::labels::spread_out;
 use super::palette::Slot;
 use super::scale::{Scale, Spread, rounded_out};
@@ -44,14 +47,16 @@ const PERCENTILES: [(f64, &str); 8] = [
 impl PercentileChart {
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
         let width = drawing.width();
-        let widest = self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
+        let widest =
+            self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
         let is_labelled = self.curves.len() > 1
             && widest < 0.28 * width
             && (self.curves.len() as f64) * 15.0 < self.height - 60.0;
         // Half a label of the y axis stands above the plot area.
         let mut top = 8.0;
         if self.curves.len() > 1 && !is_labelled {
-            let keys = self.curves.iter().map(|c| Key { label: c.label.clone(), slot: c.slot, class: "" });
+            let keys =
+                self.curves.iter().map(|c| Key { label: c.label.clone(), slot: c.slot, class: "" });
             top += legend(&mut drawing, keys, 8.0, 4.0, width - 16.0);
         }
         let (y_low, y_high) = self.span();
@@ -67,8 +72,10 @@ impl PercentileChart {
             .filter(|(one_in, _)| x.shows(*one_in))
             .map(|(one_in, label)| Tick { place: x.at(*one_in), label: format!("{label} %") })
             .collect();
-        let rules: Vec<_> =
-            x_ticks.iter().map(|tick| ((tick.place, frame.top), (tick.place, frame.bottom))).collect();
+        let rules: Vec<_> = x_ticks
+            .iter()
+            .map(|tick| ((tick.place, frame.top), (tick.place, frame.bottom)))
+            .collect();
         drawing.lines("grid", &rules);
         x_axis(&mut drawing, frame, &x_ticks);
         for curve in &self.curves {
@@ -85,24 +92,36 @@ impl PercentileChart {
     }
 
     fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
-        self.curves.iter().flat_map(|curve| curve.merged.iter().chain(curve.repeats.iter().flatten()))
+        self.curves
+            .iter()
+            .flat_map(|curve| curve.merged.iter().chain(curve.repeats.iter().flatten()))
     }
 
     fn rarest(&self) -> f64 {
-        self.points().map(|(one_in, _)| *one_in).filter(|one_in| one_in.is_finite()).fold(10.0, f64::max)
+        self.points()
+            .map(|(one_in, _)| *one_in)
+            .filter(|one_in| one_in.is_finite())
+            .fold(10.0, f64::max)
     }
 
     fn span(&self) -> (f64, f64) {
-        let times = || self.points().map(|(_, time)| *time).filter(|time| time.is_finite() && *time > 0.0);
+        let times =
+            || self.points().map(|(_, time)| *time).filter(|time| time.is_finite() && *time > 0.0);
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-        if high > 0.0 { rounded_out(Spread::Logarithmic, low * 0.98, high * 1.02, 6) } else { (0.1, 10.0) }
+        if high > 0.0 {
+            rounded_out(Spread::Logarithmic, low * 0.98, high * 1.02, 6)
+        } else {
+            (0.1, 10.0)
+        }
     }
 
     fn draw_labels(&self, drawing: &mut Drawing, x: &Scale, y: &Scale, frame: Frame) {
         let ends: Vec<_> = self
             .curves
             .iter()
-            .filter_map(|curve| curve.merged.last().map(|(one_in, time)| (curve, x.at(*one_in), y.at(*time))))
+            .filter_map(|curve| {
+                curve.merged.last().map(|(one_in, time)| (curve, x.at(*one_in), y.at(*time)))
+            })
             .collect();
         let wanted: Vec<f64> = ends.iter().map(|(_, _, y)| *y).collect();
         let placed = spread_out(&wanted, SMALL + 4.0, frame.top + 2.0, frame.bottom - 2.0);
@@ -117,7 +136,13 @@ impl PercentileChart {
     }
 }
 
-fn draw_curve(drawing: &mut Drawing, curve: &Distribution, x: &Scale, y: &Scale, is_labelled: bool) {
+fn draw_curve(
+    drawing: &mut Drawing,
+    curve: &Distribution,
+    x: &Scale,
+    y: &Scale,
+    is_labelled: bool,
+) {
     let line = |points: &[(f64, f64)]| -> Vec<Option<(f64, f64)>> {
         points.iter().map(|(one_in, time)| Some((x.at(*one_in), y.at(*time)))).collect()
     };

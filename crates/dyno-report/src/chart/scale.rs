@@ -1,7 +1,9 @@
-//! Axes: from a quantity to a place in the picture, and the round values at which an axis is labelled.
+//! Axes: from a quantity to a place in the picture, and the round values at which an axis is
+//! labelled.
 //!
-//! Every function here accepts anything (no values, one value, NaN, infinities, zero on a logarithmic axis) and returns
-//! finite places inside the range: a report over a failed trial must still be a picture.
+//! Every function here accepts anything (no values, one value, NaN, infinities, zero on a
+//! logarithmic axis) and returns finite places inside the range: a report over a failed trial must
+//! still be a picture.
 
 /// How quantities are spread over an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,13 +30,15 @@ const LARGEST: f64 = 1e300;
 const SMALLEST: f64 = 1e-300;
 
 impl Scale {
-    /// A linear axis from `low` to `high`, drawn from `from` to `to` (which may run backwards, as a y axis does).
+    /// A linear axis from `low` to `high`, drawn from `from` to `to` (which may run backwards, as a
+    /// y axis does).
     pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = widened(clamped(low), clamped(high));
         Self { spread: Spread::Linear, low, high, from, to }
     }
 
-    /// A logarithmic axis. Bounds that are not positive are replaced by the nearest that can be shown.
+    /// A logarithmic axis. Bounds that are not positive are replaced by the nearest that can be
+    /// shown.
     pub(crate) fn logarithmic(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = (clamped(low), clamped(high));
         let (low, high) = match (low > 0.0, high > 0.0) {
@@ -64,7 +68,8 @@ impl Scale {
         (self.low, self.high)
     }
 
-    /// Place of a quantity. Quantities beyond the axis are placed at its end, what is no number at its beginning.
+    /// Place of a quantity. Quantities beyond the axis are placed at its end, what is no number at
+    /// its beginning.
     pub(crate) fn at(&self, value: f64) -> f64 {
         if value.is_nan() {
             return self.from;
@@ -110,19 +115,25 @@ pub(crate) fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) ->
     }
 }
 
-/// The spread under which the closest two of these levels are farther apart (relative to the whole axis): numbers of
-/// clients such as 1, 20, 40, 60 want a linear axis, 1, 2, 4, 8 a logarithmic one.
+/// The spread under which the closest two of these levels are farther apart (relative to the whole
+/// axis): numbers of clients such as 1, 20, 40, 60 want a linear axis, 1, 2, 4, 8 a logarithmic
+/// one.
 pub(crate) fn spread_for_levels(levels: &[f64]) -> Spread {
     let mut levels: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
-    let (Some(&first), Some(&last)) = (levels.first(), levels.last()) else { return Spread::Linear };
+    let (Some(&first), Some(&last)) = (levels.first(), levels.last()) else {
+        return Spread::Linear;
+    };
     if levels.len() < 3 || first <= 0.0 {
         return Spread::Linear;
     }
     let closest = |place: fn(f64) -> f64| {
         let whole = place(last) - place(first);
-        levels.windows(2).map(|pair| (place(pair[1]) - place(pair[0])) / whole).fold(f64::INFINITY, f64::min)
+        levels
+            .windows(2)
+            .map(|pair| (place(pair[1]) - place(pair[0])) / whole)
+            .fold(f64::INFINITY, f64::min)
     };
     if closest(f64::ln) > closest(|level| level) { Spread::Logarithmic } else { Spread::Linear }
 }
@@ -151,7 +162,8 @@ fn round_step(raw: f64) -> f64 {
     }
     let power = 10f64.powf(raw.log10().floor());
     let factor = raw / power;
-    let nice = [1.0, 2.0, 2.5, 5.0].into_iter().find(|nice| factor <= nice * (1.0 + 1e-9)).unwrap_or(10.0);
+    let nice =
+        [1.0, 2.0, 2.5, 5.0].into_iter().find(|nice| factor <= nice * (1.0 + 1e-9)).unwrap_or(10.0);
     nice * power
 }
 
@@ -167,7 +179,8 @@ fn round_below(value: f64) -> f64 {
 fn round_above(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let factor = value / power;
-    let nice = [1.0, 2.0, 5.0].into_iter().find(|nice| factor <= nice * (1.0 + 1e-9)).unwrap_or(10.0);
+    let nice =
+        [1.0, 2.0, 5.0].into_iter().find(|nice| factor <= nice * (1.0 + 1e-9)).unwrap_or(10.0);
     nice * power
 }
 
@@ -187,7 +200,10 @@ fn logarithmic_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let last = high.log10().ceil() as i32;
     let of = |factors: &[f64], every: usize| -> Vec<f64> {
         let powers = (first..=last).step_by(every.max(1));
-        powers.flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power))).filter(within).collect()
+        powers
+            .flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)))
+            .filter(within)
+            .collect()
     };
     let fine = of(&[1.0, 2.0, 5.0], 1);
     if fine.len() < 2 || decades < 0.5 {
@@ -233,8 +249,9 @@ mod tests {
     #[test]
     fn logarithmic_ticks_thin_out_with_the_number_of_decades() {
         let ticks = |low, high| Scale::logarithmic(low, high, 0.0, 100.0).ticks(5);
-        let show =
-            |low, high| ticks(low, high).iter().map(|t| format!("{t:.0}")).collect::<Vec<_>>().join(" ");
+        let show = |low, high| {
+            ticks(low, high).iter().map(|t| format!("{t:.0}")).collect::<Vec<_>>().join(" ")
+        };
         assert_eq!(show(1.0, 50.0), "1 2 5 10 20 50");
         assert_eq!(show(1.0, 10_000.0), "1 10 100 1000 10000");
         assert_eq!(show(1.0, 1e12), "1 1000 1000000 1000000000 1000000000000");
@@ -243,7 +260,8 @@ mod tests {
 
     #[test]
     fn an_axis_without_extent_still_places_its_value_inside() {
-        for scale in [Scale::linear(5.0, 5.0, 0.0, 100.0), Scale::logarithmic(5.0, 5.0, 0.0, 100.0)] {
+        for scale in [Scale::linear(5.0, 5.0, 0.0, 100.0), Scale::logarithmic(5.0, 5.0, 0.0, 100.0)]
+        {
             assert!(scale.at(5.0) > 0.0 && scale.at(5.0) < 100.0, "{scale:?}");
             assert!(!scale.ticks(5).is_empty());
         }

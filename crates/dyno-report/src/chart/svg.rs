@@ -1,7 +1,8 @@
-//! A picture being written: SVG elements as text, with every text escaped and every coordinate finite.
+//! A picture being written: SVG elements as text, with every text escaped and every coordinate
+//! finite.
 //!
-//! Colours, dashes and line widths are not here but in `assets/chart.css`, by class: that is what makes dark mode,
-//! grey print and a stand-alone file possible without drawing anything twice.
+//! Colours, dashes and line widths are not here but in `assets/chart.css`, by class: that is what
+//! makes dark mode, grey print and a stand-alone file possible without drawing anything twice.
 
 use super::palette::{Mark, Slot};
 use super::text::wrapped;
@@ -40,7 +41,8 @@ pub(crate) struct Chart {
     body: String,
 }
 
-/// Style sheet of all charts; part of the page's, and of every chart that is written to a file of its own.
+/// Style sheet of all charts; part of the page's, and of every chart that is written to a file of
+/// its own.
 pub(crate) const STYLE_SHEET: &str = include_str!("../assets/chart.css");
 
 /// Font size of the heading of a chart that stands alone, as in the style sheet.
@@ -57,7 +59,8 @@ impl Chart {
         format!("{}{}</svg>", self.opening(class, &view_box, ""), self.body)
     }
 
-    /// A file of its own: with style sheet, ground and heading. The code of its language chooses the fonts.
+    /// A file of its own: with style sheet, ground and heading. The code of its language chooses
+    /// the fonts.
     pub(crate) fn stand_alone(&self, lang: &str) -> String {
         // Bold letters are about a twelfth wider.
         let lines = wrapped(&self.title, self.width - 16.0, HEADING_SIZE * 1.08);
@@ -87,7 +90,8 @@ impl Chart {
     }
 }
 
-/// Text with the characters that mean something in XML replaced, and those that XML forbids removed.
+/// Text with the characters that mean something in XML replaced, and those that XML forbids
+/// removed.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -128,7 +132,8 @@ pub(crate) struct Drawing {
 impl Drawing {
     /// An empty picture.
     pub(crate) fn new(labels: Labels<'_>, width: f64) -> Self {
-        let [id, title, description] = [labels.id, labels.title, labels.description].map(str::to_owned);
+        let [id, title, description] =
+            [labels.id, labels.title, labels.description].map(str::to_owned);
         Self { id, title, description, width, body: String::new() }
     }
 
@@ -147,21 +152,31 @@ impl Drawing {
         let _ = write!(self.body, r#"<g class="{}">"#, escaped(class));
     }
 
-    /// Opens a group of labels that stand in a column, all at `x`; these are then written by [`Self::label_at`].
+    /// Opens a group of labels that stand in a column, all at `x`; these are then written by
+    /// [`Self::label_at`].
     pub(crate) fn open_column(&mut self, class: &str, x: f64) {
-        let _ =
-            write!(self.body, r#"<g class="{}" transform="translate({})">"#, escaped(class), coordinate(x));
+        let _ = write!(
+            self.body,
+            r#"<g class="{}" transform="translate({})">"#,
+            escaped(class),
+            coordinate(x)
+        );
     }
 
     /// The same of labels in a row, all at `y`.
     pub(crate) fn open_row(&mut self, class: &str, y: f64) {
-        let _ =
-            write!(self.body, r#"<g class="{}" transform="translate(0 {})">"#, escaped(class), coordinate(y));
+        let _ = write!(
+            self.body,
+            r#"<g class="{}" transform="translate(0 {})">"#,
+            escaped(class),
+            coordinate(y)
+        );
     }
 
     /// A label of a column or row: the name of the coordinate that is its own, and where it is.
     pub(crate) fn label_at(&mut self, axis: char, place: f64, text: &str) {
-        let _ = write!(self.body, r#"<text {axis}="{}">{}</text>"#, coordinate(place), escaped(text));
+        let _ =
+            write!(self.body, r#"<text {axis}="{}">{}</text>"#, coordinate(place), escaped(text));
     }
 
     /// Closes the group opened last.
@@ -218,9 +233,13 @@ impl Drawing {
     pub(crate) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));
         let (width, height) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
-        let (x, y, width, height) = (coordinate(x), coordinate(y), coordinate(width), coordinate(height));
+        let (x, y, width, height) =
+            (coordinate(x), coordinate(y), coordinate(width), coordinate(height));
         let class = class_attribute(class);
-        let _ = write!(self.body, r#"<rect{class} x="{x}" y="{y}" width="{width}" height="{height}"/>"#);
+        let _ = write!(
+            self.body,
+            r#"<rect{class} x="{x}" y="{y}" width="{width}" height="{height}"/>"#
+        );
     }
 
     /// Many rectangles as one element, each given by two corners.
@@ -320,8 +339,9 @@ fn path_data(points: &[Option<(f64, f64)>]) -> String {
     path.finish()
 }
 
-/// The `d` of a path, written short: reports hold thousands of points. Steps are relative and in whole tenths of a unit, so
-/// that rounding does not add up; numbers that need no separator get none; what goes on straight along an axis is one step.
+/// The `d` of a path, written short: reports hold thousands of points. Steps are relative and in
+/// whole tenths of a unit, so that rounding does not add up; numbers that need no separator get
+/// none; what goes on straight along an axis is one step.
 #[derive(Default)]
 struct PathData {
     data: String,
@@ -425,7 +445,8 @@ mod tests {
 
     #[test]
     fn coordinates_are_short_and_finite() {
-        for (value, text) in [(1.0, "1"), (1.25, "1.2"), (-0.01, "0"), (f64::NAN, "0"), (f64::INFINITY, "0")]
+        for (value, text) in
+            [(1.0, "1"), (1.25, "1.2"), (-0.01, "0"), (f64::NAN, "0"), (f64::INFINITY, "0")]
         {
             assert_eq!(coordinate(value), text);
         }
@@ -433,13 +454,19 @@ mod tests {
 
     #[test]
     fn a_gap_interrupts_a_curve() {
-        assert_eq!(path_data(&[Some((0.0, 1.0)), None, Some((2.0, 3.0)), Some((4.0, 5.0))]), "M0 1M2 3l2 2");
+        assert_eq!(
+            path_data(&[Some((0.0, 1.0)), None, Some((2.0, 3.0)), Some((4.0, 5.0))]),
+            "M0 1M2 3l2 2"
+        );
     }
 
     #[test]
     fn paths_are_written_short_and_do_not_drift() {
         let steps = [(0.0, 10.0), (5.0, 10.0), (5.0, 9.5), (6.1, 9.9), (7.2, 9.2), (8.0, 9.2)];
-        assert_eq!(path_data(&steps.map(Some)), "M0 10h5v-.5l1.1.4 1.1-.7h.8".replace(".1.4", ".1 .4"));
+        assert_eq!(
+            path_data(&steps.map(Some)),
+            "M0 10h5v-.5l1.1.4 1.1-.7h.8".replace(".1.4", ".1 .4")
+        );
         // A third of a tenth, thirty times, is ten tenths.
         let slow: Vec<_> = (0..=30).map(|i| Some((f64::from(i) / 30.0, 0.0))).collect();
         let travelled: f64 =
@@ -449,7 +476,8 @@ mod tests {
 
     #[test]
     fn a_chart_that_stands_alone_brings_its_style_and_heading() {
-        let chart = Drawing::new(Labels { id: "c", title: "A & B", description: "what" }, 100.0).finish(50.0);
+        let chart = Drawing::new(Labels { id: "c", title: "A & B", description: "what" }, 100.0)
+            .finish(50.0);
         let file = chart.stand_alone("ko");
         assert!(file.contains("<style>") && file.contains(">A &amp; B</text>"));
         assert!(

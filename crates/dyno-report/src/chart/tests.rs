@@ -4,7 +4,7 @@ use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
 use super::frame::{NARROW, WIDTH};
 use super::growth::{GrowthChart, GrowthCurve, GrowthPanel};
-use super::heat::{HeatChart, HeatStretch};
+use super::heat_map::{HeatChart, HeatStretch};
 use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
 use super::svg::{Chart, Drawing, Labels};
@@ -17,7 +17,8 @@ use proptest::prelude::*;
 /// Marks reach this far beyond the place they stand at.
 const MARK: f64 = 7.0;
 
-/// Fails unless all places of all elements are inside the view box, give or take a mark, in both widths.
+/// Fails unless all places of all elements are inside the view box, give or take a mark, in both
+/// widths.
 fn assert_inside(draw: impl Fn(Drawing) -> Chart) {
     for width in [WIDTH, NARROW] {
         assert_all_inside(&draw(drawing(width)));
@@ -31,7 +32,8 @@ fn drawing(width: f64) -> Drawing {
 fn assert_all_inside(chart: &Chart) {
     let text = chart.inline("");
     assert!(!text.contains("NaN") && !text.contains("inf\""), "{text}");
-    let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let document =
+        roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let root = document.root_element();
     let view_box: Vec<f64> = numbers(root.attribute("viewBox").unwrap());
     let (width, height) = (view_box[2], view_box[3]);
@@ -45,7 +47,8 @@ fn assert_all_inside(chart: &Chart) {
                 check(x, y, data);
             }
         }
-        let number = |name: &str| node.attribute(name).map_or(0.0, |text| text.parse::<f64>().unwrap());
+        let number =
+            |name: &str| node.attribute(name).map_or(0.0, |text| text.parse::<f64>().unwrap());
         let (x, y) = (number("x"), number("y"));
         check(x, y, node.tag_name().name());
         if node.has_tag_name("rect") {
@@ -125,9 +128,19 @@ fn panel() -> impl Strategy<Value = CurvePanel> {
         proptest::sample::select(vec![Style::Measured, Style::Published, Style::Points]),
         points,
     )
-        .prop_map(|(label, slot, style, points)| Curve { label, slot: Slot(slot), style, points });
+        .prop_map(|(label, slot, style, points)| Curve {
+            label,
+            slot: Slot(slot),
+            style,
+            points,
+        });
     (name(), proptest::collection::vec(curve, 0..9), any::<bool>()).prop_map(
-        |(title, curves, has_own_axis)| CurvePanel { title, curves, has_own_axis, ..CurvePanel::default() },
+        |(title, curves, has_own_axis)| CurvePanel {
+            title,
+            curves,
+            has_own_axis,
+            ..CurvePanel::default()
+        },
     )
 }
 
@@ -135,14 +148,20 @@ fn panel() -> impl Strategy<Value = CurvePanel> {
 type Second = (f64, f64, Option<(f64, f64)>);
 
 fn quantity() -> impl Strategy<Value = Quantity> {
-    proptest::sample::select(vec![Quantity::Number, Quantity::Time, Quantity::Percent, Quantity::Ratio])
+    proptest::sample::select(vec![
+        Quantity::Number,
+        Quantity::Time,
+        Quantity::Percent,
+        Quantity::Ratio,
+    ])
 }
 
 #[test]
 fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
     let panel = |value: f64| {
         let points = vec![CurvePoint { x: 1.0, value: Some(value), ..CurvePoint::default() }];
-        let curve = Curve { label: "line".to_owned(), slot: Slot(0), style: Style::Measured, points };
+        let curve =
+            Curve { label: "line".to_owned(), slot: Slot(0), style: Style::Measured, points };
         CurvePanel { title: "panel".to_owned(), curves: vec![curve], ..CurvePanel::default() }
     };
     let is_logarithmic = |values: &[f64]| {
@@ -165,12 +184,19 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
 
 #[test]
 fn the_key_of_a_course_names_the_lines_that_are_there() {
-    let point = |median, p99| Moment { length: 1.0, throughput: Some(9.0), median, p99, ..Moment::default() };
+    let point = |median, p99| Moment {
+        length: 1.0,
+        throughput: Some(9.0),
+        median,
+        p99,
+        ..Moment::default()
+    };
     let few = vec![point(Some(2.0), None); 3];
     let many = vec![point(None, None), point(Some(2.0), Some(4.0)), point(Some(2.0), None)];
     let named = |repeats: &[&Vec<Moment>]| {
         let text = |text: &str| text.to_owned();
-        let course = |points: &&Vec<Moment>| Course { points: (*points).clone(), ..Course::default() };
+        let course =
+            |points: &&Vec<Moment>| Course { points: (*points).clone(), ..Course::default() };
         let chart = TimelineChart {
             x_title: text("s"),
             throughput_title: text("tx/s"),
@@ -248,10 +274,10 @@ proptest! {
             proptest::collection::vec((value(), value(), proptest::option::of((value(), value()))), 0..20), 0..12,
         ),
         stall in (value(), value()),
-        looks in proptest::collection::vec((value(), value(), proptest::option::of(value())), 0..9),
+        interim_analyses in proptest::collection::vec((value(), value(), proptest::option::of(value())), 0..9),
         max in proptest::option::of(1.0..1e6f64),
     ) {
-        let stretches = looks.iter().map(|(start, length, value)| Stretch {
+        let stretches = interim_analyses.iter().map(|(start, length, value)| Stretch {
             start: *start, length: *length, areas: vec![*value, Some(*start), *value], lines: vec![*value],
         });
         let below: TrackCourse = stretches.collect();
@@ -345,7 +371,8 @@ fn a_box_far_below_is_reached_from_the_side() {
     let text = chart.draw(drawing(WIDTH)).inline("");
     let document = roxmltree::Document::parse(&text).unwrap();
     let links = document.descendants().filter(|it| it.attribute("class") == Some("link"));
-    let starts: Vec<(f64, f64)> = links.map(|it| path_places(it.attribute("d").unwrap())[0]).collect();
+    let starts: Vec<(f64, f64)> =
+        links.map(|it| path_places(it.attribute("d").unwrap())[0]).collect();
     assert_eq!(starts.len(), 3, "{text}");
     assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
 }

@@ -1,14 +1,16 @@
 //! Room that text takes, and how quantities are written on axes.
 //!
-//! Nothing here can measure a font, since the reader's fonts are not known; widths are estimates on the safe side, and
-//! charts place text by its anchor (start, middle, end) so that a wrong estimate moves nothing.
+//! Nothing here can measure a font, since the reader's fonts are not known; widths are estimates on
+//! the safe side, and charts place text by its anchor (start, middle, end) so that a wrong estimate
+//! moves nothing.
 
 use crate::breaks;
 use crate::figures;
 use dyno_model::units::Nanos;
 
-/// Estimated width of a text in em: 1 for wide East Asian characters, less for Latin ones by their shape. On the safe
-/// side for the usual sans-serif faces; DejaVu Sans, the widest of them, was the yardstick.
+/// Estimated width of a text in em: 1 for wide East Asian characters, less for Latin ones by their
+/// shape. On the safe side for the usual sans-serif faces; DejaVu Sans, the widest of them, was the
+/// yardstick.
 pub(crate) fn width_em(text: &str) -> f64 {
     text.chars().map(char_width_em).sum()
 }
@@ -45,7 +47,8 @@ pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines no wider than `width` at this font size; a word that is wider than a line is broken at hyphens, or cut.
+/// The text in lines no wider than `width` at this font size; a word that is wider than a line is
+/// broken at hyphens, or cut.
 pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (is_spaced, word) in breaks::parts(text) {
@@ -62,7 +65,8 @@ pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// A word that is wider than a line, broken behind its hyphens and underscores; what is wider even so is cut.
+/// A word that is wider than a line, broken behind its hyphens and underscores; what is wider even
+/// so is cut.
 fn parted(word: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in word.split_inclusive(['-', '_']) {
@@ -87,7 +91,8 @@ pub(crate) enum Quantity {
     Ratio,
 }
 
-/// A quantity as an axis label. `step` is the distance of neighbouring labels, which decides on decimals.
+/// A quantity as an axis label. `step` is the distance of neighbouring labels, which decides on
+/// decimals.
 pub(crate) fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
     match quantity {
         Quantity::Number => number_label(value, step),
@@ -95,7 +100,8 @@ pub(crate) fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
         Quantity::Percent => format!("{} %", number_label(value, step)),
         Quantity::Ratio if value.abs() >= 1e6 => format!("{value:.0e}×"),
         Quantity::Ratio if value.abs() < 1.0 => {
-            let text = if value.abs() < 0.0995 { format!("{value:.4}") } else { format!("{value:.2}") };
+            let text =
+                if value.abs() < 0.0995 { format!("{value:.4}") } else { format!("{value:.2}") };
             format!("{}×", text.trim_end_matches('0').trim_end_matches('.'))
         }
         Quantity::Ratio => {
@@ -199,10 +205,16 @@ mod tests {
     #[test]
     fn lines_break_at_blanks_and_fit() {
         let lines = wrapped("one two three four five six seven eight", 120.0, 14.0);
-        assert!(lines.len() > 2 && lines.iter().all(|line| width_em(line) * 14.0 <= 120.0), "{lines:?}");
+        assert!(
+            lines.len() > 2 && lines.iter().all(|line| width_em(line) * 14.0 <= 120.0),
+            "{lines:?}"
+        );
         assert_eq!(lines.join(" "), "one two three four five six seven eight");
         assert!(wrapped("  ", 120.0, 14.0).is_empty());
-        assert_eq!(wrapped("10.11.19-MariaDB-0+deb12u1", 110.0, 11.0), ["10.11.19-MariaDB-", "0+deb12u1"]);
+        assert_eq!(
+            wrapped("10.11.19-MariaDB-0+deb12u1", 110.0, 11.0),
+            ["10.11.19-MariaDB-", "0+deb12u1"]
+        );
     }
 
     #[test]

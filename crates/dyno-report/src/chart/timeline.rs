@@ -1,5 +1,6 @@
-//! What happened second by second: throughput above, response time below it, then what machine and server did, one column
-//! per repeat on equal axes, with the warm-up shaded and seconds without any commit marked.
+//! What happened second by second: throughput above, response time below it, then what machine and
+//! server did, one column per repeat on equal axes, with the warm-up shaded and seconds without any
+//! commit marked.
 
 use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
@@ -8,7 +9,7 @@ use super::svg::{Anchor, Chart, Drawing, Stroke};
 use super::text::Quantity;
 use super::tracks::{self, Track, TrackCourse};
 
-/// The timelines of a treatment's repeats.
+/// The timelines of a configuration's repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimelineChart {
     pub(crate) x_title: String,
@@ -37,7 +38,8 @@ pub(crate) struct Course {
     pub(crate) stalls: Vec<(f64, f64)>,
     /// Moments at which one stage of the load ends and the next begins.
     pub(crate) stages: Vec<f64>,
-    /// Transactions that arrive per second in the course of a trial, by rising time; empty where that is not given or does not change.
+    /// Transactions that arrive per second in the course of a trial, by rising time; empty where
+    /// that is not given or does not change.
     pub(crate) offered: Vec<(f64, f64)>,
     /// Moments at which faults were made.
     pub(crate) faults: Vec<f64>,
@@ -77,7 +79,8 @@ impl TimelineChart {
         let most = if is_narrow(width) { COLUMNS_NARROW } else { COLUMNS };
         let columns = self.repeats.len().clamp(1, most);
         let left = (axes.room().max(self.track_room()) + 20.0).ceil();
-        let key = self.tracks.iter().map(|track| track.key_height(width - left)).fold(0.0, f64::max);
+        let key =
+            self.tracks.iter().map(|track| track.key_height(width - left)).fold(0.0, f64::max);
         let below = self.tracks.len() as f64 * (key + tracks::HEIGHT);
         let row_height = 26.0 + UPPER + BETWEEN + LOWER + below + 26.0;
         // Whole units are shorter to write.
@@ -91,7 +94,8 @@ impl TimelineChart {
                 let cell_top = top + row as f64 * row_height + 22.0;
                 let (right, bottom) = (cell_left + cell - GAP, cell_top + UPPER);
                 let upper = Frame { left: cell_left, right, top: cell_top, bottom };
-                let lower = Frame { top: bottom + BETWEEN, bottom: bottom + BETWEEN + LOWER, ..upper };
+                let lower =
+                    Frame { top: bottom + BETWEEN, bottom: bottom + BETWEEN + LOWER, ..upper };
                 (upper, lower)
             })
             .collect();
@@ -174,7 +178,8 @@ struct Axes {
 impl Axes {
     fn of(courses: &[Course]) -> Self {
         let points = || courses.iter().flat_map(|course| &course.points);
-        let seconds = points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
+        let seconds =
+            points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
         let offered = courses.iter().flat_map(|course| &course.offered).map(|(_, rate)| *rate);
         let rates = points().filter_map(|p| p.throughput).filter(|t| t.is_finite()).chain(offered);
         let throughput = rates.fold(0.0, f64::max);
@@ -183,7 +188,8 @@ impl Axes {
             both.filter(|time| time.is_finite() && *time > 0.0)
         };
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-        let latency = if high > 0.0 { rounded_out(Spread::Logarithmic, low, high, 4) } else { (0.1, 10.0) };
+        let latency =
+            if high > 0.0 { rounded_out(Spread::Logarithmic, low, high, 4) } else { (0.1, 10.0) };
         let throughput = rounded_out(Spread::Linear, 0.0, or_one(throughput), 3).1;
         Self { seconds: if seconds > 0.0 { seconds } else { 1.0 }, throughput, latency }
     }
@@ -203,7 +209,8 @@ impl Axes {
     }
 }
 
-/// Names of the lines that are there: with few transactions in a second there is no 99th percentile.
+/// Names of the lines that are there: with few transactions in a second there is no 99th
+/// percentile.
 fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
     let has = |time: fn(&Moment) -> Option<f64>| {
         chart.repeats.iter().flat_map(|course| &course.points).any(|point| time(point).is_some())
@@ -223,7 +230,8 @@ fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
     }
 }
 
-/// Rules and labels of the y axes: those of all columns as one element, since there are many charts of this kind.
+/// Rules and labels of the y axes: those of all columns as one element, since there are many charts
+/// of this kind.
 fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], columns: usize) {
     let mut rules = Vec::new();
     let mut grounds = Vec::new();
@@ -239,7 +247,9 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
         );
         grounds.push(((upper.left, upper.bottom), (upper.right, upper.bottom)));
         if i % columns == 0 {
-            labels.extend(upper_ticks.into_iter().chain(lower_ticks).map(|tick| (upper.left - 6.0, tick)));
+            labels.extend(
+                upper_ticks.into_iter().chain(lower_ticks).map(|tick| (upper.left - 6.0, tick)),
+            );
         }
     }
     drawing.lines("grid", &rules);
@@ -253,7 +263,8 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
     drawing.close();
 }
 
-/// Where a trial is drawn: throughput, response times, and these down to the last panel, below which the axis of time stands.
+/// Where a trial is drawn: throughput, response times, and these down to the last panel, below
+/// which the axis of time stands.
 struct Place<'a> {
     course: &'a Course,
     x: Scale,
@@ -281,22 +292,26 @@ impl Place<'_> {
         ((from.min(to), self.upper.top), (to, self.all.bottom))
     }
 
-    /// Steps of throughput with their ground. Throughput is a count over an interval, not a value at an instant; intervals that are no rate
-    /// leave a gap.
+    /// Steps of throughput with their ground. Throughput is a count over an interval, not a value
+    /// at an instant; intervals that are no rate leave a gap.
     fn areas(&self, y: &Scale) -> Vec<(Vec<(f64, f64)>, f64)> {
         let x = &self.x;
         let steps = |points: &[Moment]| -> Vec<(f64, f64)> {
             let each = points.iter().filter_map(|p| Some((p, y.at(p.throughput?))));
-            each.flat_map(|(p, height)| [(x.at(p.start), height), (x.at(p.start + p.length), height)])
-                .collect()
+            each.flat_map(|(p, height)| {
+                [(x.at(p.start), height), (x.at(p.start + p.length), height)]
+            })
+            .collect()
         };
-        let stretches = self.course.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some());
+        let stretches =
+            self.course.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some());
         stretches.map(|stretch| (steps(stretch), self.upper.bottom)).collect()
     }
 
     /// The line of a response time.
     fn times(&self, y: &Scale, time: fn(&Moment) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
-        let place = |p: &Moment| time(p).map(|time| (self.x.at(p.start + p.length / 2.0), y.at(time)));
+        let place =
+            |p: &Moment| time(p).map(|time| (self.x.at(p.start + p.length / 2.0), y.at(time)));
         self.course.points.iter().map(place).collect()
     }
 }
@@ -309,7 +324,8 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], column
     }
     drawing.close();
     drawing.rectangles("warmup", &places.iter().filter_map(Place::warmup).collect::<Vec<_>>());
-    let stalls = places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
+    let stalls =
+        places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
     drawing.rectangles("stall", &stalls.collect::<Vec<_>>());
     let uprights = |of: fn(&Course) -> &[f64]| -> Vec<Stroke> {
         places.iter().flat_map(|place| place.uprights(of(place.course))).collect()
@@ -326,7 +342,10 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], column
     let offered = places.iter().flat_map(|place| {
         let y = axes.throughput_scale(place.upper);
         let points = place.course.offered.iter();
-        points.map(move |(at, rate)| Some((place.x.at(*at), y.at(*rate)))).chain([None]).collect::<Vec<_>>()
+        points
+            .map(move |(at, rate)| Some((place.x.at(*at), y.at(*rate))))
+            .chain([None])
+            .collect::<Vec<_>>()
     });
     drawing.curve("offered", &offered.collect::<Vec<_>>());
     for (i, place) in places.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Who talks to whom: boxes in columns from left to right, lines between them, and a frame around what is on one machine.
+//! Who talks to whom: boxes in columns from left to right, lines between them, and a frame around
+//! what is on one machine.
 
 use super::frame::{MEDIUM, SMALL, is_narrow};
 use super::svg::{Anchor, Chart, Drawing};
@@ -86,7 +87,9 @@ impl TopologyChart {
         let inside = self.inside.min(boxes.len());
         let right = match is_narrow(width) {
             true => width - 1.0,
-            false => boxes[..inside].iter().flatten().map(Drawn::right).fold(HEAD, f64::max) + FRAME,
+            false => {
+                boxes[..inside].iter().flatten().map(Drawn::right).fold(HEAD, f64::max) + FRAME
+            }
         };
         let machine = wrapped(&self.machine, right - 2.0 * FRAME, SMALL);
         let lowered = machine.len().saturating_sub(1) as f64 * LINE;
@@ -102,8 +105,11 @@ impl TopologyChart {
             }
         }
         let find = |(column, row): (usize, usize)| boxes.get(column).and_then(|it| it.get(row));
-        for (from, to) in self.links.iter().filter_map(|[from, to]| Some((find(*from)?, find(*to)?))) {
-            // Boxes of a column, or of rows below each other: from above. Those of two columns: from the side, however far below.
+        for (from, to) in
+            self.links.iter().filter_map(|[from, to]| Some((find(*from)?, find(*to)?)))
+        {
+            // Boxes of a column, or of rows below each other: from above. Those of two columns:
+            // from the side, however far below.
             let is_beside = !is_narrow(width) && from.right() < to.left;
             if !is_beside && from.bottom() < to.top {
                 let (above, below) = (from.centre().0, to.centre().0);
@@ -126,12 +132,16 @@ impl TopologyChart {
         let mut left = FRAME;
         let mut boxes: Vec<Vec<Drawn>> = Vec::new();
         for column in &self.columns {
-            let wide = |it: &Place| (width_em(&it.name) * MEDIUM * 1.08).max(width_em(&it.note) * SMALL);
+            let wide =
+                |it: &Place| (width_em(&it.name) * MEDIUM * 1.08).max(width_em(&it.note) * SMALL);
             let width = (column.iter().map(wide).fold(40.0, f64::max) + 2.0 * PADDING).min(widest);
-            boxes.push(column.iter().map(|place| Drawn { left, ..Drawn::of(place, width) }).collect());
+            boxes.push(
+                column.iter().map(|place| Drawn { left, ..Drawn::of(place, width) }).collect(),
+            );
             left += width + GAP;
         }
-        let height = |column: &[Drawn]| column.iter().map(|it| it.height + BETWEEN).sum::<f64>() - BETWEEN;
+        let height =
+            |column: &[Drawn]| column.iter().map(|it| it.height + BETWEEN).sum::<f64>() - BETWEEN;
         let highest = boxes.iter().map(|column| height(column)).fold(0.0, f64::max);
         for column in &mut boxes {
             let mut top = HEAD + (highest - height(column)) / 2.0;

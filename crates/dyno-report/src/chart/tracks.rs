@@ -1,5 +1,5 @@
-//! Panels below a timeline, on its axis of time: areas stacked on each other, and lines over them. Each says what a resource
-//! did while throughput was as it was.
+//! Panels below a timeline, on its axis of time: areas stacked on each other, and lines over them.
+//! Each says what a resource did while throughput was as it was.
 
 use super::frame::{Frame, MEDIUM, Tick, ticks};
 use super::palette::Slot;
@@ -53,7 +53,8 @@ impl Track {
     /// The y axis that all repeats share.
     pub(super) fn scale(&self, courses: &[&TrackCourse], frame: Frame) -> Scale {
         let tops = courses.iter().copied().flatten().flat_map(|stretch| {
-            let stacked: f64 = stretch.areas.iter().flatten().filter(|value| value.is_finite()).sum();
+            let stacked: f64 =
+                stretch.areas.iter().flatten().filter(|value| value.is_finite()).sum();
             let lines = stretch.lines.iter().flatten().copied().fold(0.0, f64::max);
             [stacked, lines]
         });
@@ -66,7 +67,8 @@ impl Track {
         ticks(scale, self.quantity, 2)
     }
 
-    /// Names of areas and lines, how far from the left each begins, and in which line, where lines are so wide.
+    /// Names of areas and lines, how far from the left each begins, and in which line, where lines
+    /// are so wide.
     fn keys(&self, room: f64) -> Vec<(&str, bool, f64, usize)> {
         let areas = self.areas.iter().map(|name| (name.as_str(), true));
         let (mut at, mut line) = (0.0, 0);
@@ -89,7 +91,8 @@ impl Track {
         KEY + self.keys(room).last().map_or(0.0, |(.., line)| *line as f64 * KEY_LINE)
     }
 
-    /// Names with what they look like, in rows that end above the place, which is the upper left corner of the plot area.
+    /// Names with what they look like, in rows that end above the place, which is the upper left
+    /// corner of the plot area.
     pub(super) fn draw_key(&self, drawing: &mut Drawing, (left, bottom): (f64, f64), room: f64) {
         let keys = self.keys(room);
         let last = keys.last().map_or(0, |(.., line)| *line);
@@ -113,7 +116,8 @@ impl Track {
             let mut upper = Vec::with_capacity(2 * ground.len());
             let mut lower = Vec::with_capacity(2 * ground.len());
             for (stretch, below) in course.iter().zip(&mut ground) {
-                let value = stretch.areas.get(i).copied().flatten().filter(|value| value.is_finite());
+                let value =
+                    stretch.areas.get(i).copied().flatten().filter(|value| value.is_finite());
                 let top = *below + value.unwrap_or(0.0).max(0.0);
                 let (from, to) = (x.at(stretch.start), x.at(stretch.start + stretch.length));
                 upper.extend([(from, y.at(top)), (to, y.at(top))]);
@@ -126,7 +130,8 @@ impl Track {
         }
         for (i, _) in self.lines.iter().enumerate() {
             let places = course.iter().flat_map(|stretch| {
-                let value = stretch.lines.get(i).copied().flatten().filter(|value| value.is_finite());
+                let value =
+                    stretch.lines.get(i).copied().flatten().filter(|value| value.is_finite());
                 let place = |at: f64| value.map(|value| (x.at(at), y.at(value)));
                 [place(stretch.start), place(stretch.start + stretch.length)]
             });

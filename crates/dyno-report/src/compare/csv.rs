@@ -1,15 +1,17 @@
-//! The comparisons as CSV (RFC 4180), one per line. Column names and their order are part of the format and the same in every
-//! language: `system`, `system_new`, a column per factor, `workload`, `clients`, `metric`, `unit`, then of each side `mean`, the 95 %
-//! interval and the number of valid trials, `ratio` (new over base) with its interval, `p`, `p_corrected`, `exceeds_margin`,
-//! `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and p-value: `rank_ratio`, `rank_low`, `rank_high`,
-//! `rank_p`; at the end `ratio_level`, the confidence of the ratio's interval (0 to 1). What does not exist is empty. A mean that is only a
-//! lower bound is empty too, and stands in the lower end; of a ratio with such a side one end is known.
+//! The comparisons as CSV (RFC 4180), one per line. Column names and their order are part of the
+//! format and the same in every language: `system`, `system_new`, a column per factor, `workload`,
+//! `clients`, `metric`, `unit`, then of each side `mean`, the 95 % interval and the number of valid
+//! trials, `ratio` (new over base) with its interval, `p`, `p_corrected`, `exceeds_margin`,
+//! `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and p-value:
+//! `rank_ratio`, `rank_low`, `rank_high`, `rank_p`; at the end `ratio_level`, the confidence of the
+//! ratio's interval (0 to 1). What does not exist is empty. A mean that is only a lower bound is
+//! empty too, and stands in the lower end; of a ratio with such a side one end is known.
 
 use crate::csv::{Sheet, word};
-use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
+use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair};
 use dyno_analysis::model::{Estimate, RatioBound};
 
-type Column = (&'static str, fn(&TreatmentPair, &MetricPair) -> String);
+type Column = (&'static str, fn(&ConfigurationPair, &MetricPair) -> String);
 
 /// Columns behind those of factors.
 const COLUMNS: [Column; 25] = [
@@ -72,12 +74,15 @@ fn ratio_of(metric: &MetricPair, bound: RatioBound) -> Option<f64> {
 
 pub(super) fn render(model: &CompareModel) -> String {
     let mut sheet = Sheet::default();
-    let levels = model.treatments.first().map_or(&[][..], |pair| &pair.name.levels);
+    let levels = model.configurations.first().map_or(&[][..], |pair| &pair.name.levels);
     let factors = levels.iter().map(|level| level.factor.as_str());
-    sheet.line(["system", "system_new"].into_iter().chain(factors).chain(COLUMNS.map(|(name, _)| name)));
+    sheet.line(
+        ["system", "system_new"].into_iter().chain(factors).chain(COLUMNS.map(|(name, _)| name)),
+    );
     for (pair, metric) in model.comparisons() {
         let name = &pair.name;
-        let systems = [name.system.clone(), pair.system_new.clone().unwrap_or_else(|| name.system.clone())];
+        let systems =
+            [name.system.clone(), pair.system_new.clone().unwrap_or_else(|| name.system.clone())];
         let levels = name.levels.iter().map(|level| level.level.clone());
         let cells = COLUMNS.iter().map(|(_, of)| of(pair, metric));
         sheet.line(systems.into_iter().chain(levels).chain(cells));

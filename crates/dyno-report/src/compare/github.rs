@@ -1,4 +1,5 @@
-//! A comparison for GitHub Actions: annotations, which a job prints, and a short summary, which it appends to the file that `GITHUB_STEP_SUMMARY` names.
+//! A comparison for GitHub Actions: annotations, which a job prints, and a short summary, which it
+//! appends to the file that `GITHUB_STEP_SUMMARY` names.
 
 use super::{notes, tables};
 use crate::cell::Cell;
@@ -6,34 +7,40 @@ use crate::figures;
 use crate::messages::{Lang, compare, fill, headings, names};
 use crate::sheet::Sheet;
 use crate::table::escaped;
-use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
+use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair};
 use dyno_analysis::model::Verdict;
 use dyno_model::printable;
 
 /// GitHub shows ten errors of a step; the first is the outcome.
 const WORSE_MAX: usize = 9;
 
-/// Kinds of statements that became slower and are named, as warnings, of which GitHub shows ten, too.
+/// Kinds of statements that became slower and are named, as warnings, of which GitHub shows ten,
+/// too.
 const SLOWER_MAX: usize = 9;
 
-/// The outcome as a workflow command, one for each comparison that is worse, the largest first, and one for each kind of statement that became slower.
+/// The outcome as a workflow command, one for each comparison that is worse, the largest first, and
+/// one for each kind of statement that became slower.
 #[must_use]
 pub fn annotations(model: &CompareModel, lang: Lang) -> String {
     let command = match model.outcome.verdict {
-        _ if model.outcome.worse + model.outcome.worse_over_all + model.outcome.not_working > 0 => "error",
+        _ if model.outcome.worse + model.outcome.worse_over_all + model.outcome.not_working > 0 => {
+            "error"
+        }
         Verdict::Better | Verdict::Equivalent => "notice",
         _ => "warning",
     };
-    let mut worse: Vec<(&TreatmentPair, &MetricPair)> =
+    let mut worse: Vec<(&ConfigurationPair, &MetricPair)> =
         model.comparisons().filter(|(_, metric)| metric.verdict == Verdict::Worse).collect();
     let size = |metric: &MetricPair| metric.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     worse.sort_by(|(_, one), (_, other)| size(other).total_cmp(&size(one)));
     let title = notes::title(model, lang);
     let first = annotation(command, &title, &compare::outcome(model, lang));
-    let each = worse.into_iter().take(WORSE_MAX).map(|(treatment, metric)| {
-        let (treatment, name) = (compare::pair(treatment, lang), names::metric(metric.metric, lang));
-        let ratio = metric.ratio.map_or_else(String::new, |it| figures::bounded_ratio(it, metric.bound));
-        let worse = fill!(compare::ANNOTATION_WORSE, lang, treatment, metric = name, ratio);
+    let each = worse.into_iter().take(WORSE_MAX).map(|(configuration, metric)| {
+        let (configuration, name) =
+            (compare::pair(configuration, lang), names::metric(metric.metric, lang));
+        let ratio =
+            metric.ratio.map_or_else(String::new, |it| figures::bounded_ratio(it, metric.bound));
+        let worse = fill!(compare::ANNOTATION_WORSE, lang, configuration, metric = name, ratio);
         annotation("error", &title, &worse)
     });
     let slower = model.statements.iter().filter(|it| it.effect.verdict == Some(Verdict::Worse));
@@ -51,25 +58,31 @@ fn annotation(command: &str, title: &str, message: &str) -> String {
     format!("::{command} title={title}::{}\n", data(message))
 }
 
-/// The outcome, the answers over all treatments, and a table of the treatments that are not equivalent, as Markdown.
+/// The outcome, the answers over all configurations, and a table of the configurations that are not
+/// equivalent, as Markdown.
 #[must_use]
 pub fn summary(model: &CompareModel, lang: Lang) -> String {
     let mut page = format!("### {}\n", escaped(&notes::title(model, lang)));
     page.push_str(&format!("\n{}\n", escaped(&compare::outcome(model, lang))));
     let over_all = tables::over_all(model, lang);
     if !over_all.is_empty() {
-        page.push_str(&format!("\n{}", over_all.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)));
+        page.push_str(&format!(
+            "\n{}",
+            over_all.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)
+        ));
     }
     let shown = model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent);
     let table = Sheet::of(shown)
-        .left(&compare::TREATMENT, |(treatment, _)| Cell::text(compare::pair(treatment, lang)))
+        .left(&compare::CONFIGURATION, |(configuration, _)| {
+            Cell::text(compare::pair(configuration, lang))
+        })
         .left(&headings::METRIC, |(_, it)| Cell::text(names::metric(it.metric, lang)))
         .right(&headings::RATIO, |(_, it)| Cell::ratio(it.ratio, it.bound))
         .right(&headings::RATIO_INTERVAL, |(_, it)| tables::interval(it.ratio_interval, lang))
         .left(&headings::VERDICT, |(_, it)| tables::verdict_cell(it))
         .table();
     if !table.is_empty() {
-        page.push_str(&format!("\n{}", table.to_markdown(compare::TREATMENT.text(lang), lang)));
+        page.push_str(&format!("\n{}", table.to_markdown(compare::CONFIGURATION.text(lang), lang)));
     }
     page
 }

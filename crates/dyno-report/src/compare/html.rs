@@ -1,4 +1,5 @@
-//! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside the page, ready for A4.
+//! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside
+//! the page, ready for A4.
 
 use super::{notes, overlay, tables, tiles};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
@@ -10,7 +11,7 @@ use crate::html::document;
 use crate::messages::{Lang, compare, fill, headings, names, page};
 use crate::tiles::TIMES;
 use crate::words;
-use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
+use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair, OverAll};
 use dyno_analysis::model::Range;
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
@@ -20,7 +21,8 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
     let said = compare::first_sentences(model, lang);
     let over_all = tables::over_all(model, lang);
-    let time = TIMES.into_iter().find(|metric| model.comparisons().any(|(_, it)| it.metric == *metric));
+    let time =
+        TIMES.into_iter().find(|metric| model.comparisons().any(|(_, it)| it.metric == *metric));
     let body = html! {
         body { main {
             header {
@@ -46,7 +48,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                 @if let Some(metric) = time { (overlay::figure(model, metric, lang)) }
                 (charts(model, lang))
             }
-            (doubts(model, lang))
+            (warnings(model, lang))
             section #method {
                 h2 { (headings::METHOD.text(lang)) }
                 @for sentence in notes::method(model, lang).iter().filter(|it| !said.contains(it)) { p.note { (sentence) } }
@@ -67,21 +69,22 @@ fn first_metric(model: &CompareModel) -> Metric {
     if has_throughput { Metric::Throughput } else { primary }
 }
 
-fn doubts(model: &CompareModel, lang: Lang) -> Markup {
+fn warnings(model: &CompareModel, lang: Lang) -> Markup {
     html! {
-        @if !model.findings.is_empty() {
-            section #doubts {
-                h2 { (compare::COMPARE_DOUBTS.text(lang)) }
-                ul.conclusions { @for finding in &model.findings { li {
-                    span { (grid::chip(words::severity(finding.severity), lang)) }
-                    span { (compare::doubt(&finding.doubt, lang)) }
+        @if !model.warnings.is_empty() {
+            section #warnings {
+                h2 { (compare::COMPARE_WARNINGS.text(lang)) }
+                ul.conclusions { @for warning in &model.warnings { li {
+                    span { (grid::chip(words::severity(warning.severity), lang)) }
+                    span { (compare::warning(&warning.kind, lang)) }
                 } } }
             }
         }
     }
 }
 
-/// The forest plot: a group over all treatments, one per metric, a row per treatment, in parts that fit on a page.
+/// The forest plot: a group over all configurations, one per metric, a row per configuration, in
+/// parts that fit on a page.
 fn charts(model: &CompareModel, lang: Lang) -> Markup {
     if model.comparisons().all(|(_, metric)| metric.ratio_interval.is_none()) {
         return html! {};
@@ -89,11 +92,13 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
     let metrics = distinct(model.comparisons().map(|(_, metric)| metric.metric));
     let group = |metric: Metric| {
         let rows = model.comparisons().filter(|(_, pair)| pair.metric == metric);
-        let rows = rows.map(|(treatment, pair)| row(treatment, pair, lang)).collect();
+        let rows = rows.map(|(configuration, pair)| row(configuration, pair, lang)).collect();
         ForestGroup { title: names::metric(metric, lang).to_owned(), rows }
     };
-    let over_all =
-        model.over_treatments().chain(&model.statements).filter(|it| it.effect.ratio_interval.is_some());
+    let over_all = model
+        .over_configurations()
+        .chain(&model.statements)
+        .filter(|it| it.effect.ratio_interval.is_some());
     let first = ForestGroup {
         title: compare::COMPARE_OVER_ALL.text(lang).to_owned(),
         rows: over_all.map(|it| over_all_row(it, lang)).collect(),
@@ -102,7 +107,8 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
     let parts = parts(first.into_iter().chain(metrics.into_iter().map(group)).collect());
     let margin = figures::limit(model.rules.margin * 100.0);
     let title = compare::outcome(model, lang);
-    let description = fill!(page::CHART_DESCRIPTION_FOREST, lang, comparisons = model.outcome.comparisons);
+    let description =
+        fill!(page::CHART_DESCRIPTION_FOREST, lang, comparisons = model.outcome.comparisons);
     html! {
         @for (i, groups) in parts.into_iter().enumerate() {
             @let chart = ForestChart {
@@ -146,10 +152,10 @@ fn over_all_row(over_all: &OverAll, lang: Lang) -> ForestRow {
     }
 }
 
-fn row(treatment: &TreatmentPair, metric: &MetricPair, lang: Lang) -> ForestRow {
+fn row(configuration: &ConfigurationPair, metric: &MetricPair, lang: Lang) -> ForestRow {
     let figures = ratio(metric.ratio, metric.ratio_interval, lang);
     ForestRow {
-        label: compare::pair(treatment, lang),
+        label: compare::pair(configuration, lang),
         ratio: metric.ratio,
         interval: metric.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures,

@@ -1,5 +1,5 @@
-//! A comparison of two sides: its renderers. As for reports, every renderer is a function of the model and computes
-//! nothing.
+//! A comparison of two sides: its renderers. As for reports, every renderer is a function of the
+//! model and computes nothing.
 
 mod csv;
 pub mod github;
@@ -30,7 +30,8 @@ pub fn render(model: &CompareModel, format: Format, lang: Lang) -> String {
     }
 }
 
-/// The model as JSON, with its sentences. [`dyno_analysis::compare::model`] documents every field; its version is `compare_format`.
+/// The model as JSON, with its sentences. [`dyno_analysis::compare::model`] documents every field;
+/// its version is `compare_format`.
 fn json(model: &CompareModel, lang: Lang) -> String {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -38,9 +39,10 @@ fn json(model: &CompareModel, lang: Lang) -> String {
         lang: &'static str,
         /// The outcome in words.
         sentence: String,
-        /// The findings in words, in the order of `findings`.
+        /// The findings in words, in the order of `warnings`.
         sentences: Vec<String>,
-        /// The answers over all treatments in words, in the order of `over_all`, then of `statements`.
+        /// The answers over all configurations in words, in the order of `over_all`, then of
+        /// `statements`.
         answers: Vec<String>,
         #[serde(flatten)]
         model: &'a CompareModel,
@@ -49,7 +51,11 @@ fn json(model: &CompareModel, lang: Lang) -> String {
     indented(&Document {
         lang: lang.code,
         sentence: compare::outcome(model, lang),
-        sentences: model.findings.iter().map(|finding| compare::doubt(&finding.doubt, lang)).collect(),
+        sentences: model
+            .warnings
+            .iter()
+            .map(|warning| compare::warning(&warning.kind, lang))
+            .collect(),
         answers: over_all.map(|it| compare::answer(model, it, lang)).collect(),
         model,
     })

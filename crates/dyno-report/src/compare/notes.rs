@@ -4,7 +4,7 @@ use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, list, names, notes};
 use crate::words::{self, Word};
 use dyno_analysis::compare::model::{
-    CompareModel, MetricPair, OverAll, SideFigures, SideName, SideRow, TreatmentName,
+    CompareModel, ConfigurationName, MetricPair, OverAll, SideFigures, SideName, SideRow,
 };
 use dyno_analysis::model::{Estimate, Verdict};
 use dyno_model::plan::Metric;
@@ -36,9 +36,11 @@ pub(super) fn legends(model: &CompareModel, lang: Lang) -> [String; 2] {
 }
 
 fn side_line(side: &SideRow, lang: Lang) -> String {
-    let begun = side.runs.iter().map(|run| run.started_at.as_str()).filter(|time| !time.is_empty()).min();
+    let begun =
+        side.runs.iter().map(|run| run.started_at.as_str()).filter(|time| !time.is_empty()).min();
     let ended = side.runs.iter().map(|run| run.ended_at.as_str()).max();
-    let (from, to) = (to_the_second(begun.unwrap_or_default()), to_the_second(ended.unwrap_or_default()));
+    let (from, to) =
+        (to_the_second(begun.unwrap_or_default()), to_the_second(ended.unwrap_or_default()));
     // The same day is not said twice.
     let to = match (from.split_once(' '), to.split_once(' ')) {
         (Some((day, _)), Some((also, time))) if day == also => time,
@@ -61,7 +63,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     let margin = figures::limit(model.rules.margin * 100.0);
     let mut sentences = Vec::new();
     let is_short = |side: &SideFigures| side.trials_valid < model.rules.min_repeats;
-    if model.treatments.iter().any(|pair| is_short(&pair.base) || is_short(&pair.new)) {
+    if model.configurations.iter().any(|pair| is_short(&pair.base) || is_short(&pair.new)) {
         sentences.push(fill!(compare::COMPARE_NOTE_FEW, lang, min = model.rules.min_repeats));
     }
     sentences.extend(without_figures(model, lang));
@@ -89,7 +91,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         ));
         let level = model.rules.interval_level.map(figures::level);
         sentences.extend(level.map(|level| fill!(compare::COMPARE_NOTE_WIDENED, lang, level)));
-        if model.over_treatments().next().is_some() {
+        if model.over_configurations().next().is_some() {
             sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
         }
     }
@@ -109,30 +111,33 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
 
 /// What is not compared, because a side has no figure of it.
 fn without_figures(model: &CompareModel, lang: Lang) -> Option<String> {
-    let names = model.treatments.iter().flat_map(|pair| {
-        let treatment = compare::pair(pair, lang);
+    let names = model.configurations.iter().flat_map(|pair| {
+        let configuration = compare::pair(pair, lang);
         let name = move |metric: &Metric| {
-            fill!(compare::METRIC_OF, lang, metric = names::metric(*metric, lang), treatment)
+            fill!(compare::METRIC_OF, lang, metric = names::metric(*metric, lang), configuration)
         };
         pair.without_figures.iter().map(name)
     });
     let names: Vec<String> = names.collect();
-    (!names.is_empty()).then(|| fill!(compare::COMPARE_NOTE_WITHOUT, lang, comparisons = list(lang, &names)))
+    (!names.is_empty())
+        .then(|| fill!(compare::COMPARE_NOTE_WITHOUT, lang, comparisons = list(lang, &names)))
 }
 
-/// Treatments of one side only, under their headings.
+/// Configurations of one side only, under their headings.
 pub(super) fn unmatched(model: &CompareModel, lang: Lang) -> Vec<(Message, Vec<String>)> {
-    let name = |name: &TreatmentName| names::line_at(&name.label, name.clients, lang);
+    let name = |name: &ConfigurationName| names::line_at(&name.label, name.clients, lang);
     let both = [(compare::ONLY_BASE, &model.only_base), (compare::ONLY_NEW, &model.only_new)];
     let told = both.into_iter().filter(|(_, names)| !names.is_empty());
     told.map(|(title, names)| (title, names.iter().map(name).collect())).collect()
 }
 
-/// The answers over all treatments, each with its verdict.
+/// The answers over all configurations, each with its verdict.
 pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
-    let answer = |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
-    let statements = model.statements.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::differs));
-    model.over_treatments().chain(statements).map(answer).collect()
+    let answer =
+        |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
+    let statements =
+        model.statements.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::differs));
+    model.over_configurations().chain(statements).map(answer).collect()
 }
 
 /// True for a difference that is certain, and perhaps inside the margin.
@@ -144,7 +149,8 @@ pub(super) fn is_marked(metric: &MetricPair) -> bool {
 fn needed(model: &CompareModel, margin: &str, lang: Lang) -> Vec<String> {
     // What the other metrics need depends on whether the primary one is decided.
     let primary = model.headline().map(|it| it.metric);
-    let is_open = |it: &&MetricPair| it.verdict == Verdict::Inconclusive && Some(it.metric) == primary;
+    let is_open =
+        |it: &&MetricPair| it.verdict == Verdict::Inconclusive && Some(it.metric) == primary;
     let open = || model.comparisons().map(|(_, metric)| metric).filter(is_open);
     let mut sentences = Vec::new();
     let least = open().filter_map(|metric| metric.repeats_needed).min();

@@ -1,4 +1,5 @@
-//! The curves of both sides in one chart: over clients, or over time where there is one number of clients.
+//! The curves of both sides in one chart: over clients, or over time where there is one number of
+//! clients.
 
 use super::notes;
 use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
@@ -8,7 +9,7 @@ use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, headings, list, names, page};
-use dyno_analysis::compare::model::{CompareModel, LimitPair, SideName, TreatmentPair};
+use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, LimitPair, SideName};
 use dyno_analysis::model::{CoursePoint, Estimate};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
@@ -60,9 +61,11 @@ pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup
 
 /// Where limits on a metric lie, with their labels.
 fn limits(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<(f64, String)> {
-    let all = model.limits.iter().filter(|it| it.part.is_none() && it.measure.metric() == Some(metric));
-    let label =
-        |it: &LimitPair| fill!(page::CHART_LIMIT, lang, value = figures::limit_value(it.measure, it.value));
+    let all =
+        model.limits.iter().filter(|it| it.part.is_none() && it.measure.metric() == Some(metric));
+    let label = |it: &LimitPair| {
+        fill!(page::CHART_LIMIT, lang, value = figures::limit_value(it.measure, it.value))
+    };
     all.map(|it| (it.value, label(it))).collect()
 }
 
@@ -90,20 +93,25 @@ fn chart(
 }
 
 /// The curves of base and new, with the runs' names.
-fn curves(model: &CompareModel, style: Style, [base, new]: [Vec<CurvePoint>; 2], lang: Lang) -> Vec<Curve> {
+fn curves(
+    model: &CompareModel,
+    style: Style,
+    [base, new]: [Vec<CurvePoint>; 2],
+    lang: Lang,
+) -> Vec<Curve> {
     let points = [base, new].into_iter().enumerate().zip(notes::legends(model, lang));
     points.map(|((slot, points), label)| Curve { label, slot: Slot(slot), style, points }).collect()
 }
 
 /// Panels of the lines that have several numbers of clients.
 fn over_clients(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel> {
-    let labels = distinct(model.treatments.iter().map(|pair| pair.name.label.as_str()));
+    let labels = distinct(model.configurations.iter().map(|pair| pair.name.label.as_str()));
     let is_alone = labels.len() == 1;
     let panel = |label: &str| {
-        let of_line: Vec<&TreatmentPair> =
-            model.treatments.iter().filter(|pair| pair.name.label == label).collect();
+        let of_line: Vec<&ConfigurationPair> =
+            model.configurations.iter().filter(|pair| pair.name.label == label).collect();
         let points = |side: SideName| {
-            let point = |pair: &&TreatmentPair| {
+            let point = |pair: &&ConfigurationPair| {
                 let of = pair.metrics.iter().find(|it| it.metric == metric)?;
                 let estimate = if side == SideName::Base { of.base } else { of.new };
                 Some(point(pair, &estimate?, side, metric, lang))
@@ -124,7 +132,7 @@ fn over_clients(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePa
 }
 
 fn point(
-    pair: &TreatmentPair,
+    pair: &ConfigurationPair,
     estimate: &Estimate,
     side: SideName,
     metric: Metric,
@@ -144,7 +152,7 @@ fn point(
     }
 }
 
-/// Panels of the treatments' courses.
+/// Panels of the configurations' courses.
 fn over_time(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel> {
     let figure = |point: &CoursePoint| match metric {
         Metric::Throughput => Some(point.throughput),
@@ -161,8 +169,8 @@ fn over_time(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel
     let is_alone = model.courses.len() == 1;
     let panels = model.courses.iter().filter_map(|pair| {
         let sides = [points(&pair.base), points(&pair.new)];
-        let treatment = &model.treatments[pair.treatment];
-        let title = if is_alone { String::new() } else { compare::pair(treatment, lang) };
+        let configuration = &model.configurations[pair.configuration];
+        let title = if is_alone { String::new() } else { compare::pair(configuration, lang) };
         let is_drawn = sides.iter().all(|points| points.len() > 1);
         is_drawn.then(|| CurvePanel {
             title,

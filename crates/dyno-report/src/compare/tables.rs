@@ -8,11 +8,13 @@ use crate::messages::{Lang, Message, columns, compare, fill, headings, names};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
-use dyno_analysis::compare::model::{ByRanks, CompareModel, MetricPair, SideFigures, TreatmentPair};
+use dyno_analysis::compare::model::{
+    ByRanks, CompareModel, ConfigurationPair, MetricPair, SideFigures,
+};
 use dyno_analysis::model::{Effect, Estimate, Range, Verdict};
 use dyno_model::audit::AuditVerdict;
 
-/// What a row tells of a treatment.
+/// What a row tells of a configuration.
 enum Row<'a> {
     Metric(&'a MetricPair),
     /// A line of its own: one more column would push the verdict off the page.
@@ -31,7 +33,9 @@ impl Row<'_> {
     }
 
     fn half_width(&self, side: usize) -> Cell {
-        self.of_metric(|it| Cell::figure([it.base, it.new][side].as_ref().and_then(figures::half_width)))
+        self.of_metric(|it| {
+            Cell::figure([it.base, it.new][side].as_ref().and_then(figures::half_width))
+        })
     }
 
     /// What only metrics have.
@@ -40,19 +44,19 @@ impl Row<'_> {
     }
 }
 
-/// All comparisons, under their treatments; below them what failed, and audits that did.
+/// All comparisons, under their configurations; below them what failed, and audits that did.
 pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
-    let rows = model.treatments.iter().flat_map(|pair| {
+    let rows = model.configurations.iter().flat_map(|pair| {
         let metrics = pair.metrics.iter().flat_map(|metric| {
             let ranks = metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some());
             [Row::Metric(metric)].into_iter().chain(ranks.map(Row::Ranks))
         });
-        metrics.chain(books(pair)).map(move |row| (pair, row))
+        metrics.chain(counters(pair)).map(move |row| (pair, row))
     });
-    let title = |pair: &TreatmentPair| {
-        let (treatment, base, new) =
+    let title = |pair: &ConfigurationPair| {
+        let (configuration, base, new) =
             (compare::pair(pair, lang), pair.base.trials_valid, pair.new.trials_valid);
-        fill!(compare::TREATMENT_GROUP, lang, treatment, base, new)
+        fill!(compare::CONFIGURATION_GROUP, lang, configuration, base, new)
     };
     Sheet::grouped(rows, |(pair, _)| [title(pair)])
         .left(&compare::FIGURE, |(pair, row)| match row {
@@ -94,21 +98,25 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
         .table()
 }
 
-/// One effect over all treatments: metrics, then kinds of statements.
+/// One effect over all configurations: metrics, then kinds of statements.
 pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
     let verdict = |effect: &Effect| {
         let word = words::verdict(effect.verdict);
         let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;
         if is_marked { Value::Marked(word).into() } else { Cell::word(word) }
     };
-    Sheet::of(model.over_treatments().chain(&model.statements))
+    Sheet::of(model.over_configurations().chain(&model.statements))
         .left(&compare::FIGURE, |it| Cell::text(compare::about(it, lang)))
-        .right(&compare::TREATMENTS_USED, |it| Cell::text(it.treatments.to_string()))
+        .right(&compare::CONFIGURATIONS_USED, |it| Cell::text(it.configurations.to_string()))
         .right(&headings::RATIO, |it| Cell::ratio(it.effect.ratio, it.effect.bound))
         .right(&headings::RATIO_INTERVAL, |it| interval(it.effect.ratio_interval, lang))
-        .right(&compare::COMPARE_DEGREES, |it| Cell::figure(it.degrees.map(|number| format!("{number:.1}"))))
+        .right(&compare::COMPARE_DEGREES, |it| {
+            Cell::figure(it.degrees.map(|number| format!("{number:.1}")))
+        })
         .only_in(Form::Page)
-        .right(&headings::P_CORRECTED, |it| Cell::figure(it.effect.p_corrected.map(figures::p_value)))
+        .right(&headings::P_CORRECTED, |it| {
+            Cell::figure(it.effect.p_corrected.map(figures::p_value))
+        })
         .only_in(Form::Page)
         .visible_from(|it| &it.effect)
         .only_in(Form::Page)
@@ -130,8 +138,9 @@ pub(super) fn verdict_cell(metric: &MetricPair) -> Cell {
     if is_marked(metric) { Value::Marked(word).into() } else { Cell::word(word) }
 }
 
-/// What a figure is, with the numbers of trials that it rests on when they are not all of the valid ones.
-fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String {
+/// What a figure is, with the numbers of trials that it rests on when they are not all of the valid
+/// ones.
+fn figure_name(pair: &ConfigurationPair, metric: &MetricPair, lang: Lang) -> String {
     let name = measures::metric(metric.metric).1.text(lang);
     let repeats = |estimate: Option<Estimate>| estimate.map_or(0, |estimate| estimate.repeats);
     let (base, new) = (repeats(metric.base), repeats(metric.new));
@@ -145,7 +154,7 @@ fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String 
 type Count = (&'static Message, fn(&SideFigures) -> Option<u64>);
 
 /// What is told of failures, retries and audits: only what is not as it should be on either side.
-fn books(pair: &TreatmentPair) -> Vec<Row<'static>> {
+fn counters(pair: &ConfigurationPair) -> Vec<Row<'static>> {
     let counts: [Count; 5] = [
         (&columns::NEVER_STARTED, |side| side.unstarted),
         (&columns::FAILED, |side| side.failed),

@@ -6,7 +6,7 @@ use crate::messages::{Lang, compare, fill, names};
 use crate::table::escaped;
 use crate::text::Screen;
 use crate::words::severity;
-use dyno_analysis::compare::model::{CompareFinding, CompareModel};
+use dyno_analysis::compare::model::{CompareModel, CompareWarning};
 use dyno_model::printable;
 
 pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
@@ -17,7 +17,7 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     for (name, line) in sides {
         screen.begun_with(&format!("{name:room$}  "), &line);
     }
-    screen.list(compare::COMPARE_DOUBTS, doubts(model, lang));
+    screen.list(compare::COMPARE_WARNINGS, warnings(model, lang));
     let over_all = tables::over_all(model, lang);
     if !over_all.is_empty() {
         screen.heading(compare::COMPARE_OVER_ALL);
@@ -43,24 +43,31 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
 fn answers(model: &CompareModel, lang: Lang) -> Vec<String> {
     let answers = notes::answers(model, lang).into_iter();
     answers
-        .map(|(word, sentence)| fill!(compare::COMPARE_ANSWER, lang, verdict = word.text(lang), sentence))
+        .map(|(word, sentence)| {
+            fill!(compare::COMPARE_ANSWER, lang, verdict = word.text(lang), sentence)
+        })
         .collect()
 }
 
 /// Doubts with their severity.
-fn doubts(model: &CompareModel, lang: Lang) -> Vec<String> {
-    let sentence = |finding: &CompareFinding| {
-        names::labelled(severity(finding.severity).text(lang), &compare::doubt(&finding.doubt, lang), lang)
+fn warnings(model: &CompareModel, lang: Lang) -> Vec<String> {
+    let sentence = |warning: &CompareWarning| {
+        names::labelled(
+            severity(warning.severity).text(lang),
+            &compare::warning(&warning.kind, lang),
+            lang,
+        )
     };
-    model.findings.iter().map(sentence).collect()
+    model.warnings.iter().map(sentence).collect()
 }
 
-/// Renders as Markdown (GitHub's dialect), the outcome first: a comment on a change is read from its top.
+/// Renders as Markdown (GitHub's dialect), the outcome first: a comment on a change is read from
+/// its top.
 pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
-    let mut page = Page::new(&notes::title(model, lang), compare::TREATMENT, lang);
+    let mut page = Page::new(&notes::title(model, lang), compare::CONFIGURATION, lang);
     page.paragraph(&format!("**{}**", escaped(&compare::outcome(model, lang))));
     page.items(&notes::sides(model, lang).map(|(name, line)| names::labelled(name, &line, lang)));
-    page.list(compare::COMPARE_DOUBTS, &doubts(model, lang));
+    page.list(compare::COMPARE_WARNINGS, &warnings(model, lang));
     let over_all = tables::over_all(model, lang);
     if !over_all.is_empty() {
         page.list(compare::COMPARE_OVER_ALL, &answers(model, lang));

@@ -4,15 +4,17 @@ use crate::figures;
 use crate::messages::{Lang, fill, headings, names, tiles};
 use crate::tiles::{LIMITS_MAX, TIMES, Tile, name};
 use crate::words;
-use dyno_analysis::compare::model::{CompareModel, LimitPair, MetricPair, SideFigures, TreatmentPair};
+use dyno_analysis::compare::model::{
+    CompareModel, ConfigurationPair, LimitPair, MetricPair, SideFigures,
+};
 use dyno_analysis::model::{Effect, LimitVerdict, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
+use dyno_model::warning::Severity;
 
 pub(super) fn all(model: &CompareModel, lang: Lang) -> Vec<Tile> {
     let mut all = Vec::new();
-    if let Some(pair) = model.headline_treatment() {
+    if let Some(pair) = model.headline_configuration() {
         let first = [Metric::HighestRate, Metric::MostClients, Metric::Throughput];
         all.extend(first.into_iter().filter_map(|metric| figure(model, pair, metric, lang)));
         all.extend(TIMES.into_iter().find_map(|metric| figure(model, pair, metric, lang)));
@@ -21,29 +23,36 @@ pub(super) fn all(model: &CompareModel, lang: Lang) -> Vec<Tile> {
     all.push(lost(model, lang));
     all.extend(model.limits.iter().take(LIMITS_MAX).map(|pair| limit(pair, lang)));
     let valid = |side: u32| figures::count(side.into());
-    let number = model.findings.iter().filter(|finding| finding.severity > Severity::Note).count();
+    let number = model.warnings.iter().filter(|warning| warning.severity > Severity::Note).count();
     all.push(Tile {
         before: Some(valid(model.base.trials_valid)),
         notes: (number > 0).then(|| fill!(tiles::WARNINGS, lang, number)).into_iter().collect(),
-        link: (!model.findings.is_empty()).then_some("doubts"),
+        link: (!model.warnings.is_empty()).then_some("doubts"),
         ..Tile::new(tiles::TRIALS.text(lang), valid(model.new.trials_valid))
     });
     all
 }
 
-/// A metric of the treatment that heads the comparison, with what was judged of it over all treatments.
-fn figure(model: &CompareModel, pair: &TreatmentPair, metric: Metric, lang: Lang) -> Option<Tile> {
+/// A metric of the configuration that heads the comparison, with what was judged of it over all
+/// configurations.
+fn figure(
+    model: &CompareModel,
+    pair: &ConfigurationPair,
+    metric: Metric,
+    lang: Lang,
+) -> Option<Tile> {
     let of_pair = pair.metrics.iter().find(|it| it.metric == metric)?;
     let (before, after) = (of_pair.base?, of_pair.new?);
-    let over_all = model.over_all.iter().find(|it| it.metric == metric && it.effect.ratio.is_some());
+    let over_all =
+        model.over_all.iter().find(|it| it.metric == metric && it.effect.ratio.is_some());
     let alone = effect(of_pair);
-    let (effect, cells) = over_all.map_or((&alone, 1), |it| (&it.effect, it.treatments));
+    let (effect, cells) = over_all.map_or((&alone, 1), |it| (&it.effect, it.configurations));
     let mut tile = Tile::change(name(metric, lang), [&before, &after], Some((effect, cells)), lang);
     if effect.p.is_none() && effect.verdict == Some(Verdict::Inconclusive) {
         tile.notes.push(fill!(tiles::NOT_TESTED, lang, min = model.rules.min_repeats));
     }
-    // Where all is one line, its number of clients says which treatment it is.
-    let is_one_line = model.treatments.iter().all(|it| it.name.label == pair.name.label);
+    // Where all is one line, its number of clients says which configuration it is.
+    let is_one_line = model.configurations.iter().all(|it| it.name.label == pair.name.label);
     let which = match is_one_line {
         true => names::clients(&[pair.name.clients], lang),
         false => crate::messages::compare::pair(pair, lang),
@@ -64,10 +73,14 @@ fn effect(of: &MetricPair) -> Effect {
     }
 }
 
-/// A count of both sides, over all treatments; absent where no side knows it.
+/// A count of both sides, over all configurations; absent where no side knows it.
 fn counts(model: &CompareModel, of: fn(&SideFigures) -> Option<u64>) -> [Option<u64>; 2] {
-    let sum = |side: fn(&TreatmentPair) -> &SideFigures| {
-        model.treatments.iter().filter_map(|pair| of(side(pair))).reduce(|one, other| one + other)
+    let sum = |side: fn(&ConfigurationPair) -> &SideFigures| {
+        model
+            .configurations
+            .iter()
+            .filter_map(|pair| of(side(pair)))
+            .reduce(|one, other| one + other)
     };
     [sum(|pair| &pair.base), sum(|pair| &pair.new)]
 }
@@ -89,7 +102,7 @@ fn lost(model: &CompareModel, lang: Lang) -> Tile {
     if base.or(new).is_none() {
         return Tile { notes: vec![headings::NOT_CHECKED.text(lang).to_owned()], ..tile };
     }
-    let verdict = model.treatments.iter().map(|pair| pair.new.audit).max();
+    let verdict = model.configurations.iter().map(|pair| pair.new.audit).max();
     Tile {
         before: Some(shown(base, lang)),
         word: verdict.map(words::audit),
@@ -100,12 +113,15 @@ fn lost(model: &CompareModel, lang: Lang) -> Tile {
 
 fn limit(pair: &LimitPair, lang: Lang) -> Tile {
     let verdict = |of: Option<LimitVerdict>| {
-        of.map_or_else(|| headings::ABSENT.text(lang).to_owned(), |it| words::limit(it).text(lang).to_owned())
+        of.map_or_else(
+            || headings::ABSENT.text(lang).to_owned(),
+            |it| words::limit(it).text(lang).to_owned(),
+        )
     };
     let name = figures::limit_in(pair.part.as_ref(), pair.measure, pair.value);
     Tile {
         before: Some(verdict(pair.base)),
-        is_alarming: pair.new == Some(LimitVerdict::Broken),
+        is_alarming: pair.new == Some(LimitVerdict::Failed),
         ..Tile::new(name, verdict(pair.new))
     }
 }

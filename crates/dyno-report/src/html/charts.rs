@@ -1,7 +1,9 @@
-//! The figures of the main part: from the model's panels to charts with titles that state the finding.
+//! The figures of the main part: from the model's panels to charts with titles that state the
+//! finding.
 
 use super::curve_figures::{
-    Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, limits, part_id, repeats_text, times,
+    Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, limits, part_id, repeats_text,
+    times,
 };
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
@@ -15,21 +17,23 @@ use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, TrialRow};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
-/// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the courses of trials with faults or stages, the
-/// questions when there are several, the course of a single treatment, growth over rows, else curves over clients.
+/// The figures of the main part, most important first, and those that are folded. What is shown
+/// follows the experiment: the courses of trials with faults or stages, the questions when there
+/// are several, the course of a single configuration, growth over rows, else curves over clients.
 pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     if page.is_alone() && page.model.growth.is_none() {
-        let course = super::searches::figure(page).into_iter().chain(super::details::timeline(page, 0));
-        let course = course.chain(super::heat::of_treatment(page, 0));
+        let course =
+            super::searches::figure(page).into_iter().chain(super::details::timeline(page, 0));
+        let course = course.chain(super::heat_map::of_configuration(page, 0));
         return (course.chain(percentiles(page)).collect(), Vec::new());
     }
-    let is_changing = |treatment: &usize| {
-        page.model.faults.iter().any(|row| row.treatment == *treatment)
-            || page.model.stages.iter().any(|row| row.treatment == *treatment)
+    let is_changing = |configuration: &usize| {
+        page.model.faults.iter().any(|row| row.configuration == *configuration)
+            || page.model.stages.iter().any(|row| row.configuration == *configuration)
     };
-    let changing = (0..page.model.treatments.len()).filter(is_changing);
+    let changing = (0..page.model.configurations.len()).filter(is_changing);
     let courses: Vec<Figure> =
-        changing.filter_map(|treatment| super::details::commits(page, treatment)).collect();
+        changing.filter_map(|configuration| super::details::commits(page, configuration)).collect();
     let (main, more) = over_clients(page);
     match courses.is_empty() {
         true => (main, more),
@@ -40,23 +44,27 @@ pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
 /// The figures of an experiment that compares.
 fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     // A chart of nothing but zeros says less than the sentence that nothing was lost.
-    let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
+    let has_losses = page.model.configurations.iter().any(|row| row.lost_percent > Some(0.0));
     let mut kinds = vec![super::forests::questions(page).into_iter().collect()];
     kinds.push(if has_losses { lost_updates(page) } else { Vec::new() });
     kinds.push(super::growth::figures(page));
     let mut folded = Vec::new();
-    // Over one number of clients there is no curve, and the mean over a growing table is no figure to head a report.
-    let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
+    // Over one number of clients there is no curve, and the mean over a growing table is no figure
+    // to head a report.
+    let is_one_point =
+        page.model.configurations.windows(2).all(|pair| pair[0].clients == pair[1].clients);
     if page.model.growth.is_none() || !is_one_point {
         let is_given = page.model.judged_by != Metric::Throughput;
-        let (searches, over_rate) = (super::searches::figure(page), super::trade::over_rate(page));
+        let (searches, over_rate) =
+            (super::searches::figure(page), super::latency_throughput::over_rate(page));
         let is_told = (over_rate.is_some() || searches.is_some()) && is_one_point;
         kinds.push(searches.into_iter().collect());
         kinds.push(over_rate.into_iter().collect());
         if !is_given {
             kinds.push(throughput(page));
         }
-        // Three panels for each of many groups are a page of their own, and mean response times come with the next chart.
+        // Three panels for each of many groups are a page of their own, and mean response times
+        // come with the next chart.
         if is_told {
             // The same figures, without their order.
         } else if page.facets.all.len() <= 2 {
@@ -67,13 +75,17 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
         if is_one_point && !is_told {
             kinds.push(courses(page).into_iter().collect());
         }
-        kinds.push(super::trade::over_throughput(page).into_iter().collect());
+        kinds.push(super::latency_throughput::over_throughput(page).into_iter().collect());
         kinds.push(run_order(page).into_iter().collect());
     }
     let (mut main, mut more) = (Vec::new(), folded);
     for mut figures in kinds {
         // Of figures in parts the first tells what they are; two charts of growth are two answers.
-        more.extend(figures.split_off(figures.len().min(if page.model.growth.is_some() { 2 } else { 1 })));
+        more.extend(figures.split_off(figures.len().min(if page.model.growth.is_some() {
+            2
+        } else {
+            1
+        })));
         main.extend(figures);
     }
     let percentiles = percentiles(page);
@@ -108,8 +120,9 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
 
 fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
     let losing = page.model.audits.iter().filter(|audit| audit.has_lost_commits());
-    let line =
-        |audit: &AuditRow| page.model.lines[page.model.treatments[audit.treatment].line].label.as_str();
+    let line = |audit: &AuditRow| {
+        page.model.lines[page.model.configurations[audit.configuration].line].label.as_str()
+    };
     distinct(losing.map(line))
 }
 
@@ -121,20 +134,22 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
         measures.iter().any(|(metric, _)| *metric != Metric::MeanMs && has_panels(page, *metric));
     let note = has_percentiles.then(|| page.text(&page::CHART_CAPTION_TIME).to_owned());
     let captions: Vec<String> = note.into_iter().collect();
-    let figures = curve_figures(page, "response-time", &title, &measures, axis, &captions).into_iter();
+    let figures =
+        curve_figures(page, "response-time", &title, &measures, axis, &captions).into_iter();
     figures.map(|figure| figure.about(page.text(&page::CHART_TITLE_TIME))).collect()
 }
 
 /// Throughput in the course of the trials, where one number of clients makes no curve.
 fn courses(page: &Page<'_>) -> Option<Figure> {
     let curve = |member: &Member| {
-        let treatment = page.model.treatments.iter().position(|row| row.line == member.line)?;
+        let configuration =
+            page.model.configurations.iter().position(|row| row.line == member.line)?;
         let point = |point: &CoursePoint| CurvePoint {
             x: point.at_s,
             value: Some(point.throughput),
             ..CurvePoint::default()
         };
-        let points: Vec<CurvePoint> = page.model.course(treatment).iter().map(point).collect();
+        let points: Vec<CurvePoint> = page.model.course(configuration).iter().map(point).collect();
         let (label, slot) = (member.label.clone(), member.slot);
         (points.len() > 1).then_some(Curve { label, slot, style: Style::Course, points })
     };
@@ -178,15 +193,16 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
 }
 
 fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
-    let audited = |treatment: usize| {
-        let audit = page.model.audits.iter().find(|audit| audit.treatment == treatment)?;
+    let audited = |configuration: usize| {
+        let audit = page.model.audits.iter().find(|audit| audit.configuration == configuration)?;
         audit.commits.as_ref()
     };
     let curves = facet.members.iter().map(|member| {
-        let rows = page.model.treatments.iter().enumerate().filter(|(_, row)| row.line == member.line);
+        let rows =
+            page.model.configurations.iter().enumerate().filter(|(_, row)| row.line == member.line);
         let mut points: Vec<CurvePoint> = rows
-            .filter_map(|(treatment, row)| {
-                let commits = audited(treatment)?;
+            .filter_map(|(configuration, row)| {
+                let commits = audited(configuration)?;
                 let label = &page.model.lines[member.line].label;
                 let clients = names::clients(&[row.clients], page.lang);
                 let value = figures::percent(commits.lost_percent);
@@ -212,7 +228,8 @@ fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<S
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let counts = || points().map(|point| point.repeats.len());
     let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    let has_lines = page.model.treatments.windows(2).any(|pair| pair[0].clients != pair[1].clients);
+    let has_lines =
+        page.model.configurations.windows(2).any(|pair| pair[0].clients != pair[1].clients);
     let repeats = repeats_text(page, fewest, most);
     let marks = match (most, has_lines) {
         (..2, _) => page.text(&page::CHART_CAPTION_SINGLE).to_owned(),
@@ -220,25 +237,33 @@ fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<S
         (_, false) => fill!(page::CHART_CAPTION_LOST_AT_ONE, page.lang, repeats),
     };
     let marks = [&marks, page.text(&page::CHART_CAPTION_LOST_MEANS)].join(page.lang.space);
-    let lone =
-        (!lone.is_empty()).then(|| fill!(page::CHART_CAPTION_LONE, page.lang, lines = list(page.lang, lone)));
+    let lone = (!lone.is_empty())
+        .then(|| fill!(page::CHART_CAPTION_LONE, page.lang, lines = list(page.lang, lone)));
     [marks].into_iter().chain(lone).collect()
 }
 
-/// What every trial is judged by over the mean of its treatment, in run order; nothing without repeats.
+/// What every trial is judged by over the mean of its configuration, in run order; nothing without
+/// repeats.
 fn run_order(page: &Page<'_>) -> Option<Figure> {
     if page.model.provenance.blocks < 2 {
         return None;
     }
     let mut curves_of: Vec<Curve> = Vec::new();
     for (place, trial, ratio) in page.model.run_order() {
-        let line = page.model.treatments[trial.treatment].line;
-        let member = page.facets.all.iter().flat_map(|facet| &facet.members).find(|it| it.line == line)?;
-        let told = page.model.treatments.len() <= TOLD;
-        let tooltip = if told { format!("{}: {}", trial.id, figures::ratio(ratio)) } else { String::new() };
+        let line = page.model.configurations[trial.configuration].line;
+        let member =
+            page.facets.all.iter().flat_map(|facet| &facet.members).find(|it| it.line == line)?;
+        let told = page.model.configurations.len() <= TOLD;
+        let tooltip =
+            if told { format!("{}: {}", trial.id, figures::ratio(ratio)) } else { String::new() };
         let stood = if trial.stood_still() { vec![ratio] } else { Vec::new() };
-        let point =
-            CurvePoint { x: place as f64, value: Some(ratio), stood, tooltip, ..CurvePoint::default() };
+        let point = CurvePoint {
+            x: place as f64,
+            value: Some(ratio),
+            stood,
+            tooltip,
+            ..CurvePoint::default()
+        };
         match curves_of.iter_mut().find(|curve| curve.label == member.label) {
             Some(curve) => curve.points.push(point),
             None => curves_of.push(Curve {
@@ -249,14 +274,16 @@ fn run_order(page: &Page<'_>) -> Option<Figure> {
             }),
         }
     }
-    let panels = vec![CurvePanel { title: String::new(), curves: curves_of, ..CurvePanel::default() }];
+    let panels =
+        vec![CurvePanel { title: String::new(), curves: curves_of, ..CurvePanel::default() }];
     let metric = names::metric(page.model.judged_by, page.lang);
     let title = page.text(&page::CHART_OF_MEAN);
     let axis = Axis { title, logarithmic: title, quantity: Quantity::Ratio };
     let name = ("run-order".to_owned(), fill!(page::CHART_TITLE_RUN_ORDER, page.lang, metric));
     let captions = vec![page.text(&page::CHART_CAPTION_RUN_ORDER).to_owned()];
     let over = Over { title: page.text(&page::CHART_RUN_ORDER), is_measured: true };
-    (!panels[0].curves.is_empty()).then(|| curves(page, name, (Some(over), axis), None, panels, captions))
+    (!panels[0].curves.is_empty())
+        .then(|| curves(page, name, (Some(over), axis), None, panels, captions))
 }
 
 /// The worst loss as a sentence.

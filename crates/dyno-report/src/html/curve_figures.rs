@@ -1,4 +1,5 @@
-//! Figures of curves: from the model's points to panels, with what was published beside them, captions and the table below.
+//! Figures of curves: from the model's points to panels, with what was published beside them,
+//! captions and the table below.
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
@@ -10,7 +11,9 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
 use crate::messages::{columns, fill, headings, list, names, page};
-use dyno_analysis::model::{LimitRow, PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot};
+use dyno_analysis::model::{
+    LimitRow, PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot,
+};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
@@ -21,11 +24,12 @@ pub(super) const PANELS: usize = 12;
 /// Published values larger or smaller than ours by this factor get a panel of their own.
 const PUBLISHED_FACTOR: f64 = 4.0;
 
-/// With more treatments than this, points have no tooltips: they would weigh more than the chart, and the table below
-/// the chart says the same.
+/// With more configurations than this, points have no tooltips: they would weigh more than the
+/// chart, and the table below the chart says the same.
 pub(super) const TOLD: usize = 60;
 
-/// The response times that have panels beside each other, and their axis. Beside the name of a group there is no room for more than the abbreviation.
+/// The response times that have panels beside each other, and their axis. Beside the name of a
+/// group there is no room for more than the abbreviation.
 pub(super) fn times(page: &Page<'_>, has_room: bool) -> ([(Metric, &'static str); 3], Axis) {
     let (p95, p99) = match has_room {
         true => (&page::CHART_PANEL_P95, &page::CHART_P99),
@@ -73,7 +77,9 @@ pub(super) fn curves(
     let (measure, lang) = (axis.title, page.lang);
     let description = match over {
         None => fill!(page::CHART_DESCRIPTION_CURVES, lang, measure, lines),
-        Some(over) => fill!(page::CHART_DESCRIPTION_POINTS, lang, measure, over = over.title, lines),
+        Some(over) => {
+            fill!(page::CHART_DESCRIPTION_POINTS, lang, measure, over = over.title, lines)
+        }
     };
     let chart = CurveChart {
         x_title: over.map_or_else(|| page.text(&headings::CLIENTS), |over| over.title).to_owned(),
@@ -95,7 +101,8 @@ pub(super) fn part_id(id: &str, i: usize) -> String {
     if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) }
 }
 
-/// True when a metric has figures at more than one number of clients: one makes no curve, and the tables have its figures.
+/// True when a metric has figures at more than one number of clients: one makes no curve, and the
+/// tables have its figures.
 pub(super) fn has_panels(page: &Page<'_>, metric: Metric) -> bool {
     let lines = page.model.panel(metric).into_iter().flat_map(|panel| &panel.lines);
     let points = lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some());
@@ -123,13 +130,19 @@ pub(super) fn curve_figures(
         let mut panels: Vec<CurvePanel> = facets
             .iter()
             .flat_map(|facet| {
-                present.iter().map(move |(metric, measure)| metric_panel(page, facet, *metric, measure))
+                present
+                    .iter()
+                    .map(move |(metric, measure)| metric_panel(page, facet, *metric, measure))
             })
             .collect();
         let mut captions = vec![points_caption(page, &panels)];
         captions.extend_from_slice(notes);
         if !lone.is_empty() {
-            captions.push(fill!(page::CHART_CAPTION_LONE, page.lang, lines = list(page.lang, &lone)));
+            captions.push(fill!(
+                page::CHART_CAPTION_LONE,
+                page.lang,
+                lines = list(page.lang, &lone)
+            ));
         }
         add_published(page, facets, &present, &mut panels, &mut captions);
         let columns = (present.len() > 1).then_some(present.len());
@@ -139,21 +152,28 @@ pub(super) fn curve_figures(
     figures
 }
 
-/// The panels, without those of one dot where others have more to show; and the lines that are left out with them.
+/// The panels, without those of one dot where others have more to show; and the lines that are left
+/// out with them.
 fn worth_drawing<'a>(page: &Page<'a>, measures: &[(Metric, &str)]) -> (Vec<Facet>, Vec<&'a str>) {
-    let lines =
-        || measures.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines);
+    let lines = || {
+        measures.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines)
+    };
     let dots = |facet: &Facet| {
-        let is_its_own = |line: &&PanelLine| facet.members.iter().any(|member| member.line == line.line);
-        let points = lines().filter(is_its_own).flat_map(|line| line.points.iter().map(move |it| (line, it)));
+        let is_its_own =
+            |line: &&PanelLine| facet.members.iter().any(|member| member.line == line.line);
+        let points = lines()
+            .filter(is_its_own)
+            .flat_map(|line| line.points.iter().map(move |it| (line, it)));
         points.map(|(line, point)| (line.line, point.clients)).collect::<BTreeSet<_>>().len()
     };
-    let (drawn, lone): (Vec<&Facet>, Vec<&Facet>) = page.facets.all.iter().partition(|facet| dots(facet) > 1);
+    let (drawn, lone): (Vec<&Facet>, Vec<&Facet>) =
+        page.facets.all.iter().partition(|facet| dots(facet) > 1);
     if drawn.is_empty() {
         return (page.facets.all.clone(), Vec::new());
     }
     let has_points = |line: usize| lines().any(|it| it.line == line && !it.points.is_empty());
-    let names = lone.iter().flat_map(|facet| &facet.members).filter(|member| has_points(member.line));
+    let names =
+        lone.iter().flat_map(|facet| &facet.members).filter(|member| has_points(member.line));
     let names = names.map(|member| page.model.lines[member.line].label.as_str()).collect();
     (drawn.into_iter().cloned().collect(), names)
 }
@@ -162,7 +182,12 @@ fn names_of(panels: &[CurvePanel]) -> Vec<&str> {
     distinct(panels.iter().flat_map(|panel| &panel.curves).map(|curve| curve.label.as_str()))
 }
 
-pub(super) fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -> CurvePanel {
+pub(super) fn metric_panel(
+    page: &Page<'_>,
+    facet: &Facet,
+    metric: Metric,
+    measure: &str,
+) -> CurvePanel {
     let panel = page.model.panel(metric);
     let curves = facet.members.iter().filter_map(|member| {
         let line = panel?.lines.iter().find(|line| line.line == member.line)?;
@@ -173,7 +198,12 @@ pub(super) fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measu
         (false, true) => facet.heading().to_owned(),
         (false, false) => fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, measure),
     };
-    CurvePanel { title, curves: curves.collect(), limits: limits(page, metric), ..CurvePanel::default() }
+    CurvePanel {
+        title,
+        curves: curves.collect(),
+        limits: limits(page, metric),
+        ..CurvePanel::default()
+    }
 }
 
 /// Where limits on a metric lie, with their labels.
@@ -192,21 +222,37 @@ pub(super) fn quantity_of(metric: Metric) -> Quantity {
 
 fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Metric) -> Curve {
     let points = line.points.iter().map(|point| curve_point(page, member.line, point, metric));
-    Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points: points.collect() }
+    Curve {
+        label: member.label.clone(),
+        slot: member.slot,
+        style: Style::Measured,
+        points: points.collect(),
+    }
 }
 
 /// A point of a line, over its number of clients.
-pub(super) fn curve_point(page: &Page<'_>, line: usize, point: &PanelPoint, metric: Metric) -> CurvePoint {
+pub(super) fn curve_point(
+    page: &Page<'_>,
+    line: usize,
+    point: &PanelPoint,
+    metric: Metric,
+) -> CurvePoint {
     let quantity = quantity_of(metric);
     let label = &page.model.lines[line].label;
     let interval = point.estimate.as_ref().and_then(figures::drawn_interval);
-    let stands =
-        |dot: &&RepeatDot| page.model.trials.iter().any(|trial| trial.id == dot.trial && trial.stood_still());
+    let stands = |dot: &&RepeatDot| {
+        page.model.trials.iter().any(|trial| trial.id == dot.trial && trial.stood_still())
+    };
     let values = |is_valid: bool| {
-        point.repeats.iter().filter(move |dot| dot.is_valid == is_valid).map(|dot| dot.value).collect()
+        point
+            .repeats
+            .iter()
+            .filter(move |dot| dot.is_valid == is_valid)
+            .map(|dot| dot.value)
+            .collect()
     };
     let clients = names::clients(&[point.clients], page.lang);
-    let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
+    let told = point.estimate.as_ref().filter(|_| page.model.configurations.len() <= TOLD);
     let tooltip = told.map_or_else(String::new, |estimate| {
         let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
         match interval {
@@ -249,10 +295,15 @@ pub(super) fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
     }
     let has_bars = points().any(|point| point.interval.is_some());
     let message = if has_bars { &page::CHART_CAPTION_POINTS } else { &page::CHART_CAPTION_DOTS };
-    let caption = with_crosses(&fill!(message, page.lang, repeats = repeats_text(page, fewest, most)));
+    let caption =
+        with_crosses(&fill!(message, page.lang, repeats = repeats_text(page, fewest, most)));
     let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
     let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
-    if is_wide { [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space) } else { caption }
+    if is_wide {
+        [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space)
+    } else {
+        caption
+    }
 }
 
 pub(super) fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> String {
@@ -264,8 +315,8 @@ pub(super) fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> Strin
     }
 }
 
-/// Puts published figures beside ours: into the panels of their metric when they are of our size, else into a panel of
-/// their own.
+/// Puts published figures beside ours: into the panels of their metric when they are of our size,
+/// else into a panel of their own.
 fn add_published(
     page: &Page<'_>,
     facets: &[Facet],
@@ -297,10 +348,15 @@ fn add_published(
         sources.dedup();
         let sources = sources.join(page.lang.semicolon);
         if is_of_our_size || measures.len() > 1 {
-            // A grid of several metrics has no place for a further panel; its axis is logarithmic where sizes differ.
-            for (facet, panel) in facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len())) {
-                let beside =
-                    series.iter().zip(&curves).filter(|((_, series), _)| is_beside(page, series, facet));
+            // A grid of several metrics has no place for a further panel; its axis is logarithmic
+            // where sizes differ.
+            for (facet, panel) in
+                facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len()))
+            {
+                let beside = series
+                    .iter()
+                    .zip(&curves)
+                    .filter(|((_, series), _)| is_beside(page, series, facet));
                 panel.curves.extend(beside.map(|(_, curve)| curve.clone()));
             }
             captions.push(fill!(page::CHART_CAPTION_PUBLISHED, page.lang, sources));
@@ -326,12 +382,16 @@ fn is_beside(page: &Page<'_>, series: &PublishedSeries, facet: &Facet) -> bool {
 fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve {
     let own = page.facets.slot_of_name(&series.series);
     let own = own.or_else(|| page.facets.slot_of_system(page.model, series.system?));
-    let message =
-        if series.is_approximate { &page::CHART_PUBLISHED_APPROXIMATE } else { &page::CHART_PUBLISHED_LABEL };
+    let message = if series.is_approximate {
+        &page::CHART_PUBLISHED_APPROXIMATE
+    } else {
+        &page::CHART_PUBLISHED_LABEL
+    };
     let label = fill!(message, page.lang, series = series.series);
     let quantity = quantity_of(series.metric);
     let point = |point: &PublishedPoint| {
-        let (clients, value) = (names::clients(&[point.clients], page.lang), spelled(quantity, point.value));
+        let (clients, value) =
+            (names::clients(&[point.clients], page.lang), spelled(quantity, point.value));
         let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value);
         let x = f64::from(point.clients);
         CurvePoint { x, value: Some(point.value), tooltip, ..CurvePoint::default() }
@@ -345,7 +405,8 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
 pub(super) fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quantity) -> Markup {
     let levels = levels_of(panels);
     let clients = levels.iter().map(|level| names::clients(&[*level as u32], page.lang));
-    let heads: Vec<String> = [page.text(&headings::SYSTEM).to_owned()].into_iter().chain(clients).collect();
+    let heads: Vec<String> =
+        [page.text(&headings::SYSTEM).to_owned()].into_iter().chain(clients).collect();
     html! {
         div.wide { table.stacked style=(titles_of_cells(heads.iter().map(String::as_str))) {
             thead { tr { @for (at, head) in heads.iter().enumerate() { th class=(if at == 0 { "l" } else { "n" }) scope="col" { (head) } } } }
@@ -370,11 +431,15 @@ pub(super) fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quant
 
 fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> Markup {
     let point = curve.points.iter().find(|point| (point.x - level).abs() < 0.5);
-    let Some((point, value)) = point.and_then(|point| point.value.map(|value| (point, value))) else {
+    let Some((point, value)) = point.and_then(|point| point.value.map(|value| (point, value)))
+    else {
         return html! { (page.text(&headings::ABSENT)) };
     };
-    let shown =
-        if quantity == Quantity::Percent { figures::percent(value) } else { spelled(quantity, value) };
+    let shown = if quantity == Quantity::Percent {
+        figures::percent(value)
+    } else {
+        spelled(quantity, value)
+    };
     html! {
         (figures::bounded(shown, point.is_bound))
         @if let Some((low, high)) = point.interval {

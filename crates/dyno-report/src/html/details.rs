@@ -1,7 +1,7 @@
-//! Treatment by treatment, folded: statements, distribution, course, trials.
+//! Configuration by configuration, folded: statements, distribution, course, trials.
 
 use super::errors::ErrorPanel;
-use super::heat;
+use super::heat_map;
 use super::page::{Figure, Page};
 use super::percentiles;
 use super::resources::{Panel, panels};
@@ -14,11 +14,12 @@ use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
 use dyno_analysis::model::{StageRow, Timeline, TimelinePoint, TrialState};
 use dyno_model::fault::FaultRecord;
-use dyno_model::finding::Finding;
 use dyno_model::plan::LoadBy;
+use dyno_model::warning::Warning;
 use maud::{Markup, html};
 
-/// Points that the lines of a treatment's charts hold at most, so that a page of many treatments stays handy.
+/// Points that the lines of a configuration's charts hold at most, so that a page of many
+/// configurations stays handy.
 struct Detail {
     seconds: usize,
     /// Of the distribution of all trials together, and of each alone.
@@ -27,7 +28,7 @@ struct Detail {
 
 impl Detail {
     fn of(page: &Page<'_>) -> Self {
-        match page.model.treatments.len() {
+        match page.model.configurations.len() {
             ..=24 => Self { seconds: 120, points: [80, 40] },
             25..=60 => Self { seconds: 60, points: [50, 20] },
             _ => Self { seconds: 18, points: [32, 10] },
@@ -49,25 +50,25 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 @if !page.model.heat_maps.is_empty() { (page.lang.space) (page.text(&page::CHART_CAPTION_HEAT)) }
                 @if is_binned { (page.lang.space) (page.text(&page::CHART_CAPTION_BINNED)) }
             }
-            @for treatment in 0..page.model.treatments.len() {
-                details.treatment id={ "t" (treatment) } {
-                    (summary(page, treatment))
-                    (statements(page, treatment))
-                    @if let Some(figure) = percentiles::of_treatment(page, treatment, detail.points) { (figure.markup(page)) }
-                    @if let Some(figure) = timeline(page, treatment).filter(|_| !page.is_alone()) { (figure.markup(page)) }
-                    @if let Some(figure) = heat::of_treatment(page, treatment).filter(|_| !page.is_alone()) { (figure.markup(page)) }
-                    (trials(page, treatment))
+            @for configuration in 0..page.model.configurations.len() {
+                details.configuration id={ "t" (configuration) } {
+                    (summary(page, configuration))
+                    (statements(page, configuration))
+                    @if let Some(figure) = percentiles::of_configuration(page, configuration, detail.points) { (figure.markup(page)) }
+                    @if let Some(figure) = timeline(page, configuration).filter(|_| !page.is_alone()) { (figure.markup(page)) }
+                    @if let Some(figure) = heat_map::of_configuration(page, configuration).filter(|_| !page.is_alone()) { (figure.markup(page)) }
+                    (trials(page, configuration))
                 }
             }
         }
     }
 }
 
-fn summary(page: &Page<'_>, treatment: usize) -> Markup {
-    let row = &page.model.treatments[treatment];
+fn summary(page: &Page<'_>, configuration: usize) -> Markup {
+    let row = &page.model.configurations[configuration];
     html! {
         summary {
-            b { (grid::unbroken(&names::treatment(page.model, treatment, page.lang))) }
+            b { (grid::unbroken(&names::configuration(page.model, configuration, page.lang))) }
             @if let Some(throughput) = &row.throughput {
                 span { (page.cell(&Cell::estimate(Some(throughput), None))) "\u{a0}" (figures::symbol(throughput.unit)) }
             }
@@ -76,8 +77,8 @@ fn summary(page: &Page<'_>, treatment: usize) -> Markup {
     }
 }
 
-fn statements(page: &Page<'_>, treatment: usize) -> Markup {
-    let of = page.model.statements.iter().filter(|table| table.treatment == treatment);
+fn statements(page: &Page<'_>, configuration: usize) -> Markup {
+    let of = page.model.statements.iter().filter(|table| table.configuration == configuration);
     let table = tables::statements(page.model, of, page.lang).without_groups();
     let caption = format!("{} (ms)", page.text(&headings::STATEMENTS));
     if table.is_empty() {
@@ -87,35 +88,39 @@ fn statements(page: &Page<'_>, treatment: usize) -> Markup {
     }
 }
 
-/// The course of a treatment's trials.
-pub(super) fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
-    drawn(page, treatment, "s", page.text(&headings::TIMELINE).to_owned(), panels)
+/// The course of a configuration's trials.
+pub(super) fn timeline(page: &Page<'_>, configuration: usize) -> Option<Figure> {
+    drawn(page, configuration, "s", page.text(&headings::TIMELINE).to_owned(), panels)
 }
 
 /// The same without what machine and server did.
-pub(super) fn commits(page: &Page<'_>, treatment: usize) -> Option<Figure> {
-    let name = names::treatment(page.model, treatment, page.lang);
-    drawn(page, treatment, "f", name, |_| Vec::new())
+pub(super) fn commits(page: &Page<'_>, configuration: usize) -> Option<Figure> {
+    let name = names::configuration(page.model, configuration, page.lang);
+    drawn(page, configuration, "f", name, |_| Vec::new())
 }
 
 fn drawn<'a>(
     page: &Page<'a>,
-    treatment: usize,
+    configuration: usize,
     suffix: &str,
     heading: String,
     panels: impl FnOnce(&[&'a Timeline]) -> Vec<&'static Panel>,
 ) -> Option<Figure> {
-    let timelines: Vec<&Timeline> =
-        page.model.timelines.iter().filter(|t| t.treatment == treatment && !t.points.is_empty()).collect();
+    let timelines: Vec<&Timeline> = page
+        .model
+        .timelines
+        .iter()
+        .filter(|t| t.configuration == configuration && !t.points.is_empty())
+        .collect();
     if timelines.is_empty() {
         return None;
     }
     let step = step(page, &timelines);
-    let name = names::treatment(page.model, treatment, page.lang);
-    let title = fill!(page::CHART_TITLE_TIMELINE, page.lang, treatment = name);
-    let id = format!("t{treatment}{suffix}");
+    let name = names::configuration(page.model, configuration, page.lang);
+    let title = fill!(page::CHART_TITLE_TIMELINE, page.lang, configuration = name);
+    let id = format!("t{configuration}{suffix}");
     let panels = panels(&timelines);
-    let row = page.model.faults.iter().find(|row| row.treatment == treatment);
+    let row = page.model.faults.iter().find(|row| row.configuration == configuration);
     let errors = row.and_then(|_| ErrorPanel::of(&timelines));
     let description = fill!(page::CHART_DESCRIPTION_TIMELINE, page.lang, trials = timelines.len());
     let labels = Labels { id: &id, title: &title, description: &description };
@@ -138,11 +143,13 @@ fn drawn<'a>(
             })
             .collect(),
     };
-    let faults =
-        row.map(|row| fill!(page::CHART_CAPTION_FAULTS, page.lang, faults = names::faults(row, page.lang)));
+    let faults = row.map(|row| {
+        fill!(page::CHART_CAPTION_FAULTS, page.lang, faults = names::faults(row, page.lang))
+    });
     let captions = panels.iter().map(|panel| page.text(panel.caption).to_owned());
-    let captions = errors.iter().map(|_| page.text(&page::CHART_CAPTION_ERRORS).to_owned()).chain(captions);
-    let staged = page.model.stages.iter().find(|row| row.treatment == treatment);
+    let captions =
+        errors.iter().map(|_| page.text(&page::CHART_CAPTION_ERRORS).to_owned()).chain(captions);
+    let staged = page.model.stages.iter().find(|row| row.configuration == configuration);
     let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());
     let offered = staged.filter(|row| row.by == LoadBy::Rate);
     let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
@@ -161,7 +168,8 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let trial = page.model.trials.iter().find(|trial| trial.id == timeline.trial);
     let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
     let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
-    let window = timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
+    let window =
+        timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
     // In the grace period, clients that wait for an answer commit nothing, and nobody else works.
     let closes = trial.and_then(|trial| Some(window + trial.figures.as_ref()?.measured_s));
     let is_empty = |point: &&TimelinePoint| {
@@ -171,13 +179,17 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     };
     let empty = timeline.points.iter().filter(is_empty);
     let mut stalls: Vec<(f64, f64)> = empty.map(|p| (p.start_s, p.start_s + p.length_s)).collect();
-    for finding in trial.map_or(&[][..], |trial| &trial.findings) {
-        if let Finding::Stall { longest_gap, at, .. } = finding {
+    for warning in trial.map_or(&[][..], |trial| &trial.warnings) {
+        if let Warning::Stall { longest_gap, at, .. } = warning {
             stalls.push((window + at, window + at + longest_gap));
         }
     }
-    let stages: Vec<&StageRow> =
-        page.model.stages.iter().filter(|row| row.treatment == timeline.treatment).collect();
+    let stages: Vec<&StageRow> = page
+        .model
+        .stages
+        .iter()
+        .filter(|row| row.configuration == timeline.configuration)
+        .collect();
     let points = || stages.iter().flat_map(|row| &row.course);
     let rates = points().filter(|_| stages.iter().all(|row| row.by == LoadBy::Rate));
     Course {
@@ -192,19 +204,22 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
         title: fill!(message, page.lang, block = timeline.block),
         points: binned(&timeline.points, step),
         stalls,
-        faults: faults_of(page, timeline).iter().map(|fault| window + fault.at.as_secs_f64()).collect(),
+        faults: faults_of(page, timeline)
+            .iter()
+            .map(|fault| window + fault.at.as_secs_f64())
+            .collect(),
         tracks: Vec::new(),
     }
 }
 
 fn faults_of<'a>(page: &Page<'a>, timeline: &Timeline) -> &'a [FaultRecord] {
-    let row = page.model.faults.iter().find(|row| row.treatment == timeline.treatment);
+    let row = page.model.faults.iter().find(|row| row.configuration == timeline.configuration);
     let trial = row.and_then(|row| row.trials.iter().find(|trial| trial.trial == timeline.trial));
     trial.map_or(&[], |trial| &trial.faults)
 }
 
-/// `step` intervals as one: the mean throughput, the middle one of the medians, the highest of the 99th percentiles.
-/// Warm-up and measured window are never mixed.
+/// `step` intervals as one: the mean throughput, the middle one of the medians, the highest of the
+/// 99th percentiles. Warm-up and measured window are never mixed.
 fn binned(points: &[TimelinePoint], step: usize) -> Vec<Moment> {
     let phases = points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
     phases.flat_map(|phase| phase.chunks(step.max(1)).map(bin)).collect()
@@ -229,7 +244,7 @@ fn bin(points: &[TimelinePoint]) -> Moment {
     }
 }
 
-fn trials(page: &Page<'_>, treatment: usize) -> Markup {
-    let table = tables::trials(page.model, Some(treatment), page.lang);
+fn trials(page: &Page<'_>, configuration: usize) -> Markup {
+    let table = tables::trials(page.model, Some(configuration), page.lang);
     grid::table(table, page.text(&headings::TRIALS), page.lang)
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Kinds that have an area of their own, the most frequent; the others share one.
 const KINDS_MAX: usize = 5;
 
-/// Kinds of errors, the same for all repeats of a treatment.
+/// Kinds of errors, the same for all repeats of a configuration.
 pub(super) struct ErrorPanel {
     kinds: Vec<FailureKind>,
     has_others: bool,
@@ -27,7 +27,8 @@ impl ErrorPanel {
         let mut kinds: Vec<(FailureKind, u64)> = sums.into_iter().collect();
         kinds.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
         let has_others = kinds.len() > KINDS_MAX;
-        let kinds: Vec<FailureKind> = kinds.into_iter().take(KINDS_MAX).map(|(kind, _)| kind).collect();
+        let kinds: Vec<FailureKind> =
+            kinds.into_iter().take(KINDS_MAX).map(|(kind, _)| kind).collect();
         (!kinds.is_empty()).then_some(Self { kinds, has_others })
     }
 
@@ -42,7 +43,8 @@ impl ErrorPanel {
         }
     }
 
-    /// One repeat, `step` intervals as one: errors per second. Warm-up and measured window are never mixed.
+    /// One repeat, `step` intervals as one: errors per second. Warm-up and measured window are
+    /// never mixed.
     pub(super) fn course(&self, timeline: &Timeline, step: usize) -> TrackCourse {
         let phases = timeline.points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
         let stretches = phases.flat_map(|phase| phase.chunks(step.max(1)));
@@ -55,7 +57,8 @@ impl ErrorPanel {
         let mut counts = vec![0; self.kinds.len() + usize::from(self.has_others)];
         let is_within = |start: f64| first.start_s <= start && start < first.start_s + length;
         for point in timeline.errors.iter().filter(|point| is_within(point.start_s)) {
-            let at = self.kinds.iter().position(|kind| *kind == point.kind).unwrap_or(self.kinds.len());
+            let at =
+                self.kinds.iter().position(|kind| *kind == point.kind).unwrap_or(self.kinds.len());
             counts[at] += point.errors;
         }
         let areas = counts.into_iter().map(|count| Some(count as f64 / length)).collect();

@@ -1,5 +1,6 @@
-//! Which lines share a panel: those that the experiment compares. Unless the spec says what that is, with several systems
-//! and several levels a panel holds the systems at one combination of levels.
+//! Which lines share a panel: those that the experiment compares. Unless the spec says what that
+//! is, with several systems and several levels a panel holds the systems at one combination of
+//! levels.
 
 use crate::chart::palette::{SLOTS, Slot};
 use dyno_analysis::level_name;
@@ -11,7 +12,8 @@ use dyno_model::words::short_factor;
 /// One panel: some lines, and how they are called in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facet {
-    /// What its lines have in common, with the names of the factors; empty when there is only one panel.
+    /// What its lines have in common, with the names of the factors; empty when there is only one
+    /// panel.
     pub(super) title: String,
     /// The same without the names of the factors, for narrow places.
     pub(super) short: String,
@@ -50,20 +52,24 @@ impl Facets {
         let mut facets: Vec<(Vec<Part>, Facet)> = Vec::new();
         for (i, line) in model.lines.iter().enumerate() {
             let (key, label) = place(model, &curves, line);
-            let position = facets.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                let title = key.iter().map(|(factor, level)| match factor {
-                    Some(factor) => format!("{} = {level}", short_factor(factor)),
-                    None => level.clone(),
+            let position =
+                facets.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                    let title = key.iter().map(|(factor, level)| match factor {
+                        Some(factor) => format!("{} = {level}", short_factor(factor)),
+                        None => level.clone(),
+                    });
+                    let title = title.collect::<Vec<_>>().join(", ");
+                    let short =
+                        key.iter().map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ");
+                    facets.push((key, Facet { title, short, members: Vec::new() }));
+                    facets.len() - 1
                 });
-                let title = title.collect::<Vec<_>>().join(", ");
-                let short = key.iter().map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ");
-                facets.push((key, Facet { title, short, members: Vec::new() }));
-                facets.len() - 1
-            });
             facets[position].1.members.push(Member { line: i, label, slot: Slot(0) });
         }
         let mut all: Vec<Facet> = facets.into_iter().map(|(_, facet)| facet).collect();
-        let labels = distinct(all.iter().flat_map(|facet| &facet.members).map(|member| member.label.clone()));
+        let labels = distinct(
+            all.iter().flat_map(|facet| &facet.members).map(|member| member.label.clone()),
+        );
         for member in all.iter_mut().flat_map(|facet| &mut facet.members) {
             let position = labels.iter().position(|label| *label == member.label);
             member.slot = Slot(position.expect("every label is in the list"));
@@ -78,8 +84,9 @@ impl Facets {
 
     /// The slot of curves of this name, with or without its factor, if there are any.
     pub(super) fn slot_of_name(&self, name: &str) -> Option<Slot> {
-        let is_it =
-            |label: &str| label == name || label.strip_suffix(name).is_some_and(|it| it.ends_with(' '));
+        let is_it = |label: &str| {
+            label == name || label.strip_suffix(name).is_some_and(|it| it.ends_with(' '))
+        };
         self.members().find(|member| is_it(&member.label)).map(|member| member.slot)
     }
 
@@ -116,7 +123,9 @@ fn curves(model: &ReportModel) -> Curves {
         Some(Compare::Factor(factor)) => Curves::Factor(factor),
         None if systems > 1 || combinations == 1 => Curves::Systems,
         // One system, many combinations: the last factor makes the curves, the others the panels.
-        None if combinations > SLOTS && model.factors.len() > 1 => Curves::Factor(model.factors.len() - 1),
+        None if combinations > SLOTS && model.factors.len() > 1 => {
+            Curves::Factor(model.factors.len() - 1)
+        }
         None => Curves::Combinations,
     }
 }
@@ -128,15 +137,17 @@ fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, S
     match *curves {
         Curves::Systems => (levels.collect(), line.system_name.clone()),
         Curves::Combinations => {
-            let differs =
-                |index: &usize| model.lines.iter().any(|other| other.levels[*index] != line.levels[*index]);
+            let differs = |index: &usize| {
+                model.lines.iter().any(|other| other.levels[*index] != line.levels[*index])
+            };
             let parts: Vec<String> = (0..line.levels.len()).filter(differs).map(level).collect();
             (Vec::new(), parts.join(", "))
         }
         Curves::Factor(factor) => {
             let several = model.lines.iter().any(|other| other.system != line.system);
             let system = several.then(|| (None, line.system_name.clone()));
-            let others = levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
+            let others =
+                levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
             (system.into_iter().chain(others).collect(), level(factor))
         }
     }
@@ -157,7 +168,9 @@ mod tests {
         // Cut short, both would be `variant = read-modify-write, isolation…`.
         let both = ["read-committed", "serializable"].map(|level| {
             let short = format!("read-modify-write, {level}");
-            facet(&format!("variant = read-modify-write, isolation = {level}"), &short).heading().to_owned()
+            facet(&format!("variant = read-modify-write, isolation = {level}"), &short)
+                .heading()
+                .to_owned()
         });
         assert_eq!(both, ["read-modify-write, read-committed", "read-modify-write, serializable"]);
     }

@@ -25,7 +25,8 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
         return None;
     }
-    let topic = fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric = names::metric(judged_by, page.lang));
+    let topic =
+        fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric = names::metric(judged_by, page.lang));
     let title = super::titles::answer(page, &[judged_by]).unwrap_or_else(|| topic.clone());
     let id = format!("questions-{}", measures::metric(judged_by).0);
     Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]).about(topic))
@@ -45,8 +46,12 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
 }
 
 fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
-    let all: Vec<&Comparison> =
-        page.model.comparisons.iter().filter(|it| it.metric == metric && says_something(it)).collect();
+    let all: Vec<&Comparison> = page
+        .model
+        .comparisons
+        .iter()
+        .filter(|it| it.metric == metric && says_something(it))
+        .collect();
     if all.iter().filter(|comparison| comparison.effect.ratio.is_some()).count() < 2 {
         return Vec::new();
     }
@@ -58,7 +63,12 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
             1 => title.clone(),
             parts => fill!(page::CHART_TITLE_FOREST_PART, page.lang, title, part = i + 1, parts),
         };
-        figure(page, &format!("comparisons-{}-{}", measures::metric(metric).0, i + 1), title, groups)
+        figure(
+            page,
+            &format!("comparisons-{}-{}", measures::metric(metric).0, i + 1),
+            title,
+            groups,
+        )
     };
     parts.into_iter().enumerate().map(part_figure).collect()
 }
@@ -75,7 +85,8 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
         groups,
     };
     let is_one_block = page.model.provenance.blocks == 1;
-    let caption = if is_one_block { &page::CHART_CAPTION_FOREST_ONE } else { &page::CHART_CAPTION_FOREST };
+    let caption =
+        if is_one_block { &page::CHART_CAPTION_FOREST_ONE } else { &page::CHART_CAPTION_FOREST };
     let captions = vec![fill!(caption, page.lang, margin)];
     let labels = Labels { id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
@@ -100,7 +111,10 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
     let model = page.model;
     let mut groups: Vec<((usize, usize), ForestGroup)> = Vec::new();
     for comparison in all {
-        let key = (model.treatments[comparison.subject].line, model.treatments[comparison.baseline].line);
+        let key = (
+            model.configurations[comparison.subject].line,
+            model.configurations[comparison.baseline].line,
+        );
         let (subject, baseline) = (&model.lines[key.0].label, &model.lines[key.1].label);
         let title = || fill!(page::CHART_AGAINST, page.lang, subject, baseline);
         let position = groups.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {

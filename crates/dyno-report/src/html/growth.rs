@@ -11,14 +11,16 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
 use dyno_analysis::model::{
-    Conclusion, Estimate, Growth, GrowthLine, GrowthPoint, GrowthStep, PublishedRows, PublishedSeries,
+    Conclusion, Estimate, Growth, GrowthLine, GrowthPoint, GrowthStep, PublishedRows,
+    PublishedSeries,
 };
 use std::collections::BTreeSet;
 
 /// A published curve is drawn when its rows reach no farther than this many times ours.
 const PUBLISHED_REACH: f64 = 1.25;
 
-/// What a panel shows: its title, what its values are, where its axis ends, its figure, and by how much that is divided.
+/// What a panel shows: its title, what its values are, where its axis ends, its figure, and by how
+/// much that is divided.
 type Measure = (&'static Message, Quantity, Option<f64>, fn(&GrowthStep) -> Option<Estimate>, f64);
 
 const MEASURES: [Measure; 6] = [
@@ -33,12 +35,21 @@ const MEASURES: [Measure; 6] = [
 /// One figure per facet and number of clients; nothing when no table grows.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let Some(growth) = &page.model.growth else { return Vec::new() };
-    let clients: BTreeSet<u32> =
-        growth.lines.iter().map(|line| page.model.treatments[line.treatment].clients).collect();
-    let places =
-        page.facets.all.iter().flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
+    let clients: BTreeSet<u32> = growth
+        .lines
+        .iter()
+        .map(|line| page.model.configurations[line.configuration].clients)
+        .collect();
+    let places = page
+        .facets
+        .all
+        .iter()
+        .flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
     let drawn = places.filter_map(|(facet, at)| {
-        let lines = facet.members.iter().filter_map(|member| Some((member, line(page, growth, member, at)?)));
+        let lines = facet
+            .members
+            .iter()
+            .filter_map(|member| Some((member, line(page, growth, member, at)?)));
         let lines: Vec<(&Member, &GrowthLine)> = lines.collect();
         (!lines.is_empty()).then_some((facet, at, lines))
     });
@@ -56,9 +67,14 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
         .collect()
 }
 
-fn line<'a>(page: &Page<'_>, growth: &'a Growth, member: &Member, clients: u32) -> Option<&'a GrowthLine> {
+fn line<'a>(
+    page: &Page<'_>,
+    growth: &'a Growth,
+    member: &Member,
+    clients: u32,
+) -> Option<&'a GrowthLine> {
     growth.lines.iter().find(|line| {
-        let row = &page.model.treatments[line.treatment];
+        let row = &page.model.configurations[line.configuration];
         row.line == member.line && row.clients == clients
     })
 }
@@ -71,9 +87,9 @@ fn figure(
     group: &str,
     lines: &[(&Member, &GrowthLine)],
 ) -> Figure {
-    let finding = title(page, lines);
-    let title = match (finding, group.is_empty()) {
-        (Some(finding), _) => finding,
+    let warning = title(page, lines);
+    let title = match (warning, group.is_empty()) {
+        (Some(warning), _) => warning,
         (None, true) => page.text(&texts::GROWTH).to_owned(),
         (None, false) => names::labelled(page.text(&texts::GROWTH), group, page.lang),
     };
@@ -84,7 +100,9 @@ fn figure(
         .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
         // What nobody saw, or only once, has no panel.
         .filter(|panel| {
-            let seen = |curve: &GrowthCurve| curve.marks.iter().filter(|mark| mark.value.is_some()).count();
+            let seen = |curve: &GrowthCurve| {
+                curve.marks.iter().filter(|mark| mark.value.is_some()).count()
+            };
             panel.curves.iter().any(|curve| seen(curve) > 1)
         })
         .collect();
@@ -115,13 +133,16 @@ fn figure(
     Figure { id, title, topic: None, captions, chart, data: None }.about(page.text(&texts::GROWTH))
 }
 
-/// The first statement about treatments of this figure.
+/// The first statement about configurations of this figure.
 fn title(page: &Page<'_>, lines: &[(&Member, &GrowthLine)]) -> Option<String> {
-    let is_here = |treatment: usize| lines.iter().any(|(_, line)| line.treatment == treatment);
+    let is_here =
+        |configuration: usize| lines.iter().any(|(_, line)| line.configuration == configuration);
     let found = page.model.conclusions.iter().find(|conclusion| match conclusion {
-        Conclusion::GrowthCrossing { before, .. } => is_here(before.leader) && is_here(before.other),
+        Conclusion::GrowthCrossing { before, .. } => {
+            is_here(before.leader) && is_here(before.other)
+        }
         Conclusion::GrowthLead { lead } => is_here(lead.leader) && is_here(lead.other),
-        Conclusion::GrowthCourse { treatment, .. } => is_here(*treatment),
+        Conclusion::GrowthCourse { configuration, .. } => is_here(*configuration),
         _ => false,
     });
     found.map(|conclusion| conclusion::sentence(page.model, conclusion, page.lang))
@@ -155,8 +176,9 @@ fn panel(
         };
         let trials = line.courses.iter().filter(|course| with_trials && course.is_usable);
         let repeats = trials.map(|course| {
-            let place =
-                |p: &GrowthPoint| (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second);
+            let place = |p: &GrowthPoint| {
+                (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second)
+            };
             course.points.iter().map(place).collect()
         });
         GrowthCurve {

@@ -1,13 +1,18 @@
-//! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready for A4.
+//! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready
+//! for A4.
 //!
 //! # Layout
-//! The page's order is that of the questions a reader asks: [`tiles`] (the figures), [`summary`] (what follows), [`charts`] with [`curve_figures`] and [`trade`], and [`percentiles`] (what it looks like),
-//! [`tables`] (figures, comparisons, audit, warnings), [`details`] (treatment by treatment), [`setting`] (machine, systems,
-//! spec, method). [`test_report`] is another page of the same parts. [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
+//! The page's order is that of the questions a reader asks: [`tiles`] (the figures), [`summary`]
+//! (what follows), [`charts`] with [`curve_figures`] and [`trade`], and [`percentiles`] (what it
+//! looks like), [`tables`] (figures, comparisons, audit, warnings), [`details`] (configuration by
+//! configuration), [`setting`] (machine, systems, spec, method). [`test_report`] is another page of
+//! the same parts. [`facets`] decides which lines share a panel; tables are those of all forms
+//! (`crate::tables`), laid out by `crate::grid`.
 //!
 //! # Invariants
-//! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything inserted is escaped by
-//! maud, except the charts, which escape for themselves, and this folder's own style sheets and script.
+//! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything
+//! inserted is escaped by maud, except the charts, which escape for themselves, and this folder's
+//! own style sheets and script.
 
 mod charts;
 mod curve_figures;
@@ -16,7 +21,8 @@ mod errors;
 mod facets;
 mod forests;
 mod growth;
-mod heat;
+mod heat_map;
+mod latency_throughput;
 mod page;
 mod percentiles;
 mod resources;
@@ -31,7 +37,6 @@ mod test_report;
 mod tests;
 mod tiles;
 mod titles;
-mod trade;
 
 use crate::grid::without_optional_ends;
 use crate::messages::{Lang, headings, page as words};

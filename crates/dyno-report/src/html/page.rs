@@ -11,7 +11,8 @@ use crate::words::Word;
 use dyno_analysis::model::ReportModel;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// With more treatments than this, the charts of each are small ones on every medium, so that the page stays handy ...
+/// With more configurations than this, the charts of each are small ones on every medium, so that
+/// the page stays handy ...
 const DETAILS_SMALL: usize = 24;
 /// ... and with more than this all that are folded.
 const FOLDED_SMALL: usize = 60;
@@ -19,7 +20,13 @@ const FOLDED_SMALL: usize = 60;
 pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 
 /// A whole page with this body: `style` is what its style sheet has beside that of all pages.
-pub(crate) fn document(lang: Lang, version: &str, title: &str, style: &str, body: &Markup) -> String {
+pub(crate) fn document(
+    lang: Lang,
+    version: &str,
+    title: &str,
+    style: &str,
+    body: &Markup,
+) -> String {
     let whole = html! {
         (DOCTYPE)
         html lang=(lang.code) {
@@ -49,9 +56,9 @@ impl Page<'_> {
         message.text(self.lang)
     }
 
-    /// True when there is one treatment: its course is then the report's main chart.
+    /// True when there is one configuration: its course is then the report's main chart.
     pub(super) fn is_alone(&self) -> bool {
-        self.model.treatments.len() == 1
+        self.model.configurations.len() == 1
     }
 
     pub(super) fn chip(&self, word: Word) -> Markup {
@@ -72,7 +79,7 @@ impl Page<'_> {
             @if !figures.is_empty() { details {
                 summary { (fill!(page::PAGE_ALL_CHARTS, self.lang, number = figures.len())) }
                 @for figure in figures {
-                    @if self.model.treatments.len() > FOLDED_SMALL {
+                    @if self.model.configurations.len() > FOLDED_SMALL {
                         (Figure { chart: figure.chart.made_small(), ..figure.clone() }.markup(self))
                     } @else { (figure.markup(self)) }
                 }
@@ -80,9 +87,9 @@ impl Page<'_> {
         }
     }
 
-    /// A chart of which each treatment has one.
+    /// A chart of which each configuration has one.
     pub(super) fn drawn(&self, labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Drawn {
-        match self.model.treatments.len() {
+        match self.model.configurations.len() {
             ..=DETAILS_SMALL => Drawn::of(labels, draw),
             _ => Drawn::small(labels, draw),
         }
@@ -117,7 +124,8 @@ pub(super) struct Figure {
     pub(super) id: String,
     /// The finding, or what is drawn.
     pub(super) title: String,
-    /// What is drawn, where the title is a finding: the first screen says that in a sentence already.
+    /// What is drawn, where the title is a finding: the first screen says that in a sentence
+    /// already.
     pub(super) topic: Option<String>,
     /// What marks and bars are, and n.
     pub(super) captions: Vec<String>,
@@ -141,7 +149,8 @@ impl Figure {
         self.titled(page, &self.title, &caption)
     }
 
-    /// The figure on the first screen, which has its own sentences: what is drawn over it, and how to read it folded below.
+    /// The figure on the first screen, which has its own sentences: what is drawn over it, and how
+    /// to read it folded below.
     pub(super) fn heading_markup(&self, page: &Page<'_>) -> Markup {
         let caption = html! {
             @if !self.captions.is_empty() {

@@ -1,4 +1,5 @@
-//! Percentile plots: the lines of a facet at the largest number of clients, and each treatment alone.
+//! Percentile plots: the lines of a facet at the largest number of clients, and each configuration
+//! alone.
 
 use super::facets::Facet;
 use super::page::{Figure, Page};
@@ -14,7 +15,7 @@ const FACETS: usize = 6;
 /// One plot per facet, at the largest number of clients.
 pub(super) fn percentiles(page: &Page<'_>) -> Vec<Figure> {
     let curves = &page.model.percentile_curves;
-    let at = |curve: &PercentileCurve| page.model.treatments[curve.treatment].clients;
+    let at = |curve: &PercentileCurve| page.model.configurations[curve.configuration].clients;
     let Some(clients) = curves.iter().map(at).max() else { return Vec::new() };
     let facets = page.facets.all.iter().take(FACETS).enumerate();
     facets.filter_map(|(i, facet)| of_facet(page, facet, i, clients)).collect()
@@ -23,7 +24,7 @@ pub(super) fn percentiles(page: &Page<'_>) -> Vec<Figure> {
 fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Figure> {
     let curve_of = |line: usize| {
         page.model.percentile_curves.iter().find(|curve| {
-            let row = &page.model.treatments[curve.treatment];
+            let row = &page.model.configurations[curve.configuration];
             row.line == line && row.clients == clients
         })
     };
@@ -47,13 +48,19 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
     Some(figure)
 }
 
-/// The plot of one treatment, with at most so many points of all its trials together and of each alone.
-pub(super) fn of_treatment(page: &Page<'_>, treatment: usize, points: [usize; 2]) -> Option<Figure> {
-    let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
-    let name = names::treatment(page.model, treatment, page.lang);
-    let title = fill!(page::CHART_TITLE_DISTRIBUTION, page.lang, treatment = name);
+/// The plot of one configuration, with at most so many points of all its trials together and of
+/// each alone.
+pub(super) fn of_configuration(
+    page: &Page<'_>,
+    configuration: usize,
+    points: [usize; 2],
+) -> Option<Figure> {
+    let curve =
+        page.model.percentile_curves.iter().find(|curve| curve.configuration == configuration)?;
+    let name = names::configuration(page.model, configuration, page.lang);
+    let title = fill!(page::CHART_TITLE_DISTRIBUTION, page.lang, configuration = name);
     let curves = vec![distribution(curve, name, Slot(0), points)];
-    let figure = figure(page, format!("t{treatment}d"), title, 230.0, curves)?;
+    let figure = figure(page, format!("t{configuration}d"), title, 230.0, curves)?;
     Some(Figure { title: page.text(&headings::PERCENTILES).to_owned(), ..figure })
 }
 
@@ -81,7 +88,8 @@ fn figure(
         return None;
     }
     let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
-    let description = fill!(page::CHART_DESCRIPTION_PERCENTILES, page.lang, lines = list(page.lang, &names));
+    let description =
+        fill!(page::CHART_DESCRIPTION_PERCENTILES, page.lang, lines = list(page.lang, &names));
     let chart = PercentileChart {
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
         y_title: page.text(&page::CHART_TIME_LOG).to_owned(),

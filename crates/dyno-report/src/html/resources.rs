@@ -16,7 +16,8 @@ const PERCENT_MIN: f64 = 10.0;
 /// At most three, the same for all repeats.
 pub(super) fn panels(timelines: &[&Timeline]) -> Vec<&'static Panel> {
     let points = || timelines.iter().flat_map(|timeline| &timeline.resources);
-    let largest = |of: fn(&ResourcePoint) -> Option<f64>| points().filter_map(of).fold(0.0, f64::max);
+    let largest =
+        |of: fn(&ResourcePoint) -> Option<f64>| points().filter_map(of).fold(0.0, f64::max);
     let mut panels = Vec::new();
     if points().any(|point| point.user_percent.is_some()) {
         panels.push(&CPU);
@@ -27,7 +28,8 @@ pub(super) fn panels(timelines: &[&Timeline]) -> Vec<&'static Panel> {
     }
     if largest(|p| p.sessions_waiting) >= WAITING_MIN {
         panels.push(&SESSIONS);
-    } else if largest(|p| p.disk_busy_percent).max(largest(|p| p.io_pressure_percent)) > PERCENT_MIN {
+    } else if largest(|p| p.disk_busy_percent).max(largest(|p| p.io_pressure_percent)) > PERCENT_MIN
+    {
         panels.push(&WAITING);
     }
     panels
@@ -98,7 +100,8 @@ const WAITING: Panel = Panel {
 
 impl Panel {
     pub(super) fn track(&self, page: &Page<'_>) -> Track {
-        let names = |series: &[Series]| series.iter().map(|(name, _)| page.text(name).to_owned()).collect();
+        let names =
+            |series: &[Series]| series.iter().map(|(name, _)| page.text(name).to_owned()).collect();
         Track {
             title: page.text(self.title).to_owned(),
             quantity: self.quantity,

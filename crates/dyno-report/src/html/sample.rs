@@ -1,5 +1,6 @@
-//! Reports of many shapes for the tests of the page: the invented run of `dyno_store::fixture`, analysed once for each shape, and changed
-//! where a report has to be larger or stranger than a run can be.
+//! Reports of many shapes for the tests of the page: the invented run of `dyno_store::fixture`,
+//! analysed once for each shape, and changed where a report has to be larger or stranger than a run
+//! can be.
 
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
@@ -13,7 +14,12 @@ use std::sync::OnceLock;
 const VARIANTS: [&str; 4] = ["read-modify-write", "in-place", "for-update", "optimistic"];
 
 fn shape() -> Shape {
-    Shape { systems: 3, clients: vec![1, 20, 40, 60], transactions_per_value: 100, ..Shape::small() }
+    Shape {
+        systems: 3,
+        clients: vec![1, 20, 40, 60],
+        transactions_per_value: 100,
+        ..Shape::small()
+    }
 }
 
 /// Three systems, one variant that loses updates.
@@ -25,12 +31,13 @@ pub(super) fn rush() -> ReportModel {
 /// All variants on all systems, nothing published.
 pub(super) fn variants() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
-    let made = MODEL
-        .get_or_init(|| of_variants(&Shape { variants: VARIANTS.into(), clients: vec![1, 20], ..shape() }));
+    let made = MODEL.get_or_init(|| {
+        of_variants(&Shape { variants: VARIANTS.into(), clients: vec![1, 20], ..shape() })
+    });
     made.clone()
 }
 
-/// 108 treatments in five blocks, with a look at each of 300 seconds.
+/// 108 configurations in five blocks, with a look at each of 300 seconds.
 pub(super) fn hundred() -> ReportModel {
     let clients = vec![1, 2, 4, 8, 16, 32, 64, 128, 256];
     let mut model = of_variants(&Shape { variants: VARIANTS.into(), clients, ..shape() });
@@ -39,19 +46,25 @@ pub(super) fn hundred() -> ReportModel {
     for from in [1, 2] {
         let block = from + 3;
         let trials = model.trials.iter().filter(|trial| trial.block == from);
-        let trials: Vec<_> =
-            trials.map(|trial| TrialRow { id: name(block, &trial.id), block, ..trial.clone() }).collect();
+        let trials: Vec<_> = trials
+            .map(|trial| TrialRow { id: name(block, &trial.id), block, ..trial.clone() })
+            .collect();
         model.trials.extend(trials);
         let timelines = model.timelines.iter().filter(|timeline| timeline.block == from);
-        let timelines: Vec<_> =
-            timelines.map(|of| Timeline { trial: name(block, &of.trial), block, ..of.clone() }).collect();
+        let timelines: Vec<_> = timelines
+            .map(|of| Timeline { trial: name(block, &of.trial), block, ..of.clone() })
+            .collect();
         model.timelines.extend(timelines);
-        for point in
-            model.panels.iter_mut().flat_map(|panel| &mut panel.lines).flat_map(|line| &mut line.points)
+        for point in model
+            .panels
+            .iter_mut()
+            .flat_map(|panel| &mut panel.lines)
+            .flat_map(|line| &mut line.points)
         {
             let dots = point.repeats.iter().filter(|dot| dot.block == from);
-            let dots: Vec<_> =
-                dots.map(|dot| RepeatDot { trial: name(block, &dot.trial), block, ..dot.clone() }).collect();
+            let dots: Vec<_> = dots
+                .map(|dot| RepeatDot { trial: name(block, &dot.trial), block, ..dot.clone() })
+                .collect();
             point.repeats.extend(dots);
         }
     }
@@ -65,11 +78,12 @@ fn of_variants(shape: &Shape) -> ReportModel {
 /// What a first run without arguments gives: nothing lost, nothing published.
 pub(super) fn quickstart() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
-    let shape = Shape { systems: 2, variants: vec!["in-place"], clients: vec![1, 2, 4, 8], ..shape() };
+    let shape =
+        Shape { systems: 2, variants: vec!["in-place"], clients: vec![1, 2, 4, 8], ..shape() };
     MODEL.get_or_init(|| of_variants(&shape)).clone()
 }
 
-/// One treatment in one block.
+/// One configuration in one block.
 pub(super) fn alone() -> ReportModel {
     of_variants(&Shape { systems: 1, clients: vec![8], blocks: 1, ..shape() })
 }
@@ -84,7 +98,8 @@ pub(super) fn failures() -> ReportModel {
 pub(super) fn published(factor: f64) -> ReportModel {
     let mut model = rush();
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let ours = largest(&mut model.treatments.iter().filter_map(|row| Some(row.throughput?.mean)));
+    let ours =
+        largest(&mut model.configurations.iter().filter_map(|row| Some(row.throughput?.mean)));
     let points = || model.published.iter().flat_map(|series| &series.points);
     let scale = factor * ours / largest(&mut points().map(|point| point.value));
     for point in model.published.iter_mut().flat_map(|series| &mut series.points) {
@@ -105,7 +120,7 @@ fn long(mut model: ReportModel, seconds: usize) -> ReportModel {
         timeline.points = points.map(moved).collect();
     }
     // As many stretches as there may be.
-    let number = if model.treatments.len() > 24 { 24 } else { 60 };
+    let number = if model.configurations.len() > 24 { 24 } else { 60 };
     for map in &mut model.heat_maps {
         let columns = map.columns.iter().cycle().take(number).enumerate();
         let moved = |(at, column): (usize, &HeatColumn)| HeatColumn {
@@ -128,7 +143,7 @@ fn huge() -> ReportModel {
             estimate.interval = estimate.interval.map(wider);
         }
     };
-    for row in &mut model.treatments {
+    for row in &mut model.configurations {
         scaled(&mut row.throughput, 1e6);
         for time in [&mut row.mean, &mut row.p50, &mut row.p95, &mut row.p99] {
             scaled(time, 1e-6);
@@ -150,7 +165,7 @@ fn huge() -> ReportModel {
 /// No audit was run.
 fn unaudited(mut model: ReportModel) -> ReportModel {
     model.audits.clear();
-    for row in &mut model.treatments {
+    for row in &mut model.configurations {
         (row.lost_percent, row.audit) = (None, AuditVerdict::NotChecked);
     }
     model

@@ -1,4 +1,5 @@
-//! What searches tried: the figure that is to stay below the limit over the load, with the limit, and where it is met.
+//! What searches tried: the figure that is to stay below the limit over the load, with the limit,
+//! and where it is met.
 
 use super::curve_figures::{Axis, Over, curves};
 use super::page::{Figure, Page};
@@ -12,7 +13,8 @@ use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::LoadBy;
 use dyno_model::search::Outcome;
 
-/// All loads that were tried; nothing without a search, or where there are more lines than can be told apart.
+/// All loads that were tried; nothing without a search, or where there are more lines than can be
+/// told apart.
 pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let rows = &page.model.searches;
     let search = &rows.first()?.search;
@@ -27,9 +29,11 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
         match (step.outcome, step.figure) {
             (Outcome::Passed, Some(figure)) => {
                 let load = conclusion::load(search.most, &figures::digits(step.load), page.lang);
-                let told = figures::bounded(figures::of_limit(search.measure, figure), step.is_bound);
+                let told =
+                    figures::bounded(figures::of_limit(search.measure, figure), step.is_bound);
                 let value = format!("{told}, {} tx/s", figures::digits(step.throughput));
-                let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
+                let tooltip =
+                    fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
                 CurvePoint { value: Some(figure), tooltip, ..at }
             }
             (Outcome::Failed, Some(figure)) => CurvePoint { unusable: vec![figure], ..at },
@@ -39,11 +43,13 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     };
     let curve = |(slot, row): (usize, &SearchRow)| {
         let label = label(row);
-        let mut points: Vec<CurvePoint> = row.steps.iter().map(|step| point(&label, step)).collect();
+        let mut points: Vec<CurvePoint> =
+            row.steps.iter().map(|step| point(&label, step)).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Curve { label, slot: Slot(slot), style: Style::Points, points }
     };
-    let mut all: Vec<Curve> = rows.iter().enumerate().map(curve).filter(|it| !it.points.is_empty()).collect();
+    let mut all: Vec<Curve> =
+        rows.iter().enumerate().map(curve).filter(|it| !it.points.is_empty()).collect();
     let steps = || rows.iter().flat_map(|row| &row.steps).map(|step| &step.step);
     steps().next()?;
     let mut met: Vec<f64> = rows.iter().filter_map(|row| Some(row.found?.mean)).collect();

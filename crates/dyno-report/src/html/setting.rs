@@ -148,7 +148,9 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         StopRule::TransactionsPerClient(number) => {
             fill!(page::PAGE_STOP_PER_CLIENT, page.lang, transactions = figures::count(number))
         }
-        StopRule::Rows(target) => fill!(page::PAGE_STOP_ROWS, page.lang, rows = figures::count(target)),
+        StopRule::Rows(target) => {
+            fill!(page::PAGE_STOP_ROWS, page.lang, rows = figures::count(target))
+        }
         StopRule::Duration(time) => fill!(page::PAGE_STOP_DURATION, page.lang, duration = time),
     };
     let rate = match crate::notes::offered(load, page.lang) {
@@ -171,7 +173,10 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
             (&page::PAGE_GRACE, load.grace.to_string()),
             (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
             (&page::PAGE_ATTEMPTS, load.attempts_max.to_string()),
-            (&page::PAGE_WORKERS, load.workers.map_or_else(automatic, |workers| workers.to_string())),
+            (
+                &page::PAGE_WORKERS,
+                load.workers.map_or_else(automatic, |workers| workers.to_string()),
+            ),
         ],
     )
 }
@@ -193,7 +198,8 @@ fn published(page: &Page<'_>) -> Markup {
 /// How to read the figures, and what they do not show.
 pub(super) fn method(page: &Page<'_>) -> Markup {
     let rules = &page.model.comparison_rules;
-    let (margin, alpha) = (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
+    let (margin, alpha) =
+        (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
     let blocks = page.model.provenance.blocks;
     let loops = Loops::of(page.model);
     let is_shared = page.model.generator.iter().any(|row| row.shares_machine);

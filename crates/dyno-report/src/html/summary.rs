@@ -1,5 +1,6 @@
-//! The top of the page, one screen: title, the first chart, and at most three sentences that follow from the figures. How sure they are, what they rest on and what
-//! would change them stands with the warnings.
+//! The top of the page, one screen: title, the first chart, and at most three sentences that follow
+//! from the figures. How sure they are, what they rest on and what would change them stands with
+//! the warnings.
 
 use super::page::{Figure, Page};
 use crate::figures;
@@ -20,7 +21,8 @@ const BLOCKS_MAX: u32 = 50;
 pub(super) fn header(page: &Page<'_>) -> Markup {
     let model = page.model;
     let description = model.description.trim();
-    let (first, rest) = description.find(". ").map_or((description, ""), |at| description.split_at(at + 1));
+    let (first, rest) =
+        description.find(". ").map_or((description, ""), |at| description.split_at(at + 1));
     html! {
         header {
             h1 { (model.title) }
@@ -74,8 +76,8 @@ pub(super) fn trust(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What stands on the first screen, and what is folded: of each kind the first, and pairs and peaks only where no question was asked. What is neither has rows in a
-/// table: questions and limits.
+/// What stands on the first screen, and what is folded: of each kind the first, and pairs and peaks
+/// only where no question was asked. What is neither has rows in a table: questions and limits.
 fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
     let all = &page.model.conclusions;
     let has_losses = all.iter().any(|it| matches!(it, Conclusion::LostUpdates { .. }));
@@ -91,11 +93,13 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
         _ => SENTENCES,
     };
     let kind = std::mem::discriminant::<Conclusion>;
-    let is_among_first =
-        |at: usize| all[..at].iter().filter(|before| kind(before) == kind(&all[at])).count() < most(&all[at]);
+    let is_among_first = |at: usize| {
+        all[..at].iter().filter(|before| kind(before) == kind(&all[at])).count() < most(&all[at])
+    };
     let mut first: Vec<usize> = (0..all.len()).filter(|at| is_among_first(*at)).collect();
     first.truncate(SENTENCES);
-    let has_row = |it: &Conclusion| matches!(it, Conclusion::Question { .. } | Conclusion::Limit { .. });
+    let has_row =
+        |it: &Conclusion| matches!(it, Conclusion::Question { .. } | Conclusion::Limit { .. });
     let rest = (0..all.len()).filter(|at| !first.contains(at) && !has_row(&all[*at]));
     (first.iter().map(|at| &all[*at]).collect(), rest.map(|at| &all[at]).collect())
 }
@@ -128,7 +132,8 @@ fn rests_on(page: &Page<'_>) -> Markup {
         (_, 0) => &page::PAGE_RESTS_INTACT,
         _ => &page::PAGE_RESTS_VIOLATED,
     };
-    let trials: u32 = model.treatments.iter().filter_map(|row| row.not_working).map(|it| it.trials).sum();
+    let trials: u32 =
+        model.configurations.iter().filter_map(|row| row.not_working).map(|it| it.trials).sum();
     html! {
         (fill!(page::PAGE_RESTS_TRIALS, page.lang, valid, planned, blocks = model.provenance.blocks)) (page.lang.space)
         @if trials > 0 {
@@ -149,7 +154,8 @@ fn change(page: &Page<'_>) -> String {
     let Some(blocks) = model.blocks_to_decide() else {
         return page.text(&page::PAGE_CHANGE_SETTING).to_owned();
     };
-    let message = if blocks > BLOCKS_MAX { &page::PAGE_CHANGE_SCATTER } else { &page::PAGE_CHANGE_BLOCKS };
+    let message =
+        if blocks > BLOCKS_MAX { &page::PAGE_CHANGE_SCATTER } else { &page::PAGE_CHANGE_BLOCKS };
     let blocks = figures::about(blocks.into());
     fill!(message, page.lang, blocks, now, margin)
 }
@@ -167,10 +173,13 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
     let word = match conclusion {
         Conclusion::Claim { is_judged: false, .. }
         | Conclusion::VerdictsDisabled { .. }
-        | Conclusion::Comparison { verdict: None, .. } => words::word(&page::PAGE_CHIP_NO_VERDICT, "none"),
-        Conclusion::Claim { holds, contradicted, .. } => {
-            words::verdict(Some(claimed(!holds.clients.is_empty(), !contradicted.clients.is_empty())))
+        | Conclusion::Comparison { verdict: None, .. } => {
+            words::word(&page::PAGE_CHIP_NO_VERDICT, "none")
         }
+        Conclusion::Claim { holds, contradicted, .. } => words::verdict(Some(claimed(
+            !holds.clients.is_empty(),
+            !contradicted.clients.is_empty(),
+        ))),
         Conclusion::Incomplete { .. } => words::word(&page::PAGE_CHIP_INCOMPLETE, "warned"),
         Conclusion::DidNotWork { .. } => words::word(&page::PAGE_CHIP_NOT_WORKING, "failed severe"),
         Conclusion::InvalidTrials { .. } => words::state(TrialState::Invalid),
@@ -190,12 +199,14 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::PeakThroughput { .. }
         | Conclusion::Served { .. }
         | Conclusion::GrowthCourse { .. }
-        | Conclusion::Looks { .. }
+        | Conclusion::InterimAnalyses { .. }
         | Conclusion::Found { .. }
         | Conclusion::AnomaliesAllowed { .. }
         | Conclusion::Fault { .. } => words::word(&page::PAGE_CHIP_FIGURE, "figure"),
         Conclusion::Limit { verdict, .. } => words::limit(*verdict),
-        Conclusion::Question { question } => words::verdict(page.model.questions[*question].effect.verdict),
+        Conclusion::Question { question } => {
+            words::verdict(page.model.questions[*question].effect.verdict)
+        }
         Conclusion::Comparison { verdict, .. } => words::verdict(*verdict),
     };
     let is_alarming = matches!(
@@ -207,7 +218,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
             | Conclusion::LostCommits { .. }
             | Conclusion::AuditViolated { .. }
             | Conclusion::Anomalies { .. }
-            | Conclusion::Limit { verdict: LimitVerdict::Broken, .. }
+            | Conclusion::Limit { verdict: LimitVerdict::Failed, .. }
     );
     let (statement, reservations) = conclusion::parts(page.model, conclusion, page.lang);
     let number = reservations.len();

@@ -1,14 +1,15 @@
-//! The tables of the main part: throughput with what was kept of it, results, comparisons, audit, doubts.
+//! The tables of the main part: throughput with what was kept of it, results, comparisons, audit,
+//! doubts.
 
 use super::page::Page;
 use crate::figures;
 use crate::grid::{is_wide, titles_of_cells, unbroken};
-use crate::messages::{fill, finding, growth, headings, names, notes, page, said};
+use crate::messages::{fill, growth, headings, names, notes, page, said, warning};
 use crate::notes::{Loops, comparison_rules};
 use crate::sections::Section;
 use crate::table::Table;
 use crate::{tables, words};
-use dyno_analysis::model::{TreatmentRow, TrialRow, TrialState};
+use dyno_analysis::model::{ConfigurationRow, TrialRow, TrialState};
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -29,12 +30,14 @@ fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
     html! { (page.table(table)) @if let Some(note) = note { p.note { (note) } } }
 }
 
-/// All treatments, on paper too as long as they take half a page and no matrix has their throughput.
+/// All configurations, on paper too as long as they take half a page and no matrix has their
+/// throughput.
 fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     let table = tables::results(page.model);
     let bounds = page.model.has_bounds().then(|| page.text(&notes::NOTE_BOUNDS));
     let notes = [page.text(&notes::NOTE_ESTIMATES), page.text(Loops::of(page.model).note())];
-    let note = notes.into_iter().map(str::to_owned).chain(crate::notes::too_few(page.model, page.lang));
+    let note =
+        notes.into_iter().map(str::to_owned).chain(crate::notes::too_few(page.model, page.lang));
     let note = note.chain(bounds.map(str::to_owned)).collect::<Vec<_>>().join(page.lang.space);
     let shown = match table.rows() {
         rows if rows >= ROWS_PRINTED || rows > ROWS_SHOWN && !is_alone => {
@@ -46,7 +49,7 @@ fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     html! { (shown) p.note { (note) } }
 }
 
-/// The matrix, and the table of all treatments.
+/// The matrix, and the table of all configurations.
 pub(super) fn results(page: &Page<'_>) -> Markup {
     html! {
         section #results {
@@ -63,23 +66,28 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Lines by clients where something was lost; in each cell the throughput and, at the same size, what was lost of it.
+/// Lines by clients where something was lost; in each cell the throughput and, at the same size,
+/// what was lost of it.
 fn kept(page: &Page<'_>) -> Markup {
-    let rows = &page.model.treatments;
+    let rows = &page.model.configurations;
     let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
-    let loses = |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
-    let facets = || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
+    let loses =
+        |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
+    let facets =
+        || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
     // At one number of clients the table of results has the same figures.
     if !(2..=MATRIX_COLUMNS).contains(&levels.len()) || facets().next().is_none() {
         return html! {};
     }
-    let row_at =
-        |line: usize, clients: u32| rows.iter().find(|row| row.line == line && row.clients == clients);
-    let heads: Vec<String> = levels.iter().map(|clients| names::clients(&[*clients], page.lang)).collect();
+    let row_at = |line: usize, clients: u32| {
+        rows.iter().find(|row| row.line == line && row.clients == clients)
+    };
+    let heads: Vec<String> =
+        levels.iter().map(|clients| names::clients(&[*clients], page.lang)).collect();
     let system = page.text(&headings::SYSTEM);
     let is_wide = is_wide(heads.iter().map(|head| head.width()).chain([system.width()]));
-    let titles =
-        is_wide.then(|| titles_of_cells([system].into_iter().chain(heads.iter().map(String::as_str))));
+    let titles = is_wide
+        .then(|| titles_of_cells([system].into_iter().chain(heads.iter().map(String::as_str))));
     html! {
         h3 { (page.text(&page::PAGE_KEPT)) }
         div.wide { table class={ "kept" @if is_wide { " stacked" } } style=[titles] {
@@ -101,7 +109,7 @@ fn kept(page: &Page<'_>) -> Markup {
     }
 }
 
-fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
+fn kept_cell(page: &Page<'_>, row: Option<&ConfigurationRow>) -> Markup {
     let Some(row) = row else { return html! {} };
     let throughput = row.throughput.as_ref();
     html! {
@@ -142,8 +150,9 @@ pub(super) fn section(page: &Page<'_>, parts: Vec<Section>) -> Markup {
 pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let steps = tables::step_comparisons(page.model, page.lang);
     let family = steps.rows();
-    let rules = [comparison_rules(page.model, page.lang).as_str(), page.text(&notes::NOTE_DETECTABLE)]
-        .join(page.lang.space);
+    let rules =
+        [comparison_rules(page.model, page.lang).as_str(), page.text(&notes::NOTE_DETECTABLE)]
+            .join(page.lang.space);
     html! {
         @if has_comparisons(page) { section #comparisons {
             h2 { (page.text(&headings::COMPARISONS)) }
@@ -206,7 +215,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
-                p.note { (names::labelled(&names::treatment(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }
+                p.note { (names::labelled(&names::configuration(page.model, row.configuration, page.lang), &said(reason, page.lang), page.lang)) }
             } }
         } }
     }
@@ -231,7 +240,8 @@ fn contents(page: &Page<'_>) -> Markup {
     let table = tables::contents(page.model);
     let audits = || page.model.audits.iter();
     let verdicts = audits().flat_map(|row| row.row_counts.iter().map(|check| check.verdict));
-    let mut verdicts = verdicts.chain(audits().flat_map(|row| row.values.iter().map(|check| check.verdict)));
+    let mut verdicts =
+        verdicts.chain(audits().flat_map(|row| row.values.iter().map(|check| check.verdict)));
     let has_sums = audits().any(|row| !row.values.is_empty());
     let message = if has_sums { &page::PAGE_ROWS_AND_SUMS } else { &page::PAGE_ROW_COUNTS };
     let all = fill!(message, page.lang, number = table.rows());
@@ -249,20 +259,21 @@ fn contents(page: &Page<'_>) -> Markup {
 /// Warnings, and the generator's view of itself.
 pub(super) fn validity(page: &Page<'_>) -> Markup {
     let model = page.model;
-    let is_doubted = |trial: &&TrialRow| matches!(trial.state, TrialState::Warned | TrialState::Invalid);
+    let is_doubted =
+        |trial: &&TrialRow| matches!(trial.state, TrialState::Warned | TrialState::Invalid);
     let doubted = model.trials.iter().filter(is_doubted).count();
     html! {
         section #validity {
             h2 { (page.text(&headings::VALIDITY)) }
             (super::summary::trust(page))
-            @if model.findings.is_empty() {
-                p { (page.text(&page::PAGE_NO_FINDINGS)) }
+            @if model.warnings.is_empty() {
+                p { (page.text(&page::PAGE_NO_WARNINGS)) }
             } @else {
-                p { (fill!(page::PAGE_DOUBTS_TRIALS, page.lang, doubted, measured = model.completeness.measured, kinds = model.findings.len())) }
-                ul.conclusions { @for row in &model.findings { li {
+                p { (fill!(page::PAGE_WARNINGS_TRIALS, page.lang, doubted, measured = model.completeness.measured, kinds = model.warnings.len())) }
+                ul.conclusions { @for row in &model.warnings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
-                    span { (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space) span.pm title=(treatments_of(page, &row.treatments)) { (fill!(page::PAGE_REACH, page.lang, reach)) } }
+                    span { (unbroken(&warning::sentence(&row.warning, page.lang))) (page.lang.space) span.pm title=(configurations_of(page, &row.configurations)) { (fill!(page::PAGE_REACH, page.lang, reach)) } }
                 } } }
                 @if model.completeness.valid < model.completeness.measured { p.note { (page.text(&notes::NOTE_INVALID)) } }
             }
@@ -281,10 +292,10 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
     }
 }
 
-fn treatments_of(page: &Page<'_>, treatments: &[usize]) -> String {
-    treatments
+fn configurations_of(page: &Page<'_>, configurations: &[usize]) -> String {
+    configurations
         .iter()
-        .map(|treatment| names::treatment(page.model, *treatment, page.lang))
+        .map(|configuration| names::configuration(page.model, *configuration, page.lang))
         .collect::<Vec<_>>()
         .join(page.lang.semicolon)
 }

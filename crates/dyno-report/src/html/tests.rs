@@ -3,9 +3,9 @@
 use super::{render, sample, stand_alone_charts};
 use crate::figures;
 use crate::messages::{EN, LANGUAGES};
-use dyno_analysis::model::{Conclusion, Estimate, FindingRow, Verdict};
-use dyno_model::finding::{Finding, Severity};
+use dyno_analysis::model::{Conclusion, Estimate, Verdict, WarningRow};
 use dyno_model::plan::{Compare, Metric};
+use dyno_model::warning::{Severity, Warning};
 
 fn keep(name: &str, page: &str) {
     if let Some(folder) = std::env::var_os("DYNO_SAMPLE_REPORTS") {
@@ -22,9 +22,16 @@ fn pages_of_every_shape_are_whole() {
         keep(name, &page);
         assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{name}");
         assert!(page.ends_with("</html>"), "{name}");
-        for section in
-            ["conclusions", "results", "comparisons", "audit", "validity", "details", "setting", "method"]
-        {
+        for section in [
+            "conclusions",
+            "results",
+            "comparisons",
+            "audit",
+            "validity",
+            "details",
+            "setting",
+            "method",
+        ] {
             let is_empty = match section {
                 "comparisons" => model.comparisons.is_empty(),
                 "audit" => model.audits.is_empty(),
@@ -32,7 +39,10 @@ fn pages_of_every_shape_are_whole() {
             };
             let is_there = page.contains(&format!("<section id=\"{section}\">"));
             assert_eq!(is_there, !is_empty, "{name}: {section}");
-            assert!(!(page.contains(&format!("href=\"#{section}\"")) && is_empty), "{name}: {section}");
+            assert!(
+                !(page.contains(&format!("href=\"#{section}\"")) && is_empty),
+                "{name}: {section}"
+            );
         }
     }
 }
@@ -54,8 +64,8 @@ fn charts_are_well_formed_xml_with_title_and_description() {
     for (name, model) in sample::all() {
         let page = render(&model, EN);
         for chart in charts(&page) {
-            let document =
-                roxmltree::Document::parse(chart).unwrap_or_else(|e| panic!("{name}: {e}\n{chart}"));
+            let document = roxmltree::Document::parse(chart)
+                .unwrap_or_else(|e| panic!("{name}: {e}\n{chart}"));
             let root = document.root_element();
             assert_eq!(root.attribute("role"), Some("img"), "{name}");
             let labels: Vec<&str> = root.attribute("aria-labelledby").unwrap().split(' ').collect();
@@ -105,9 +115,17 @@ fn a_figure_and_its_per_cent_sign_are_kept_together_and_specs_stay_as_written() 
 fn nothing_is_fetched_from_anywhere() {
     for (name, model) in sample::all() {
         let page = render(&model, EN);
-        for word in
-            ["http:", "https:", "url(", "@import", " src=", "<link", "<img", "fetch(", "XMLHttpRequest"]
-        {
+        for word in [
+            "http:",
+            "https:",
+            "url(",
+            "@import",
+            " src=",
+            "<link",
+            "<img",
+            "fetch(",
+            "XMLHttpRequest",
+        ] {
             assert!(!page.contains(word), "{name} contains {word}");
         }
     }
@@ -118,14 +136,19 @@ fn names_cannot_become_markup() {
     let (_, model) = sample::all().into_iter().find(|(name, _)| *name == "long-names").unwrap();
     let page = render(&model, EN);
     assert!(!page.contains("<script>alert") && !page.contains("<b>PostgreSQL"));
-    assert!(page.contains("<title>&lt;script&gt;alert(&quot;title&quot;)&lt;/script&gt; &amp; a title"));
+    assert!(
+        page.contains("<title>&lt;script&gt;alert(&quot;title&quot;)&lt;/script&gt; &amp; a title")
+    );
     assert!(page.contains("&lt;b&gt;PostgreSQL&lt;/b&gt; &amp; スレッド"));
 }
 
 #[test]
 fn every_line_is_in_every_chart_over_clients() {
-    for (name, model, variants) in [("rush", sample::rush(), 1), ("variants", sample::variants(), 4)] {
-        let systems: Vec<&str> = model.provenance.systems.iter().map(|system| system.name.as_str()).collect();
+    for (name, model, variants) in
+        [("rush", sample::rush(), 1), ("variants", sample::variants(), 4)]
+    {
+        let systems: Vec<&str> =
+            model.provenance.systems.iter().map(|system| system.name.as_str()).collect();
         let all = stand_alone_charts(&model, EN);
         for id in ["lost-updates", "throughput", "response-time"] {
             let (_, chart) =
@@ -138,12 +161,13 @@ fn every_line_is_in_every_chart_over_clients() {
                 _ => variants,
             };
             let published = if id == "throughput" { model.published.len() } else { 0 };
-            let drawn = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
+            let drawn =
+                document.descendants().filter(|node| node.attribute("class") == Some("panel"));
             assert_eq!(drawn.clone().count(), panels, "{name}: {id}");
             for panel in drawn {
-                let lines = panel
-                    .children()
-                    .filter(|group| group.children().any(|child| child.attribute("class") == Some("curve")));
+                let lines = panel.children().filter(|group| {
+                    group.children().any(|child| child.attribute("class") == Some("curve"))
+                });
                 assert_eq!(lines.count(), systems.len() + published, "{name}: {id}");
             }
             for system in &systems {
@@ -215,21 +239,26 @@ fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
     assert_eq!(panels.count(), 3);
     let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
     for name in model.lines.iter().flat_map(|line| [&line.system_name, &line.levels[0]]) {
-        assert!(texts.contains(&name.as_str()), "{name} is a panel's title or a curve's name: {texts:?}");
+        assert!(
+            texts.contains(&name.as_str()),
+            "{name} is a panel's title or a curve's name: {texts:?}"
+        );
     }
 }
 
 #[test]
 fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
     let model = sample::failures();
-    let (_, chart) = stand_alone_charts(&model, EN).into_iter().find(|(id, _)| id == "throughput").unwrap();
+    let (_, chart) =
+        stand_alone_charts(&model, EN).into_iter().find(|(id, _)| id == "throughput").unwrap();
     let document = roxmltree::Document::parse(&chart).unwrap();
     let strokes = |class: &str| -> usize {
         let paths = document.descendants().filter(|node| node.attribute("class") == Some(class));
         paths.filter_map(|path| path.attribute("d")).map(|d| d.matches('M').count()).sum()
     };
     let panel = model.panel(Metric::Throughput).unwrap();
-    let repeats = || panel.lines.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
+    let repeats =
+        || panel.lines.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
     assert_eq!(strokes("dot"), repeats().filter(|dot| dot.is_valid).count());
     assert_eq!(strokes("cross"), 2 * repeats().filter(|dot| !dot.is_valid).count());
     assert!(strokes("cross") > 0, "the sample has invalid trials");
@@ -243,7 +272,8 @@ fn charts_that_stand_alone_are_whole_files() {
         let root = document.root_element();
         let has = |element: &str| root.children().any(|child| child.has_tag_name(element));
         assert!(has("style") && has("title") && has("rect"), "{id}");
-        let size = ["width", "height"].map(|name| root.attribute(name).unwrap().parse::<f64>().unwrap());
+        let size =
+            ["width", "height"].map(|name| root.attribute(name).unwrap().parse::<f64>().unwrap());
         assert!(size[0] > 700.0 && size[1] > 120.0, "{id}: {size:?}");
     }
 }
@@ -267,9 +297,9 @@ fn losses_stand_beside_throughput_at_the_same_size() {
     let lost = page.find("<figure id=\"lost-updates\">").unwrap();
     let throughput = page.find("<figure id=\"throughput\">").unwrap();
     assert!(lost < throughput, "losses come first");
-    let most = model.treatments.iter().filter_map(|row| row.lost_percent).fold(0.0, f64::max);
-    let told =
-        format!("<span class=\"alarm\">{} lost</span>", figures::percent(most)).replace(" %", "\u{a0}%");
+    let most = model.configurations.iter().filter_map(|row| row.lost_percent).fold(0.0, f64::max);
+    let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most))
+        .replace(" %", "\u{a0}%");
     assert!(most > 5.0 && page.contains("table class=\"kept") && page.contains(&told), "{told}");
     assert!(page.contains("Not all of this work was kept"));
     let intact = render(&sample::quickstart(), EN);
@@ -298,7 +328,10 @@ fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_
         assert!(place("<ul class=\"tiles\"") < place("<div class=\"said\">"), "{name}");
         // A report without a figure has no chart.
         if let Some(chart) = top.find("<figure") {
-            assert!(place("<ul class=\"tiles\"") < chart && chart < place("<div class=\"said\">"), "{name}");
+            assert!(
+                place("<ul class=\"tiles\"") < chart && chart < place("<div class=\"said\">"),
+                "{name}"
+            );
         }
         assert!(!top.contains("<dl class=\"facts\">"), "{name}");
         let said = sentences(&page);
@@ -308,7 +341,10 @@ fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_
             .map_or("", |(_, rest)| rest.split_once("</figcaption>").unwrap().0);
         let title = title.replace("<strong>", "").replace("</strong>", "");
         for (at, sentence) in said.iter().enumerate() {
-            assert!(title.is_empty() || !sentence.contains(&title), "{name}: the chart says it too: {title}");
+            assert!(
+                title.is_empty() || !sentence.contains(&title),
+                "{name}: the chart says it too: {title}"
+            );
             assert!(!said[..at].contains(sentence), "{name}: {sentence}");
         }
     }
@@ -355,7 +391,8 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
         let charts = stand_alone_charts(model, lang);
         let (_, chart) =
             charts.into_iter().find(|(other, _)| other == id).unwrap_or_else(|| panic!("no {id}"));
-        let (_, title) = chart.split_once("<title").and_then(|(_, rest)| rest.split_once('>')).unwrap();
+        let (_, title) =
+            chart.split_once("<title").and_then(|(_, rest)| rest.split_once('>')).unwrap();
         title.split_once("</title>").unwrap().0.to_owned()
     };
     for lang in LANGUAGES {
@@ -365,7 +402,11 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
         assert!(said.contains(&first.subject) && said.contains('%'), "{said}");
         let open = title(&answered(0), "questions-throughput", lang);
         assert_ne!(open, said);
-        assert_eq!(title(&answered(2), "questions-throughput", lang), open, "two answers are not one");
+        assert_eq!(
+            title(&answered(2), "questions-throughput", lang),
+            open,
+            "two answers are not one"
+        );
         assert_ne!(title(&model, "throughput", lang), said, "it stands above already");
         // One question has no chart of its own.
         let mut alone = answered(1);
@@ -380,11 +421,11 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
 /// The rush, one trial of which stood still for two seconds.
 fn with_a_stall() -> dyno_analysis::model::ReportModel {
     let mut model = sample::rush();
-    let finding = Finding::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
-    let (id, treatment) = (model.trials[0].id.clone(), model.trials[0].treatment);
-    model.trials[0].findings.push(finding.clone());
-    let (trials, treatments) = (vec![id], vec![treatment]);
-    model.findings.push(FindingRow { severity: Severity::Note, finding, trials, treatments });
+    let warning = Warning::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
+    let (id, configuration) = (model.trials[0].id.clone(), model.trials[0].configuration);
+    model.trials[0].warnings.push(warning.clone());
+    let (trials, configurations) = (vec![id], vec![configuration]);
+    model.warnings.push(WarningRow { severity: Severity::Note, warning, trials, configurations });
     model
 }
 
@@ -403,7 +444,7 @@ fn a_server_that_stood_still_is_named_among_the_warnings_and_ringed_in_the_chart
 }
 
 #[test]
-fn a_single_treatment_shows_its_course_and_no_chart_of_one_dot() {
+fn a_single_configuration_shows_its_course_and_no_chart_of_one_dot() {
     let charts: Vec<String> =
         stand_alone_charts(&sample::alone(), EN).into_iter().map(|(id, _)| id).collect();
     assert_eq!(charts, ["t0s", "t0h", "percentiles-1"]);
@@ -413,20 +454,28 @@ fn a_single_treatment_shows_its_course_and_no_chart_of_one_dot() {
 fn intervals_are_drawn_from_four_values_on() {
     let bars = |blocks: u32| {
         let mut model = sample::quickstart();
-        for point in model.panels.iter_mut().flat_map(|it| &mut it.lines).flat_map(|it| &mut it.points) {
+        for point in
+            model.panels.iter_mut().flat_map(|it| &mut it.lines).flat_map(|it| &mut it.points)
+        {
             point.estimate = point.estimate.map(|it| Estimate { repeats: blocks, ..it });
         }
         let charts = stand_alone_charts(&model, EN);
-        charts.iter().find(|(id, _)| id == "throughput").unwrap().1.matches("<path class=\"bar\"").count()
+        charts
+            .iter()
+            .find(|(id, _)| id == "throughput")
+            .unwrap()
+            .1
+            .matches("<path class=\"bar\"")
+            .count()
     };
     assert_eq!(bars(3), 0);
     assert!(bars(4) > 0);
 }
 
 #[test]
-fn a_hundred_treatments_of_five_minutes_in_five_blocks_stay_well_below_two_megabytes() {
+fn a_hundred_configurations_of_five_minutes_in_five_blocks_stay_well_below_two_megabytes() {
     let model = sample::hundred();
-    assert_eq!(model.treatments.len(), 108);
+    assert_eq!(model.configurations.len(), 108);
     let page = render(&model, EN);
     keep("hundred", &page);
     assert!(page.len() < 1_650_000, "{} bytes", page.len());
@@ -437,7 +486,9 @@ fn a_hundred_treatments_of_five_minutes_in_five_blocks_stay_well_below_two_megab
 fn columns_of_tables_match_their_heads() {
     for (name, model) in sample::all() {
         let page = render(&model, EN);
-        for table in page.split("<table").skip(1).map(|rest| &rest[..rest.find("</table>").unwrap()]) {
+        for table in
+            page.split("<table").skip(1).map(|rest| &rest[..rest.find("</table>").unwrap()])
+        {
             let Some((_, rest)) = table.split_once("<thead>") else { continue };
             let (head, body) = rest.split_once("<tbody>").unwrap();
             let columns = head.matches("<th").count();
@@ -464,22 +515,33 @@ fn a_chart_of_losses_has_no_panel_of_one_dot() {
         charts.into_iter().find(|(id, _)| id == "lost-updates").map(|(_, chart)| chart)
     };
     let mut model = sample::variants();
-    assert!(chart(&model).unwrap().contains("variant = optimistic"), "it loses in these invented runs");
+    assert!(
+        chart(&model).unwrap().contains("variant = optimistic"),
+        "it loses in these invented runs"
+    );
     // Of the last variant only the worst trial was audited.
     let is_of = |label: &str| label.contains("optimistic");
-    let lines: Vec<usize> = (0..model.lines.len()).filter(|at| is_of(&model.lines[*at].label)).collect();
+    let lines: Vec<usize> =
+        (0..model.lines.len()).filter(|at| is_of(&model.lines[*at].label)).collect();
     let loses = |it: &dyno_analysis::model::AuditRow| it.has_lost_commits();
-    let of_line = |it: usize| lines.contains(&model.treatments[it].line);
-    let kept = model.audits.iter().find(|it| of_line(it.treatment) && loses(it)).unwrap().treatment;
+    let of_line = |it: usize| lines.contains(&model.configurations[it].line);
+    let kept = model
+        .audits
+        .iter()
+        .find(|it| of_line(it.configuration) && loses(it))
+        .unwrap()
+        .configuration;
     let audits = model.audits.clone();
-    let wanted = |it: &dyno_analysis::model::AuditRow| !of_line(it.treatment) || it.treatment == kept;
+    let wanted = |it: &dyno_analysis::model::AuditRow| {
+        !of_line(it.configuration) || it.configuration == kept
+    };
     let audits: Vec<_> = audits.into_iter().filter(|it| wanted(it)).collect();
-    let label = model.lines[model.treatments[kept].line].label.clone();
+    let label = model.lines[model.configurations[kept].line].label.clone();
     model.audits = audits;
     assert!(!chart(&model).unwrap().contains("variant = optimistic"), "{label}");
     let page = render(&model, EN);
     assert!(page.contains("Without variant = optimistic: a panel of one dot would show nothing"));
     // Alone, a dot is the sentence over it.
-    model.audits.retain(|it| it.treatment == kept);
+    model.audits.retain(|it| it.configuration == kept);
     assert_eq!(chart(&model), None);
 }

@@ -1,4 +1,5 @@
-//! The tiles of a report: what was reached or changed, what failed, what was lost, and which limits passed.
+//! The tiles of a report: what was reached or changed, what failed, what was lost, and which limits
+//! passed.
 
 use super::page::Page;
 use crate::figures;
@@ -40,18 +41,18 @@ fn all(page: &Page<'_>) -> Vec<Tile> {
     all
 }
 
-/// A figure of the treatments that head the report.
+/// A figure of the configurations that head the report.
 fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
     let model = page.model;
-    let estimate = |treatment: usize| model.estimate(treatment, metric);
-    let at = |treatment: usize| names::treatment(model, treatment, page.lang);
+    let estimate = |configuration: usize| model.estimate(configuration, metric);
+    let at = |configuration: usize| names::configuration(model, configuration, page.lang);
     let title = name(metric, page.lang);
     let tile = match headline {
-        Headline::One(treatment) => {
-            let mut tile = Tile::estimate(title, &estimate(treatment)?, page.lang);
-            let is_alone = model.treatments.len() == 1;
-            let clients = names::clients(&[model.treatments[treatment].clients], page.lang);
-            tile.notes.insert(0, if is_alone { clients } else { at(treatment) });
+        Headline::One(configuration) => {
+            let mut tile = Tile::estimate(title, &estimate(configuration)?, page.lang);
+            let is_alone = model.configurations.len() == 1;
+            let clients = names::clients(&[model.configurations[configuration].clients], page.lang);
+            tile.notes.insert(0, if is_alone { clients } else { at(configuration) });
             tile
         }
         Headline::Change { baseline, subject } => {
@@ -60,7 +61,10 @@ fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
             let mut tile = Tile::change(title, [&before, &after], change, page.lang);
             let [before, after] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
             let sides = format!("{before} → {after}");
-            tile.notes.insert(0, names::line_at(&sides, model.treatments[subject].clients, page.lang));
+            tile.notes.insert(
+                0,
+                names::line_at(&sides, model.configurations[subject].clients, page.lang),
+            );
             tile
         }
         Headline::Ends { worst, best } => {
@@ -72,11 +76,12 @@ fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
 
 /// What the worst and the best line reached.
 fn ends(page: &Page<'_>, title: String, at: [usize; 2], [worst, best]: [Estimate; 2]) -> Tile {
-    let [low, high] = at.map(|treatment| names::treatment(page.model, treatment, page.lang));
+    let [low, high] =
+        at.map(|configuration| names::configuration(page.model, configuration, page.lang));
     let tile = Tile::estimate(title, &best, page.lang);
     let notes = vec![
-        fill!(tiles::BEST, page.lang, treatment = high),
-        fill!(tiles::WORST, page.lang, treatment = low),
+        fill!(tiles::BEST, page.lang, configuration = high),
+        fill!(tiles::WORST, page.lang, configuration = low),
     ];
     Tile { value: format!("{} / {}", tile.value, figures::mean(&worst)), notes, ..tile }
 }
@@ -87,7 +92,11 @@ fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
     let first = rates.next()?;
     let last = rates.next_back();
     let rows = page.model.growth.as_ref()?.milestones.last().map_or(0, |rows| *rows);
-    let tile = Tile::estimate(names::treatment(page.model, line.treatment, page.lang), &first, page.lang);
+    let tile = Tile::estimate(
+        names::configuration(page.model, line.configuration, page.lang),
+        &first,
+        page.lang,
+    );
     let notes = vec![fill!(tiles::UP_TO_ROWS, page.lang, rows = figures::count(rows))];
     Some(match last {
         Some(last) => Tile { before: Some(tile.value), value: figures::mean(&last), notes, ..tile },
@@ -117,9 +126,10 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
     let named = (page.model.searches.len() > 1)
         .then(|| crate::messages::conclusion::searched(page.model, row, page.lang));
     let mut tile = match &row.found {
-        Some(found) => {
-            Tile { word: Some(words::limit(LimitVerdict::Held)), ..Tile::estimate(title, found, page.lang) }
-        }
+        Some(found) => Tile {
+            word: Some(words::limit(LimitVerdict::Passed)),
+            ..Tile::estimate(title, found, page.lang)
+        },
         None => Tile {
             word: Some(words::limit(LimitVerdict::Undecided)),
             ..Tile::new(title, headings::ABSENT.text(page.lang))
@@ -135,7 +145,7 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
 fn outage(page: &Page<'_>) -> Option<Tile> {
     let rows = page.model.faults.iter();
     let worst = rows.max_by(|one, other| one.outage.max.total_cmp(&other.outage.max))?;
-    let note = names::treatment(page.model, worst.treatment, page.lang);
+    let note = names::configuration(page.model, worst.configuration, page.lang);
     let value = figures::digits(worst.outage.max);
     let title = tiles::OUTAGE.text(page.lang);
     Some(Tile { unit: "s", notes: vec![note], link: Some("faults"), ..Tile::new(title, value) })
@@ -146,14 +156,21 @@ fn failures(page: &Page<'_>) -> Option<Tile> {
     let percent = figures::percent(100.0 * failed as f64 / begun.max(1) as f64);
     let share = fill!(tiles::SHARE, page.lang, percent, begun = figures::count(begun));
     let title = tiles::FAILED.text(page.lang);
-    Some(Tile { is_alarming: failed > 0, notes: vec![share], ..Tile::new(title, figures::count(failed)) })
+    Some(Tile {
+        is_alarming: failed > 0,
+        notes: vec![share],
+        ..Tile::new(title, figures::count(failed))
+    })
 }
 
 fn lost(page: &Page<'_>) -> Tile {
     let title = tiles::LOST.text(page.lang);
     let Some(Losses { verdict, lost, lost_max, committed }) = page.model.losses() else {
         let not_checked = headings::NOT_CHECKED.text(page.lang).to_owned();
-        return Tile { notes: vec![not_checked], ..Tile::new(title, headings::ABSENT.text(page.lang)) };
+        return Tile {
+            notes: vec![not_checked],
+            ..Tile::new(title, headings::ABSENT.text(page.lang))
+        };
     };
     let most = figures::count(lost_max);
     Tile {
@@ -165,11 +182,13 @@ fn lost(page: &Page<'_>) -> Tile {
     }
 }
 
-/// A limit: its verdict over all treatments that have to keep it, and the figure nearest to it or farthest beyond.
+/// A limit: its verdict over all configurations that have to keep it, and the figure nearest to it
+/// or farthest beyond.
 fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     let verdict = rows.iter().map(|row| row.verdict).max()?;
     let first = rows.first()?;
-    let badness = |row: &LimitRow| row.figure.map(|it| if first.measure.is_floor() { -it } else { it });
+    let badness =
+        |row: &LimitRow| row.figure.map(|it| if first.measure.is_floor() { -it } else { it });
     let of_verdict = rows.iter().filter(|row| row.verdict == verdict);
     let number = of_verdict.clone().count();
     let worst = of_verdict
@@ -181,13 +200,15 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     if rows.len() > 1 {
         let of = rows.len();
         notes.push(fill!(tiles::IN_CONFIGURATIONS, page.lang, number, of));
-        notes.extend(worst.map(|(row, _)| names::treatment(page.model, row.treatment, page.lang)));
+        notes.extend(
+            worst.map(|(row, _)| names::configuration(page.model, row.configuration, page.lang)),
+        );
     }
     Some(Tile {
         word: Some(words::limit(verdict)),
         notes,
         link: Some("limits"),
-        is_alarming: verdict == LimitVerdict::Broken,
+        is_alarming: verdict == LimitVerdict::Failed,
         ..Tile::new(
             figures::limit_in(first.part.as_ref(), first.measure, first.value),
             value.unwrap_or_else(|| absent.to_owned()),
@@ -202,7 +223,11 @@ fn questions(page: &Page<'_>) -> Option<Tile> {
     let metric = names::metric(page.model.judged_by, page.lang);
     let value = fill!(tiles::OF, page.lang, number = decided, of = asked.len());
     let tile = Tile::new(tiles::QUESTIONS.text(page.lang), value);
-    (asked.len() > 1).then(|| Tile { notes: vec![metric.to_owned()], link: Some("comparisons"), ..tile })
+    (asked.len() > 1).then(|| Tile {
+        notes: vec![metric.to_owned()],
+        link: Some("comparisons"),
+        ..tile
+    })
 }
 
 /// How many trials are valid, and how many carry warnings.

@@ -5,19 +5,21 @@ use crate::messages::{conclusion, page};
 use dyno_analysis::model::{Conclusion, Verdict};
 use dyno_model::plan::Metric;
 
-/// The answer that was found to a question of these metrics, in a sentence. One of several would not say what a chart of them shows: `None` then,
-/// and where none was found.
+/// The answer that was found to a question of these metrics, in a sentence. One of several would
+/// not say what a chart of them shows: `None` then, and where none was found.
 pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
     let mut answered = page.model.conclusions.iter().filter(|conclusion| {
         let Conclusion::Question { question } = conclusion else { return false };
         let question = &page.model.questions[*question];
-        metrics.contains(&question.metric) && question.effect.verdict.is_some_and(Verdict::is_decided)
+        metrics.contains(&question.metric)
+            && question.effect.verdict.is_some_and(Verdict::is_decided)
     });
     let (first, another) = (answered.next()?, answered.next());
     another.is_none().then(|| conclusion::parts(page.model, first, page.lang).0)
 }
 
-/// The answer, unless a chart above has it; else the first real difference in throughput, else the highest peak.
+/// The answer, unless a chart above has it; else the first real difference in throughput, else the
+/// highest peak.
 pub(super) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
     if let Some(answer) = answer(page, &[Metric::Throughput]).filter(|_| !is_told_above) {
         return answer;

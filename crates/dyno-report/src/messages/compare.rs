@@ -4,10 +4,11 @@ pub(crate) use super::languages::en::compare::*;
 use super::languages::{Lang, Message};
 use super::names::list;
 use super::question::{Answer, is_interval_told};
-use super::{fill, finding, names, said};
+use super::{fill, names, said, warning};
 use crate::figures;
 use dyno_analysis::compare::model::{
-    CompareDoubt, CompareModel, Condition, Difference, MetricPair, Outcome, OverAll, SideName, TreatmentPair,
+    CompareModel, CompareWarningKind, Condition, ConfigurationPair, Difference, MetricPair,
+    Outcome, OverAll, SideName,
 };
 use dyno_analysis::model::{NotWorking, Verdict};
 use std::borrow::Cow;
@@ -20,8 +21,8 @@ pub(crate) fn side(side: SideName, lang: Lang) -> &'static str {
     }
 }
 
-/// A treatment of both sides in words.
-pub(crate) fn pair(pair: &TreatmentPair, lang: Lang) -> String {
+/// A configuration of both sides in words.
+pub(crate) fn pair(pair: &ConfigurationPair, lang: Lang) -> String {
     let line = match &pair.system_new {
         None => pair.name.label.clone(),
         Some(new) => fill!(AGAINST, lang, base = pair.name.label, new),
@@ -29,7 +30,8 @@ pub(crate) fn pair(pair: &TreatmentPair, lang: Lang) -> String {
     names::line_at(&line, pair.name.clients, lang)
 }
 
-/// What an effect over all treatments is about: a metric, or the mean time of a kind of statement.
+/// What an effect over all configurations is about: a metric, or the mean time of a kind of
+/// statement.
 pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
     match &over_all.statement {
         None => names::metric(over_all.metric, lang).to_owned(),
@@ -37,13 +39,13 @@ pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
     }
 }
 
-/// An effect over all treatments as sentences.
+/// An effect over all configurations as sentences.
 pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> String {
     answer_sentences(model, over_all, lang).join(lang.space)
 }
 
 fn answer_sentences(model: &CompareModel, over_all: &OverAll, lang: Lang) -> Vec<String> {
-    let levels = model.treatments.first().map_or(&[][..], |pair| &pair.name.levels);
+    let levels = model.configurations.first().map_or(&[][..], |pair| &pair.name.levels);
     let factors: Vec<String> = levels.iter().map(|level| level.factor.clone()).collect();
     let answer = Answer {
         metric: &about(over_all, lang),
@@ -61,75 +63,89 @@ fn answer_sentences(model: &CompareModel, over_all: &OverAll, lang: Lang) -> Vec
 }
 
 /// A doubt as a whole sentence.
-pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
+pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
     let number = |number: &u32| figures::count(u64::from(*number));
     let side = |name: &SideName| side(*name, lang);
-    match doubt {
-        CompareDoubt::Differs { condition, system, values } => differs(*condition, system, values, lang),
-        CompareDoubt::AuditViolated { side: of, treatments } => {
-            let names = treatments.iter().map(|name| names::line_at(&name.label, name.clients, lang));
-            let treatments = list(lang, &names.collect::<Vec<_>>());
-            fill!(COMPARE_AUDIT_VIOLATED, lang, side = side(of), treatments)
+    match warning {
+        CompareWarningKind::Differs { condition, system, values } => {
+            differs(*condition, system, values, lang)
         }
-        CompareDoubt::DidNotWork { side: of, treatments } => {
-            let each = treatments.iter().map(|(name, NotWorking { trials, of, because })| {
-                let treatment = names::line_at(&name.label, name.clients, lang);
-                fill!(NOT_WORKING_OF, lang, treatment, trials, of, because = names::because(*because, lang))
+        CompareWarningKind::AuditViolated { side: of, configurations } => {
+            let names =
+                configurations.iter().map(|name| names::line_at(&name.label, name.clients, lang));
+            let configurations = list(lang, &names.collect::<Vec<_>>());
+            fill!(COMPARE_AUDIT_VIOLATED, lang, side = side(of), configurations)
+        }
+        CompareWarningKind::DidNotWork { side: of, configurations } => {
+            let each = configurations.iter().map(|(name, NotWorking { trials, of, because })| {
+                let configuration = names::line_at(&name.label, name.clients, lang);
+                fill!(
+                    NOT_WORKING_OF,
+                    lang,
+                    configuration,
+                    trials,
+                    of,
+                    because = names::because(*because, lang)
+                )
             });
-            let treatments = each.collect::<Vec<_>>().join(lang.semicolon);
-            fill!(COMPARE_NOT_WORKING, lang, side = side(of), treatments)
+            let configurations = each.collect::<Vec<_>>().join(lang.semicolon);
+            fill!(COMPARE_NOT_WORKING, lang, side = side(of), configurations)
         }
-        CompareDoubt::NothingMeasured { side: of, runs } => {
+        CompareWarningKind::NothingMeasured { side: of, runs } => {
             fill!(COMPARE_NOTHING_MEASURED, lang, side = side(of), runs = list(lang, runs))
         }
-        CompareDoubt::InvalidTrials { side: of, invalid, measured, because } => {
+        CompareWarningKind::InvalidTrials { side: of, invalid, measured, because } => {
             let [invalid, measured] = [invalid, measured].map(number);
-            let because = finding::sentence(because, lang);
+            let because = warning::sentence(because, lang);
             fill!(COMPARE_INVALID, lang, side = side(of), invalid, measured, because)
         }
-        CompareDoubt::MissingTrials { side: of, missing, planned } => {
+        CompareWarningKind::MissingTrials { side: of, missing, planned } => {
             let [missing, planned] = [missing, planned].map(number);
             fill!(COMPARE_MISSING, lang, side = side(of), missing, planned)
         }
-        CompareDoubt::Runs { side: of, about } => {
-            fill!(COMPARE_RUNS, lang, side = side(of), about = finding::sentence(about, lang))
+        CompareWarningKind::Runs { side: of, about } => {
+            fill!(COMPARE_RUNS, lang, side = side(of), about = warning::sentence(about, lang))
         }
-        CompareDoubt::Trials { base, base_measured, new, new_measured, about } => {
+        CompareWarningKind::Trials { base, base_measured, new, new_measured, about } => {
             let [base, base_measured, new, new_measured] =
                 [base, base_measured, new, new_measured].map(number);
-            let about = finding::sentence(about, lang);
+            let about = warning::sentence(about, lang);
             fill!(COMPARE_TRIALS, lang, base, base_measured, new, new_measured, about)
         }
-        CompareDoubt::Unreadable { side: of, what, places } => {
-            let what = what.iter().map(|what| said(what, lang)).collect::<Vec<_>>().join(lang.semicolon);
+        CompareWarningKind::Unreadable { side: of, what, places } => {
+            let what =
+                what.iter().map(|what| said(what, lang)).collect::<Vec<_>>().join(lang.semicolon);
             fill!(COMPARE_UNREADABLE, lang, side = side(of), places = number(places), what)
         }
-        CompareDoubt::NotEnded { side: of, runs } => {
+        CompareWarningKind::NotEnded { side: of, runs } => {
             fill!(COMPARE_NOT_ENDED, lang, side = side(of), runs = list(lang, runs))
         }
-        CompareDoubt::RanksDisagree { comparisons } => {
+        CompareWarningKind::RanksDisagree { comparisons } => {
             let names = comparisons.iter().map(|(name, metric)| {
-                let treatment = names::line_at(&name.label, name.clients, lang);
+                let configuration = names::line_at(&name.label, name.clients, lang);
                 let metric = names::metric(*metric, lang);
-                fill!(METRIC_OF, lang, metric, treatment)
+                fill!(METRIC_OF, lang, metric, configuration)
             });
             fill!(RANKS_DISAGREE, lang, comparisons = list(lang, &names.collect::<Vec<_>>()))
         }
-        CompareDoubt::OneAfterTheOther { first, gap_s } => {
+        CompareWarningKind::OneAfterTheOther { first, gap_s } => {
             let message = if *first == SideName::Base { BASE_FIRST } else { NEW_FIRST };
             fill!(message, lang, gap = names::span(*gap_s, lang))
         }
-        CompareDoubt::Alternating => fill!(ALTERNATING, lang),
-        CompareDoubt::OneRunEach => fill!(ONE_RUN_EACH, lang),
-        CompareDoubt::SettingsUnknown { system } => fill!(SETTINGS_UNKNOWN, lang, system),
-        CompareDoubt::OtherName { base, new } => fill!(OTHER_NAME, lang, base, new),
+        CompareWarningKind::Alternating => fill!(ALTERNATING, lang),
+        CompareWarningKind::OneRunEach => fill!(ONE_RUN_EACH, lang),
+        CompareWarningKind::SettingsUnknown { system } => fill!(SETTINGS_UNKNOWN, lang, system),
+        CompareWarningKind::OtherName { base, new } => fill!(OTHER_NAME, lang, base, new),
     }
 }
 
 fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang) -> String {
     // Settings and options have names and values of their own.
     let is_own = |name: &str| match condition {
-        Condition::Settings | Condition::KernelSettings | Condition::Proxies | Condition::Schema => true,
+        Condition::Settings
+        | Condition::KernelSettings
+        | Condition::Proxies
+        | Condition::Schema => true,
         Condition::Workload => !name.contains(' '),
         _ => false,
     };
@@ -142,7 +158,8 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
         .iter()
         .map(|value| {
             let (base, new) = (shown(&value.name, &value.base), shown(&value.name, &value.new));
-            let name = if is_own(&value.name) { Cow::from(&value.name) } else { said(&value.name, lang) };
+            let name =
+                if is_own(&value.name) { Cow::from(&value.name) } else { said(&value.name, lang) };
             fill!(DIFFERENCE, lang, name, base, new)
         })
         .collect();
@@ -164,15 +181,34 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
     fill!(message, lang, system, number = each.len(), values = list(lang, &each))
 }
 
-/// What follows from all verdicts: what was decided on the primary metric first, then the other metrics, what is open last.
+/// What follows from all verdicts: what was decided on the primary metric first, then the other
+/// metrics, what is open last.
 pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
-    let Outcome { verdict, comparisons, better, equivalent, inconclusive, invalid, not_working, .. } =
-        model.outcome;
+    let Outcome {
+        verdict,
+        comparisons,
+        better,
+        equivalent,
+        inconclusive,
+        invalid,
+        not_working,
+        ..
+    } = model.outcome;
     if verdict == Verdict::Invalid {
         let message = if not_working > 0 { OUTCOME_NOT_WORKING } else { OUTCOME_INVALID };
-        return fill!(message, lang, comparisons, better, equivalent, inconclusive, invalid, not_working);
+        return fill!(
+            message,
+            lang,
+            comparisons,
+            better,
+            equivalent,
+            inconclusive,
+            invalid,
+            not_working
+        );
     }
-    let lead = model.over_all.iter().find(|it| it.effect.verdict == Some(verdict)).or(model.headline());
+    let lead =
+        model.over_all.iter().find(|it| it.effect.verdict == Some(verdict)).or(model.headline());
     let Some(lead) = lead else { return fill!(OUTCOME_NOTHING, lang) };
     let message = match verdict {
         Verdict::Worse => OUTCOME_WORSE,
@@ -181,15 +217,18 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
         Verdict::Inconclusive | Verdict::Invalid => OUTCOME_INCONCLUSIVE,
     };
     let mut sentences = vec![fill!(message, lang, sentence = answer(model, lead, lang))];
-    sentences.extend(treatments(model, lead.effect.verdict == Some(verdict), lang));
+    sentences.extend(configurations(model, lead.effect.verdict == Some(verdict), lang));
     let kinds = [
         (ALSO_WORSE, Verdict::Worse),
         (ALSO_BETTER, Verdict::Better),
         (ALSO_EQUIVALENT, Verdict::Equivalent),
         (NOT_DECIDED, Verdict::Inconclusive),
     ];
-    sentences
-        .extend(kinds.into_iter().filter_map(|(message, wanted)| others(model, lead, message, wanted, lang)));
+    sentences.extend(
+        kinds
+            .into_iter()
+            .filter_map(|(message, wanted)| others(model, lead, message, wanted, lang)),
+    );
     sentences.extend(level(model, lead, lang));
     sentences.join(lang.space)
 }
@@ -197,10 +236,13 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
 /// Sentences of a page's first screen.
 const SENTENCES: usize = 3;
 
-/// The same for a page, which has tiles and tables: at most three sentences, what was decided first and what is worse next.
+/// The same for a page, which has tiles and tables: at most three sentences, what was decided first
+/// and what is worse next.
 pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
     let lead = model.over_all.iter().find(|it| it.effect.verdict == Some(model.outcome.verdict));
-    let Some(lead) = lead.or(model.headline()).filter(|_| model.outcome.verdict != Verdict::Invalid) else {
+    let Some(lead) =
+        lead.or(model.headline()).filter(|_| model.outcome.verdict != Verdict::Invalid)
+    else {
         return vec![outcome(model, lang)];
     };
     let mut sentences = answer_sentences(model, lead, lang);
@@ -211,7 +253,11 @@ pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
     }
     let more = sentences.split_off(1);
     sentences.extend(others(model, lead, ALSO_WORSE, Verdict::Worse, lang));
-    sentences.extend(treatments(model, lead.effect.verdict == Some(model.outcome.verdict), lang));
+    sentences.extend(configurations(
+        model,
+        lead.effect.verdict == Some(model.outcome.verdict),
+        lang,
+    ));
     sentences.extend(others(model, lead, NOT_DECIDED, Verdict::Inconclusive, lang));
     sentences.extend(more);
     sentences.truncate(SENTENCES);
@@ -243,20 +289,28 @@ fn level(model: &CompareModel, lead: &OverAll, lang: Lang) -> Option<String> {
     (level != figures::level(0.95)).then(|| fill!(LEVEL_SHARED, lang, level, alpha))
 }
 
-/// In how many treatments new is worse; and in how many better, where only these say so.
-fn treatments(model: &CompareModel, is_answered: bool, lang: Lang) -> Option<String> {
+/// In how many configurations new is worse; and in how many better, where only these say so.
+fn configurations(model: &CompareModel, is_answered: bool, lang: Lang) -> Option<String> {
     let Outcome { verdict, comparisons, better, worse, .. } = model.outcome;
     if verdict == Verdict::Better && !is_answered {
-        return Some(fill!(OUTCOME_TREATMENTS_BETTER, lang, better, comparisons));
+        return Some(fill!(OUTCOME_CONFIGURATIONS_BETTER, lang, better, comparisons));
     }
-    let (of, worst) = worst(model).filter(|_| model.treatments.len() > 1)?;
+    let (of, worst) = worst(model).filter(|_| model.configurations.len() > 1)?;
     let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
-    let (treatment, metric) = (pair(of, lang), names::metric(worst.metric, lang));
-    Some(fill!(OUTCOME_TREATMENTS_WORSE, lang, worse, comparisons, treatment, metric, ratio))
+    let (configuration, metric) = (pair(of, lang), names::metric(worst.metric, lang));
+    Some(fill!(
+        OUTCOME_CONFIGURATIONS_WORSE,
+        lang,
+        worse,
+        comparisons,
+        configuration,
+        metric,
+        ratio
+    ))
 }
 
 /// The comparison that is worse by the largest factor.
-fn worst(model: &CompareModel) -> Option<(&TreatmentPair, &MetricPair)> {
+fn worst(model: &CompareModel) -> Option<(&ConfigurationPair, &MetricPair)> {
     let factor = |metric: &MetricPair| metric.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let worse = model.comparisons().filter(|(_, metric)| metric.verdict == Verdict::Worse);
     worse.max_by(|(_, one), (_, other)| factor(one).total_cmp(&factor(other)))

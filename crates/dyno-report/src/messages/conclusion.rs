@@ -4,11 +4,11 @@ pub(crate) use super::languages::en::conclusion::*;
 use super::languages::en::notes;
 use super::languages::{Lang, Message};
 use super::names::list;
-use super::{fill, finding, growth, names, question};
+use super::{fill, growth, names, question, warning};
 use crate::figures;
 use dyno_analysis::model::{
-    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, NotWorking, Range,
-    ReportModel, SearchRow, Shortage, Unit, Verdict,
+    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, NotWorking,
+    Range, ReportModel, SearchRow, Shortage, Unit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
@@ -29,7 +29,11 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
 
 /// What a conclusion states, and the sentences that qualify it.
 #[expect(clippy::too_many_lines, reason = "a table: one arm per conclusion")]
-pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
+pub(crate) fn parts(
+    model: &ReportModel,
+    conclusion: &Conclusion,
+    lang: Lang,
+) -> (String, Vec<String>) {
     let label = |line: usize| model.lines[line].label.as_str();
     let statement = match conclusion {
         Conclusion::Claim { .. } => return claim(model, conclusion, lang),
@@ -39,16 +43,39 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
                 [planned, measured, failed, missing].map(|number| figures::count((*number).into()));
             fill!(message, lang, measured, planned, failed, missing)
         }
-        Conclusion::InvalidTrials { invalid, measured, finding } => {
-            let [invalid, measured] = [invalid, measured].map(|number| figures::count((*number).into()));
-            fill!(INVALID_TRIALS, lang, invalid, measured, reason = finding::sentence(finding, lang))
+        Conclusion::InvalidTrials { invalid, measured, warning } => {
+            let [invalid, measured] =
+                [invalid, measured].map(|number| figures::count((*number).into()));
+            fill!(
+                INVALID_TRIALS,
+                lang,
+                invalid,
+                measured,
+                reason = warning::sentence(warning, lang)
+            )
         }
-        Conclusion::DidNotWork { line, clients, not_working: NotWorking { trials, of, because } } => {
+        Conclusion::DidNotWork {
+            line,
+            clients,
+            not_working: NotWorking { trials, of, because },
+        } => {
             let (line, clients) = (label(*line), names::clients(clients, lang));
-            fill!(DID_NOT_WORK, lang, line, clients, trials, of, because = names::because(*because, lang))
+            fill!(
+                DID_NOT_WORK,
+                lang,
+                line,
+                clients,
+                trials,
+                of,
+                because = names::because(*because, lang)
+            )
         }
-        Conclusion::VerdictsDisabled { blocks, needed } => fill!(VERDICTS_DISABLED, lang, blocks, needed),
-        Conclusion::Looks { looks } => question::looks(model, looks, lang),
+        Conclusion::VerdictsDisabled { blocks, needed } => {
+            fill!(VERDICTS_DISABLED, lang, blocks, needed)
+        }
+        Conclusion::InterimAnalyses { interim_analyses } => {
+            question::interim_analyses(model, interim_analyses, lang)
+        }
         Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
         Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
             let [committed, in_doubt, lost_max] =
@@ -57,13 +84,20 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             fill!(LOST_UNDECIDED, lang, line, clients, committed, in_doubt, lost_max)
         }
         Conclusion::LostCommits { audit } => lost_commits(model, &model.audits[*audit], lang),
-        Conclusion::NoLostCommits { treatments, acknowledged } => {
-            fill!(NO_LOST_COMMITS, lang, acknowledged = figures::count(*acknowledged), treatments)
+        Conclusion::NoLostCommits { configurations, acknowledged } => {
+            fill!(
+                NO_LOST_COMMITS,
+                lang,
+                acknowledged = figures::count(*acknowledged),
+                configurations
+            )
         }
         Conclusion::Anomalies { audit } => anomalies(model, &model.audits[*audit], true, lang),
-        Conclusion::AnomaliesAllowed { audit } => anomalies(model, &model.audits[*audit], false, lang),
-        Conclusion::NoAnomalies { treatments, committed } => {
-            fill!(NO_ANOMALIES, lang, committed = figures::count(*committed), treatments)
+        Conclusion::AnomaliesAllowed { audit } => {
+            anomalies(model, &model.audits[*audit], false, lang)
+        }
+        Conclusion::NoAnomalies { configurations, committed } => {
+            fill!(NO_ANOMALIES, lang, committed = figures::count(*committed), configurations)
         }
         Conclusion::Fault { row } => fault(model, &model.faults[*row], lang),
         Conclusion::NoLostUpdates { lines, committed, clients_max } => {
@@ -74,19 +108,27 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
             violated(label(*line), &names::clients(numbers, lang), *phantom, (tables, sums), lang)
         }
-        Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
-        Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
-        Conclusion::GrowthCourse { treatment, fastest, slowest, last } => {
-            growth::course(model, *treatment, (fastest, slowest.as_ref(), last), lang)
+        Conclusion::GrowthCrossing { before, after } => {
+            growth::crossing(model, before, after, lang)
         }
-        Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
+        Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
+        Conclusion::GrowthCourse { configuration, fastest, slowest, last } => {
+            growth::course(model, *configuration, (fastest, slowest.as_ref(), last), lang)
+        }
+        Conclusion::PeakThroughput {
+            line,
+            clients: number,
+            throughput,
+            is_at_end,
+            clients_measured,
+        } => {
             let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };
             let statement = peak(label(*line), *number, throughput, shape, lang);
             return (statement, audit(model, &[*line], &[*number], lang));
         }
-        Conclusion::Served { treatment, least, lowest, most, highest } => {
-            let line = label(model.treatments[*treatment].line);
-            let clients = names::clients(&[model.treatments[*treatment].clients], lang);
+        Conclusion::Served { configuration, least, lowest, most, highest } => {
+            let line = label(model.configurations[*configuration].line);
+            let clients = names::clients(&[model.configurations[*configuration].clients], lang);
             let percent = figures::percent(100.0 * lowest / highest);
             let [lowest, highest] = [*lowest, *highest].map(figures::digits);
             fill!(SERVED, lang, line, clients, least, lowest, percent, most, highest)
@@ -99,7 +141,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             let cells = question.comparisons.iter().map(|at| &model.comparisons[*at]);
             let mut lines: Vec<usize> = cells
                 .flat_map(|it| [it.subject, it.baseline])
-                .map(|treatment| model.treatments[treatment].line)
+                .map(|configuration| model.configurations[configuration].line)
                 .collect();
             lines.sort_unstable();
             lines.dedup();
@@ -132,14 +174,14 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         return Default::default();
     };
     let message = match (verdict, measure) {
-        (LimitVerdict::Held, LimitMeasure::Lost) => LIMIT_NOTHING_LOST,
-        (LimitVerdict::Broken, LimitMeasure::Lost) => LIMIT_LOST,
+        (LimitVerdict::Passed, LimitMeasure::Lost) => LIMIT_NOTHING_LOST,
+        (LimitVerdict::Failed, LimitMeasure::Lost) => LIMIT_LOST,
         (LimitVerdict::Undecided, LimitMeasure::Lost) => LIMIT_LOST_UNKNOWN,
-        (LimitVerdict::Broken, _) if not_working.is_some() => LIMIT_NOT_WORKING,
+        (LimitVerdict::Failed, _) if not_working.is_some() => LIMIT_NOT_WORKING,
         (LimitVerdict::Undecided, _) if shortage.is_some() => LIMIT_TOO_FEW,
         (LimitVerdict::Undecided, _) if worst.figure.is_none() => LIMIT_UNKNOWN,
-        (LimitVerdict::Held, _) => LIMIT_HELD,
-        (LimitVerdict::Broken, _) => LIMIT_BROKEN,
+        (LimitVerdict::Passed, _) => LIMIT_HELD,
+        (LimitVerdict::Failed, _) => LIMIT_BROKEN,
         (LimitVerdict::Undecided, _) => LIMIT_UNDECIDED,
     };
     let (trials, of_trials, because) =
@@ -151,9 +193,9 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         lang,
         limit = figures::limit_in(part.as_ref(), *measure, *value),
         number,
-        treatments = of,
-        line = model.line_of(worst.treatment).label,
-        clients = names::clients(&[model.treatments[worst.treatment].clients], lang),
+        configurations = of,
+        line = model.line_of(worst.configuration).label,
+        clients = names::clients(&[model.configurations[worst.configuration].clients], lang),
         worst = worst.figure.map_or_else(String::new, |figure| figures::of_limit(*measure, figure)),
         trials,
         of = of_trials,
@@ -176,7 +218,8 @@ pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
 
 /// The highest load that a system takes.
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
-    let number = |number: f64| figures::value(row.found.map_or(Unit::Count, |found| found.unit), number);
+    let number =
+        |number: f64| figures::value(row.found.map_or(Unit::Count, |found| found.unit), number);
     let line = searched(model, row, lang);
     let limit = figures::limit_of(&row.search);
     if let (None, Some(ended)) = (row.found, row.ended.last()) {
@@ -227,11 +270,14 @@ pub fn no_load(search: &Search, end: &SearchEnd, steps: usize, lang: Lang) -> St
 
 /// Whose load was searched for, with the number of clients where it says more.
 pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
-    let clients = |treatment: usize| model.treatments[treatment].clients;
-    let is_same = model.searches.iter().all(|other| clients(other.treatment) == clients(row.treatment));
+    let clients = |configuration: usize| model.configurations[configuration].clients;
+    let is_same = model
+        .searches
+        .iter()
+        .all(|other| clients(other.configuration) == clients(row.configuration));
     match is_same {
-        true => model.line_of(row.treatment).label.clone(),
-        false => names::treatment(model, row.treatment, lang),
+        true => model.line_of(row.configuration).label.clone(),
+        false => names::configuration(model, row.configuration, lang),
     }
 }
 
@@ -253,7 +299,13 @@ fn violated(
 ) -> String {
     let mut sentences = Vec::new();
     if phantom > 0 {
-        sentences.push(fill!(PHANTOM_UPDATES, lang, line, clients, phantom = figures::count(phantom)));
+        sentences.push(fill!(
+            PHANTOM_UPDATES,
+            lang,
+            line,
+            clients,
+            phantom = figures::count(phantom)
+        ));
     }
     if !tables.is_empty() {
         sentences.push(fill!(WRONG_ROW_COUNT, lang, line, clients, tables = list(lang, tables)));
@@ -264,15 +316,16 @@ fn violated(
     sentences.join(lang.space)
 }
 
-/// What a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
+/// What a failed audit found, lost work or too much of it: a throughput must not stand alone beside
+/// it.
 fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> Vec<String> {
     let violated = |line: usize| {
-        let is_meant = move |treatment: usize| {
-            let row = &model.treatments[treatment];
+        let is_meant = move |configuration: usize| {
+            let row = &model.configurations[configuration];
             row.line == line && clients.contains(&row.clients)
         };
         let is_violated = |audit: &&AuditRow| audit.verdict == AuditVerdict::Violated;
-        model.audits.iter().filter(is_violated).filter(move |audit| is_meant(audit.treatment))
+        model.audits.iter().filter(is_violated).filter(move |audit| is_meant(audit.configuration))
     };
     let (mut losing, mut mixed, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for line in lines {
@@ -297,8 +350,16 @@ fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
     let Some(commits) = &audit.commits else { return String::new() };
     let [lost, acknowledged, most] =
         [commits.lost, commits.committed, commits.lost_in_one].map(figures::count);
-    let treatment = names::treatment(model, audit.treatment, lang);
-    fill!(LOST_COMMITS, lang, treatment, lost, acknowledged, trials = commits.trials_with_losses, most)
+    let configuration = names::configuration(model, audit.configuration, lang);
+    fill!(
+        LOST_COMMITS,
+        lang,
+        configuration,
+        lost,
+        acknowledged,
+        trials = commits.trials_with_losses,
+        most
+    )
 }
 
 /// Anomalies that the level forbids, or those that it allows.
@@ -313,9 +374,16 @@ fn anomalies(model: &ReportModel, audit: &AuditRow, is_forbidden: bool, lang: La
         (Some(_), true) => ANOMALIES_FORBIDDEN,
         (Some(_), false) => ANOMALIES_ALLOWED,
     };
-    let treatment = names::treatment(model, audit.treatment, lang);
+    let configuration = names::configuration(model, audit.configuration, lang);
     let level = anomalies.level.map(IsolationLevel::sql).unwrap_or_default();
-    fill!(message, lang, treatment, level, found, committed = figures::count(anomalies.committed))
+    fill!(
+        message,
+        lang,
+        configuration,
+        level,
+        found,
+        committed = figures::count(anomalies.committed)
+    )
 }
 
 fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
@@ -325,15 +393,18 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
         (false, true) => FAULT_OUTAGE_ONCE,
         (false, false) => FAULT_OUTAGE,
     };
-    let (treatment, faults) = (names::treatment(model, row.treatment, lang), names::faults(row, lang));
+    let (configuration, faults) =
+        (names::configuration(model, row.configuration, lang), names::faults(row, lang));
     let [outage, most] = [row.outage.median, row.outage.max].map(figures::digits);
     let back = row.recovered.map(|spread| {
         let message = if is_once { FAULT_BACK_ONCE } else { FAULT_BACK };
         let [back, back_most] = [spread.median, spread.max].map(figures::digits);
         fill!(message, lang, back, back_most)
     });
-    let not_back = (row.not_recovered > 0).then(|| fill!(FAULT_NOT_BACK, lang, trials = row.not_recovered));
-    let sentences = [Some(fill!(message, lang, treatment, faults, outage, most)), back, not_back];
+    let not_back =
+        (row.not_recovered > 0).then(|| fill!(FAULT_NOT_BACK, lang, trials = row.not_recovered));
+    let sentences =
+        [Some(fill!(message, lang, configuration, faults, outage, most)), back, not_back];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space)
 }
 
@@ -359,8 +430,16 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
         (false, false) => LOST_WITH_ERRORS_RANGE,
     };
     let errors = figures::count(*statement_errors);
-    let first =
-        fill!(message, lang, line, percent = low, percent_min = low, percent_max = high, clients, errors);
+    let first = fill!(
+        message,
+        lang,
+        line,
+        percent = low,
+        percent_min = low,
+        percent_max = high,
+        clients,
+        errors
+    );
     if clients_without.is_empty() {
         return first;
     }
@@ -387,7 +466,14 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
             (false, ..=1) => PEAK_SINGLE,
             (false, _) => PEAK_SCATTERED,
         };
-        return fill!(message, lang, line, throughput = mean, clients, repeats = throughput.repeats);
+        return fill!(
+            message,
+            lang,
+            line,
+            throughput = mean,
+            clients,
+            repeats = throughput.repeats
+        );
     };
     let message = match shape {
         PeakShape { is_only: true, .. } => THROUGHPUT_AT,
@@ -399,7 +485,8 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
 }
 
 fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
-    let Conclusion::Claim { faster, slower, holds, contradicted, undecided, is_judged, repeats } = conclusion
+    let Conclusion::Claim { faster, slower, holds, contradicted, undecided, is_judged, repeats } =
+        conclusion
     else {
         return Default::default();
     };
@@ -420,7 +507,8 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         _ => Some(fill!(CLAIM_FEW_RUNS, lang, repeats, needed)),
     };
     let clients = names::clients(undecided, lang);
-    let open = (!undecided.is_empty()).then(|| fill!(CLAIM_UNDECIDED, lang, faster, slower, clients));
+    let open =
+        (!undecided.is_empty()).then(|| fill!(CLAIM_UNDECIDED, lang, faster, slower, clients));
     let told = [of_cells(CLAIM_CONTRADICTED, contradicted), of_cells(CLAIM_HOLDS, holds), open];
     (told.into_iter().flatten().collect::<Vec<_>>().join(lang.space), noise.into_iter().collect())
 }
@@ -435,7 +523,8 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
     }
 }
 
-/// What two compared lines are called: where the experiment asks about a factor, by their levels, after what they have in common.
+/// What two compared lines are called: where the experiment asks about a factor, by their levels,
+/// after what they have in common.
 struct Sides<'a> {
     context: String,
     subject: &'a str,
@@ -446,21 +535,31 @@ impl<'a> Sides<'a> {
     fn of(model: &'a ReportModel, subject: usize, baseline: usize, lang: Lang) -> Self {
         let (subject, baseline) = (&model.lines[subject], &model.lines[baseline]);
         let Some(Compare::Factor(factor)) = model.compare else {
-            return Self { context: String::new(), subject: &subject.label, baseline: &baseline.label };
+            return Self {
+                context: String::new(),
+                subject: &subject.label,
+                baseline: &baseline.label,
+            };
         };
         let has_others = model.lines.iter().any(|line| line.system != subject.system);
         let system = has_others.then_some(subject.system_name.as_str());
         let is_varied = |position: usize| {
             model.lines.iter().any(|line| line.levels[position] != subject.levels[position])
         };
-        let others = (0..model.factors.len()).filter(|&position| position != factor && is_varied(position));
+        let others =
+            (0..model.factors.len()).filter(|&position| position != factor && is_varied(position));
         let others = others.map(|position| subject.levels[position].as_str());
         let context = system.into_iter().chain(others).collect::<Vec<_>>().join(lang.comma);
         Self { context, subject: &subject.levels[factor], baseline: &baseline.levels[factor] }
     }
 }
 
-fn compared_sides(model: &ReportModel, conclusion: &Conclusion, sides: &Sides<'_>, lang: Lang) -> String {
+fn compared_sides(
+    model: &ReportModel,
+    conclusion: &Conclusion,
+    sides: &Sides<'_>,
+    lang: Lang,
+) -> String {
     let Conclusion::Comparison {
         metric,
         clients: numbers,
@@ -480,11 +579,19 @@ fn compared_sides(model: &ReportModel, conclusion: &Conclusion, sides: &Sides<'_
     let clients = names::clients(numbers, lang);
     let without_figures = |message: Message| fill!(message, lang, subject, baseline, clients);
     let Some(ratio) = ratio else {
-        let lost: Vec<&str> = not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
+        let lost: Vec<&str> =
+            not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
         return match lost.is_empty() {
             _ if *verdict == Some(Verdict::Inconclusive) => without_figures(INCONCLUSIVE_TOO_FEW),
             true => without_figures(NOT_COMPARABLE),
-            false => fill!(NOT_COMPARABLE_LOST, lang, subject, baseline, clients, lines = list(lang, &lost)),
+            false => fill!(
+                NOT_COMPARABLE_LOST,
+                lang,
+                subject,
+                baseline,
+                clients,
+                lines = list(lang, &lost)
+            ),
         };
     };
     let detectable = detectable_ratio.unwrap_or(f64::INFINITY);
@@ -504,9 +611,11 @@ fn compared_sides(model: &ReportModel, conclusion: &Conclusion, sides: &Sides<'_
     };
     // Of what is less, one says how much per cent is left.
     let is_share = matches!(verdict, Some(Verdict::Worse | Verdict::Inconclusive));
-    let as_text = |ratio: f64| if is_share { figures::share(ratio * 100.0) } else { figures::ratio(ratio) };
+    let as_text =
+        |ratio: f64| if is_share { figures::share(ratio * 100.0) } else { figures::ratio(ratio) };
     let interval = ratio_interval.unwrap_or(*ratio);
-    let [ratio_min, ratio_max, low, high] = [ratio.low, ratio.high, interval.low, interval.high].map(as_text);
+    let [ratio_min, ratio_max, low, high] =
+        [ratio.low, ratio.high, interval.low, interval.high].map(as_text);
     fill!(
         if ratio_min == ratio_max { one } else { several },
         lang,

@@ -9,14 +9,23 @@ use dyno_analysis::model::{GrowthLead, GrowthMoment, ReportModel};
 /// From this share of its best on, a rate was held.
 const HELD: f64 = 0.95;
 
-/// A treatment as sentences name it: its line, with the clients where they differ.
-pub(crate) fn name(model: &ReportModel, treatment: usize, lang: Lang) -> String {
-    let line = model.treatments[treatment].line;
-    let is_alone = model.treatments.iter().filter(|other| other.line == line).count() == 1;
-    if is_alone { model.lines[line].label.clone() } else { names::treatment(model, treatment, lang) }
+/// A configuration as sentences name it: its line, with the clients where they differ.
+pub(crate) fn name(model: &ReportModel, configuration: usize, lang: Lang) -> String {
+    let line = model.configurations[configuration].line;
+    let is_alone = model.configurations.iter().filter(|other| other.line == line).count() == 1;
+    if is_alone {
+        model.lines[line].label.clone()
+    } else {
+        names::configuration(model, configuration, lang)
+    }
 }
 
-pub(super) fn crossing(model: &ReportModel, before: &GrowthLead, after: &GrowthLead, lang: Lang) -> String {
+pub(super) fn crossing(
+    model: &ReportModel,
+    before: &GrowthLead,
+    after: &GrowthLead,
+    lang: Lang,
+) -> String {
     fill!(
         GROWTH_CROSSED,
         lang,
@@ -32,7 +41,8 @@ pub(super) fn crossing(model: &ReportModel, before: &GrowthLead, after: &GrowthL
 }
 
 pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String {
-    let [leader, other] = [lead.leader, lead.other].map(|treatment| name(model, treatment, lang));
+    let [leader, other] =
+        [lead.leader, lead.other].map(|configuration| name(model, configuration, lang));
     let [from, to] = [lead.rows_from, lead.rows_to].map(figures::count);
     let [low, high] = [lead.ratio.low, lead.ratio.high].map(figures::ratio);
     let [leader_rate, other_rate] = [lead.leader_rate, lead.other_rate].map(figures::digits);
@@ -41,17 +51,24 @@ pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String
 
 pub(super) fn course(
     model: &ReportModel,
-    treatment: usize,
+    configuration: usize,
     (fastest, slowest, last): (&GrowthMoment, Option<&GrowthMoment>, &GrowthMoment),
     lang: Lang,
 ) -> String {
-    let line = name(model, treatment, lang);
+    let line = name(model, configuration, lang);
     if fastest.rows_from == last.rows_from
         && slowest.is_none_or(|slowest| slowest.rows_from == last.rows_from)
     {
         // A trial of one interval, of which no course can be told.
         let (from, to) = (figures::count(last.rows_from), figures::count(last.rows_to));
-        return fill!(GROWTH_ONE, lang, line, fastest = figures::digits(last.rows_per_second), from, to);
+        return fill!(
+            GROWTH_ONE,
+            lang,
+            line,
+            fastest = figures::digits(last.rows_per_second),
+            from,
+            to
+        );
     }
     let slowest = slowest.unwrap_or(last);
     // Two stretches are told, not one twice.
@@ -88,7 +105,14 @@ pub(super) fn course(
     if let (Some(before), Some(after)) = (seen(fastest), seen(last)) {
         let [cpu_before, disk_before] = before.map(figures::percent);
         let [cpu_after, disk_after] = after.map(figures::percent);
-        sentences.push(fill!(GROWTH_RESOURCES, lang, cpu_before, cpu_after, disk_before, disk_after));
+        sentences.push(fill!(
+            GROWTH_RESOURCES,
+            lang,
+            cpu_before,
+            cpu_after,
+            disk_before,
+            disk_after
+        ));
     }
     sentences.join(lang.space)
 }

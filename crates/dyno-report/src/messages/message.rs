@@ -9,9 +9,11 @@ pub struct Language<T> {
     pub code: &'static str,
     /// Its name in English, for the command line.
     pub name: &'static str,
-    /// How many forms a text has that depends on a number: `{place:form|form}`, where `#` stands for the value.
+    /// How many forms a text has that depends on a number: `{place:form|form}`, where `#` stands
+    /// for the value.
     pub forms: usize,
-    /// Which of the forms, from 0 on, stands with a value as it is shown: a number or a list of numbers.
+    /// Which of the forms, from 0 on, stands with a value as it is shown: a number or a list of
+    /// numbers.
     pub form: fn(&str) -> usize,
     /// A list inside of a sentence; never empty.
     pub list: fn(&[String]) -> String,
@@ -61,7 +63,8 @@ impl<T> Message<T> {
                 }
                 Piece::Place(name, forms) => (name, forms),
             };
-            let value = values.iter().find(|(place, _)| *place == name).map(|(_, value)| value.to_string());
+            let value =
+                values.iter().find(|(place, _)| *place == name).map(|(_, value)| value.to_string());
             debug_assert!(value.is_some(), "{}: no value for {name}", self.name);
             let value = value.unwrap_or_default();
             match forms.and_then(|forms| forms.split('|').nth((lang.form)(&value))) {
@@ -73,8 +76,8 @@ impl<T> Message<T> {
     }
 }
 
-/// A message with its places filled, which are written as those of `format!` are: `fill!(LINE_AT, lang, line, clients = 8)`. A value without
-/// a place is left out.
+/// A message with its places filled, which are written as those of `format!` are:
+/// `fill!(LINE_AT, lang, line, clients = 8)`. A value without a place is left out.
 macro_rules! fill {
     (@ $value:ident) => { &$value };
     (@ $name:ident = $value:expr) => { &$value };
@@ -107,8 +110,9 @@ pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Declares all messages with their texts in the first language. Between the braces stands what stands in every other language's file,
-/// an expression of the type `Texts`, from which the type itself and a [`Message`] for each text are made.
+/// Declares all messages with their texts in the first language. Between the braces stands what
+/// stands in every other language's file, an expression of the type `Texts`, from which the type
+/// itself and a [`Message`] for each text are made.
 macro_rules! messages {
     ($($group:ident: $of:ident::Texts { $($name:ident: $text:literal),+ $(,)? }),+ $(,)?) => {
         /// All texts of a language, by the part of a report that shows them.
@@ -130,7 +134,8 @@ macro_rules! messages {
 }
 pub(super) use messages;
 
-/// Declares the titles of columns that measures have: behind a name its text in each of the languages between the brackets.
+/// Declares the titles of columns that measures have: behind a name its text in each of the
+/// languages between the brackets.
 macro_rules! columns {
     ([$($language:ident),+] $($name:ident: $($text:literal),+;)+) => {
         /// Whose titles a language shows.

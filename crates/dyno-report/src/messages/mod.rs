@@ -1,28 +1,33 @@
 //! All prose in reports: whole sentences with named places, a file for each language.
 //!
 //! # Rules
-//! * A message is a whole sentence or a whole heading; sentences are never put together from pieces, because word order
-//!   and particles differ between languages.
-//! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose. Where the words beside it depend on its
-//!   number, it is written with their forms: `{clients:1 client|# clients}`.
-//! * A language's file ([`languages`]) has all that differs between languages: texts, forms of plurals, how lists and sentences are joined.
-//!   Figures look the same in all of them ([`crate::figures`]).
-//! * What a message is for is said beside the English one only. The other files say which message is meant, by the part of the report that shows it.
+//! * A message is a whole sentence or a whole heading; sentences are never put together from
+//!   pieces, because word order and particles differ between languages.
+//! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose.
+//!   Where the words beside it depend on its number, it is written with their forms:
+//!   `{clients:1 client|# clients}`.
+//! * A language's file ([`languages`]) has all that differs between languages: texts, forms of
+//!   plurals, how lists and sentences are joined. Figures look the same in all of them
+//!   ([`crate::figures`]).
+//! * What a message is for is said beside the English one only. The other files say which message
+//!   is meant, by the part of the report that shows it.
 
 pub(crate) mod compare;
 pub(crate) mod conclusion;
-pub(crate) mod finding;
 pub(crate) mod growth;
 mod languages;
 mod message;
 pub(crate) mod names;
 pub(crate) mod question;
 mod stored;
+pub(crate) mod warning;
 
 pub(crate) use languages::Message;
 #[cfg(test)]
 pub(crate) use languages::en::ALL;
-pub(crate) use languages::en::{checkup, columns, headings, notes, page, plan, preflight, terminal, tiles};
+pub(crate) use languages::en::{
+    checkup, columns, headings, notes, page, plan, preflight, terminal, tiles,
+};
 pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;
 pub(crate) use names::list;
@@ -36,7 +41,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn places(text: &str) -> Vec<(&str, Option<&str>)> {
-        let place = |piece| if let Piece::Place(name, forms) = piece { Some((name, forms)) } else { None };
+        let place =
+            |piece| if let Piece::Place(name, forms) = piece { Some((name, forms)) } else { None };
         pieces(text).into_iter().filter_map(place).collect()
     }
 
@@ -59,7 +65,10 @@ mod tests {
             }
             let forms = places(text).into_iter().filter_map(|(_, forms)| forms);
             for forms in forms.filter(|forms| forms.split('|').count() != lang.forms) {
-                faults.push(format!("{}, {}: {forms} are not {} forms", message.name, lang.code, lang.forms));
+                faults.push(format!(
+                    "{}, {}: {forms} are not {} forms",
+                    message.name, lang.code, lang.forms
+                ));
             }
         }
         faults
@@ -75,8 +84,11 @@ mod tests {
     #[test]
     fn a_language_with_a_wrong_place_or_too_few_forms_is_told() {
         let headings = headings::Texts { SYSTEM: " ", ..ENGLISH.texts.headings };
-        let names =
-            names::Texts { LINE_AT: "{line}, {client}", CLIENTS: "{numbers:#}", ..ENGLISH.texts.names };
+        let names = names::Texts {
+            LINE_AT: "{line}, {client}",
+            CLIENTS: "{numbers:#}",
+            ..ENGLISH.texts.names
+        };
         let texts = Texts { headings, names, ..ENGLISH.texts };
         assert_eq!(
             faults(&Language { code: "xx", texts, ..ENGLISH }),

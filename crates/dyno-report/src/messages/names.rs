@@ -20,9 +20,9 @@ pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
     fill!(LINE_AT, lang, line, clients = clients(&[number], lang))
 }
 
-/// A treatment in words: `MySQL (for-update), 20 clients`.
-pub(crate) fn treatment(model: &ReportModel, index: usize, lang: Lang) -> String {
-    line_at(&model.line_of(index).label, model.treatments[index].clients, lang)
+/// A configuration in words: `MySQL (for-update), 20 clients`.
+pub(crate) fn configuration(model: &ReportModel, index: usize, lang: Lang) -> String {
+    line_at(&model.line_of(index).label, model.configurations[index].clients, lang)
 }
 
 /// A text under what it is about: `warning: The kernels differ.`
@@ -94,7 +94,8 @@ pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
     .text(lang)
 }
 
-/// The faults of a treatment's trials, which are the same in all of them: `kill data node 1, start data node 1`.
+/// The faults of a configuration's trials, which are the same in all of them:
+/// `kill data node 1, start data node 1`.
 pub(crate) fn faults(row: &FaultRow, lang: Lang) -> String {
     let faults = row.trials.first().map_or(&[][..], |trial| &trial.faults);
     let name = |made: &FaultRecord| fault(made.action, &made.node, lang);
@@ -133,7 +134,9 @@ pub(crate) fn fault_named(what: &str, lang: Lang) -> String {
 /// A node as specs name it, in the language of the report: `data node 2`.
 fn node_name(node: &str, lang: Lang) -> String {
     let (kind, number) = match node.rsplit_once(' ') {
-        Some((kind, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => (kind, Some(number)),
+        Some((kind, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
+            (kind, Some(number))
+        }
         _ => (node, None),
     };
     let known = [
@@ -161,7 +164,10 @@ mod tests {
     #[test]
     fn nodes_of_faults_have_names_in_the_language_and_commands_stay() {
         let told = |code: &str, action, node: &str| {
-            let lang = LANGUAGES.into_iter().find(|lang| lang.code == code).expect("there is this language");
+            let lang = LANGUAGES
+                .into_iter()
+                .find(|lang| lang.code == code)
+                .expect("there is this language");
             fault(action, node, lang)
         };
         let rows = [
@@ -175,14 +181,22 @@ mod tests {
             assert_eq!(told(code, action, node), expected);
         }
         let korean = LANGUAGES.into_iter().find(|lang| lang.code == "ko").expect("there is Korean");
-        assert_eq!(fault_named("kill replica 1", korean), told("ko", FaultAction::Kill, "replica 1"));
+        assert_eq!(
+            fault_named("kill replica 1", korean),
+            told("ko", FaultAction::Kill, "replica 1")
+        );
         assert_eq!(fault_named("pull the plug", korean), "pull the plug");
     }
 
     #[test]
     fn long_times_are_rounded_as_one_says_them() {
-        let rows =
-            [(0.4, "0 s"), (99.0, "99 s"), (120.0, "2 min"), (7_200.0, "2.0 h"), (864_000.0, "10.0 days")];
+        let rows = [
+            (0.4, "0 s"),
+            (99.0, "99 s"),
+            (120.0, "2 min"),
+            (7_200.0, "2.0 h"),
+            (864_000.0, "10.0 days"),
+        ];
         for (seconds, expected) in rows {
             assert_eq!(span(seconds, EN), expected);
         }

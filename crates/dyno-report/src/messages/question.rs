@@ -5,7 +5,8 @@ use super::languages::{Lang, Message};
 use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{
-    Effect, Ending, Interaction, InteractionWith, Looks, Question, Range, ReportModel, Varied, Verdict,
+    Effect, Ending, Interaction, InteractionWith, InterimAnalyses, Question, Range, ReportModel,
+    Varied, Verdict,
 };
 use dyno_model::words::short_factor;
 
@@ -99,7 +100,18 @@ impl Answer<'_> {
             }
             _ => {
                 let detectable = figures::share((detectable - 1.0) * 100.0);
-                fill!(INCONCLUSIVE, lang, subject, baseline, metric, scope, level, low, high, detectable)
+                fill!(
+                    INCONCLUSIVE,
+                    lang,
+                    subject,
+                    baseline,
+                    metric,
+                    scope,
+                    level,
+                    low,
+                    high,
+                    detectable
+                )
             }
         }
     }
@@ -128,22 +140,30 @@ impl Answer<'_> {
     }
 }
 
-/// The message for a difference, its size, and the ends of its interval: by how much per cent, how many times, or how much per cent of the other, whichever
-/// is understood at once.
+/// The message for a difference, its size, and the ends of its interval: by how much per cent, how
+/// many times, or how much per cent of the other, whichever is understood at once.
 fn told(is_rate: bool, ratio: f64, interval: Range) -> (Message, [String; 3]) {
     let of_metric = |rate, time| if is_rate { rate } else { time };
     let Range { low, high } = interval;
     match ratio {
-        ..0.5 => {
-            (of_metric(SHARE_AS_MANY, SHARE_AS_LONG), [ratio, low, high].map(|it| figures::share(it * 100.0)))
-        }
-        ..1.0 => (of_metric(FEWER, SHORTER), [ratio, high, low].map(|it| figures::share((1.0 - it) * 100.0))),
-        ..2.0 => (of_metric(MORE, LONGER), [ratio, low, high].map(|it| figures::share((it - 1.0) * 100.0))),
+        ..0.5 => (
+            of_metric(SHARE_AS_MANY, SHARE_AS_LONG),
+            [ratio, low, high].map(|it| figures::share(it * 100.0)),
+        ),
+        ..1.0 => (
+            of_metric(FEWER, SHORTER),
+            [ratio, high, low].map(|it| figures::share((1.0 - it) * 100.0)),
+        ),
+        ..2.0 => (
+            of_metric(MORE, LONGER),
+            [ratio, low, high].map(|it| figures::share((it - 1.0) * 100.0)),
+        ),
         _ => (of_metric(TIMES_AS_MANY, TIMES_AS_LONG), [ratio, low, high].map(figures::ratio)),
     }
 }
 
-/// What an answer is over: `over 3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`, `at 1 client`.
+/// What an answer is over: `over 3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`,
+/// `at 1 client`.
 fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> String {
     let part = |varied: &Varied| {
         let number = varied.levels.len();
@@ -170,8 +190,12 @@ fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> 
 }
 
 /// How a run ended whose number of blocks depends on its data.
-pub(super) fn looks(model: &ReportModel, looks: &Looks, lang: Lang) -> String {
-    let message = match looks.ending {
+pub(super) fn interim_analyses(
+    model: &ReportModel,
+    interim_analyses: &InterimAnalyses,
+    lang: Lang,
+) -> String {
+    let message = match interim_analyses.ending {
         Ending::Decided => ENDED_DECIDED,
         Ending::Hopeless => ENDED_HOPELESS,
         Ending::Budget => ENDED_BUDGET,
@@ -179,10 +203,11 @@ pub(super) fn looks(model: &ReportModel, looks: &Looks, lang: Lang) -> String {
         Ending::AllBlocks => ENDED_ALL_BLOCKS,
         Ending::Unfinished => NOT_ENDED,
     };
-    let [blocks, most, looks] =
-        [looks.blocks, looks.blocks_most, looks.looks].map(|it| figures::count(u64::from(it)));
+    let [blocks, most, interim_analyses] =
+        [interim_analyses.blocks, interim_analyses.blocks_most, interim_analyses.interim_analyses]
+            .map(|it| figures::count(u64::from(it)));
     let metric = names::metric(model.judged_by, lang);
-    fill!(message, lang, blocks, most, looks, metric)
+    fill!(message, lang, blocks, most, interim_analyses, metric)
 }
 
 /// What an effect depends on.
@@ -190,7 +215,9 @@ pub(crate) fn depends_on(factors: &[String], with: InteractionWith, lang: Lang) 
     match with {
         InteractionWith::Clients => WITH_CLIENTS.text(lang),
         InteractionWith::System => WITH_SYSTEM.text(lang),
-        InteractionWith::Level { factor } => factors.get(factor).map_or("", |name| short_factor(name)),
+        InteractionWith::Level { factor } => {
+            factors.get(factor).map_or("", |name| short_factor(name))
+        }
     }
 }
 
@@ -280,7 +307,8 @@ mod tests {
 
     #[test]
     fn an_interval_that_says_nothing_is_not_shown() {
-        let text = said(&model(), Metric::Throughput, Verdict::Inconclusive, [1.5, 0.001, 2_250.0, 256.0]);
+        let text =
+            said(&model(), Metric::Throughput, Verdict::Inconclusive, [1.5, 0.001, 2_250.0, 256.0]);
         assert!(
             text.contains("even twice as much") && !text.contains("224") && !text.contains("255"),
             "{text}"
@@ -289,10 +317,14 @@ mod tests {
 
     #[test]
     fn an_answer_says_over_what_it_is_in_every_language() {
-        let shape =
-            Shape { variants: vec!["read-modify-write", "in-place"], clients: vec![4, 64], ..Shape::small() };
+        let shape = Shape {
+            variants: vec!["read-modify-write", "in-place"],
+            clients: vec![4, 64],
+            ..Shape::small()
+        };
         let model = dyno_analysis::analyse(&shape.read());
-        let of_variants = model.questions.iter().find(|it| it.subject == "in-place").expect("it is asked");
+        let of_variants =
+            model.questions.iter().find(|it| it.subject == "in-place").expect("it is asked");
         let scope_of = |it: &Question| scope(&it.varied, &it.clients, &model.factors, EN);
         assert_eq!(scope_of(of_variants), "over 2 systems (MariaDB and MySQL) and 4 to 64 clients");
         assert_eq!(
@@ -303,7 +335,10 @@ mod tests {
         assert_eq!(alone, ["at 1 client", "クライアント数 1のとき", "조건: 클라이언트 1개"]);
         for lang in LANGUAGES {
             let text = answer(&model, of_variants, lang).concat();
-            assert!(["MariaDB", "MySQL", "4", "64", "in-place"].iter().all(|it| text.contains(it)), "{text}");
+            assert!(
+                ["MariaDB", "MySQL", "4", "64", "in-place"].iter().all(|it| text.contains(it)),
+                "{text}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What runs and models hold as English text: kinds of failures, reasons, names of what differs between two runs. A text that is one of
-//! the messages of this group in English is said in the language of the report, whichever version wrote it. Any other is in the words
-//! of a server, a system or a script, and stays as it is.
+//! What runs and models hold as English text: kinds of failures, reasons, names of what differs
+//! between two runs. A text that is one of the messages of this group in English is said in the
+//! language of the report, whichever version wrote it. Any other is in the words of a server, a
+//! system or a script, and stays as it is.
 
 use super::languages::en::ALL;
 use super::languages::{EN, Lang};
@@ -13,7 +14,8 @@ pub(crate) fn said<'t>(text: &'t str, lang: Lang) -> Cow<'t, str> {
     let mut group = ALL.iter().filter(|message| message.name.starts_with("stored::"));
     let known = group.find_map(|message| Some((message, values(message.text(EN), text)?)));
     known.map_or(Cow::Borrowed(text), |(message, values)| {
-        let values: Vec<_> = values.iter().map(|(name, value)| (*name, value as &dyn Display)).collect();
+        let values: Vec<_> =
+            values.iter().map(|(name, value)| (*name, value as &dyn Display)).collect();
         message.fill(lang, &values).into()
     })
 }
@@ -64,15 +66,22 @@ mod tests {
     fn stored_texts_are_said_in_the_language_and_words_of_others_stay() {
         assert_eq!(korean("deadlock"), "데드락");
         assert_eq!(korean("virtual machine, container"), "가상 머신, 컨테이너");
-        assert_eq!(korean("the time limit came at 5 of 10 rows"), "행 10개 중 5개에서 제한 시간에 도달함");
+        assert_eq!(
+            korean("the time limit came at 5 of 10 rows"),
+            "행 10개 중 5개에서 제한 시간에 도달함"
+        );
         assert_eq!(korean("NDB 1 × 9.7.4-2, 2 data nodes"), "NDB 1 × 9.7.4-2, 데이터 노드 2개");
         assert_eq!(
             korean("events.jsonl, line 7: the last line is cut off"),
             "events.jsonl, line 7: 마지막 줄이 잘려 있음"
         );
-        for own in
-            ["deadlocks", "a deadlock", "", "the time limit came at 5 rows", "Lock wait timeout exceeded"]
-        {
+        for own in [
+            "deadlocks",
+            "a deadlock",
+            "",
+            "the time limit came at 5 rows",
+            "Lock wait timeout exceeded",
+        ] {
             assert_eq!(korean(own), own);
         }
     }
@@ -93,7 +102,10 @@ mod tests {
     fn sources(folder: &Path, into: &mut String) {
         for entry in std::fs::read_dir(folder).expect("sources can be listed") {
             let path = entry.expect("an entry").path();
-            if ["messages", "tests", "tests.rs", "fixture"].iter().any(|other| path.ends_with(other)) {
+            if ["messages", "tests", "tests.rs", "fixture"]
+                .iter()
+                .any(|other| path.ends_with(other))
+            {
             } else if path.is_dir() {
                 sources(&path, into);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -108,17 +120,21 @@ mod tests {
     #[test]
     fn somebody_says_every_stored_text() {
         let mut code = String::new();
-        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of the crates");
-        for name in ["dyno", "dyno-analysis", "dyno-engine", "dyno-host", "dyno-model", "dyno-store"] {
+        let crates =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of the crates");
+        for name in
+            ["dyno", "dyno-analysis", "dyno-engine", "dyno-host", "dyno-model", "dyno-store"]
+        {
             sources(&crates.join(name).join("src"), &mut code);
         }
         for message in ALL.iter().filter(|message| message.name.starts_with("stored::")) {
             let text = message.text(EN);
             // Kinds of machines are joined where there are two.
-            let is_said = |part: &str| match part.split(['{', '}']).step_by(2).max_by_key(|it| it.len()) {
-                Some(longest) if longest != part => code.contains(longest),
-                _ => code.contains(&format!("\"{part}\"")),
-            };
+            let is_said =
+                |part: &str| match part.split(['{', '}']).step_by(2).max_by_key(|it| it.len()) {
+                    Some(longest) if longest != part => code.contains(longest),
+                    _ => code.contains(&format!("\"{part}\"")),
+                };
             let is_said = is_said(text) || text.split(", ").all(is_said);
             assert!(is_said, "nobody stores the text of {}: {text}", message.name);
         }

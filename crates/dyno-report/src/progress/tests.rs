@@ -11,7 +11,8 @@ fn lang(code: &str) -> Lang {
 
 fn plan() -> Plan {
     let text = "title = \"t\"\nsystem = [{ name = \"A\", url = \"null:\" }]\nworkload = { kind = \"idle\" }\nload = { clients = [1, 20], duration = \"1s\" }\ndesign = { blocks = 2 }";
-    let workload = WorkloadDescription { name: "idle", summary: "", audit: "", options: Vec::new() };
+    let workload =
+        WorkloadDescription { name: "idle", summary: "", audit: "", options: Vec::new() };
     let input = dyno_model::spec::Input { file_name: "t.toml", text, ..Default::default() };
     dyno_model::spec::parse(input, &[workload]).expect("a plan").1
 }
@@ -22,7 +23,10 @@ fn what_a_server_says_cannot_colour_or_add_lines() {
     let failed = Event::SystemFailed { system: "My\u{9b}2JSQL".to_owned(), reason };
     for lang in LANGUAGES {
         let text = event(&plan(), &failed, lang).expect("a failure is told");
-        assert!(!text.contains(char::is_control) && text.contains("no \\u{1b}[31mroom b01-002"), "{text:?}");
+        assert!(
+            !text.contains(char::is_control) && text.contains("no \\u{1b}[31mroom b01-002"),
+            "{text:?}"
+        );
     }
 }
 
@@ -54,7 +58,10 @@ fn spans_of_time_are_rounded_to_what_matters() {
     ];
     for (millis, english, korean) in rows {
         let time = Duration::from_millis(millis);
-        assert_eq!((duration(time, EN), duration(time, lang("ko"))), (english.to_owned(), korean.to_owned()));
+        assert_eq!(
+            (duration(time, EN), duration(time, lang("ko"))),
+            (english.to_owned(), korean.to_owned())
+        );
     }
 }
 
@@ -110,7 +117,14 @@ fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
     ] {
         let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];
         let level = Some(level);
-        let check = AuditCheck::Anomalies { level, committed: 9, failed: 0, in_doubt: 0, outside: 0, found };
+        let check = AuditCheck::Anomalies {
+            level,
+            committed: 9,
+            failed: 0,
+            in_doubt: 0,
+            outside: 0,
+            found,
+        };
         let line = trial_figures(&TrialRecord { audit: check.into(), ..record(0, 0) }, EN);
         assert!(line.ends_with(told), "{line}");
     }
@@ -122,7 +136,8 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
     use dyno_model::isolation::IsolationLevel;
     let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];
     let level = Some(IsolationLevel::RepeatableRead);
-    let anomalies = AuditCheck::Anomalies { level, committed: 9, failed: 0, in_doubt: 0, outside: 0, found };
+    let anomalies =
+        AuditCheck::Anomalies { level, committed: 9, failed: 0, in_doubt: 0, outside: 0, found };
     let ledger = |lost, phantoms| AuditCheck::Ledger {
         acknowledged: 9,
         lost,
@@ -140,7 +155,10 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
     let updates = record(2, 0).audit.checks.remove(0);
     let forbidden = "7 ANOMALIES THAT THE ISOLATION LEVEL FORBIDS";
     for (checks, told) in [
-        (vec![anomalies.clone(), ledger(3, 0)], format!("{forbidden}, 3 ACKNOWLEDGED COMMITS LOST")),
+        (
+            vec![anomalies.clone(), ledger(3, 0)],
+            format!("{forbidden}, 3 ACKNOWLEDGED COMMITS LOST"),
+        ),
         (vec![anomalies, ledger(0, 0)], forbidden.to_owned()),
         (vec![ledger(1, 1)], "1 ACKNOWLEDGED COMMIT LOST".to_owned()),
         (vec![ledger(0, 1)], "DATA DAMAGED".to_owned()),
@@ -157,7 +175,7 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
 #[test]
 fn a_finished_trial_is_said_in_the_language() {
     let trial = plan().trials[0].clone();
-    let clients = plan().treatment(&trial).clients;
+    let clients = plan().configuration(&trial).clients;
     let finished = Event::TrialFinished(Box::new(TrialRecord { trial, ..record(999, 0) }));
     assert_eq!(
         event(&plan(), &finished, lang("ko")).as_deref(),
@@ -174,9 +192,9 @@ fn a_finished_trial_is_said_in_the_language() {
 }
 
 #[test]
-fn the_place_of_a_run_says_block_trial_treatment_and_phase() {
+fn the_place_of_a_run_says_block_trial_configuration_and_phase() {
     let plan = plan();
-    let clients = plan.treatment(&plan.trials[2]).clients;
+    let clients = plan.configuration(&plan.trials[2]).clients;
     let english = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
     let at = |phase, share| Note::At(Position { plan: &plan, trial: 2, phase, share });
     let rows = [

@@ -1,4 +1,5 @@
-//! What histories show stands in every form of a report and in every language, and what a level allows is told apart from what it forbids.
+//! What histories show stands in every form of a report and in every language, and what a level
+//! allows is told apart from what it forbids.
 
 use super::*;
 use crate::messages::{LANGUAGES, headings};
@@ -7,29 +8,40 @@ use dyno_model::history::anomalies::{Anomaly, Found, Involved};
 use dyno_model::isolation::IsolationLevel;
 use dyno_store::fixture::each_record;
 
-/// Four lost updates in each trial of all treatments but the last; the level of the first forbids them, that of the second is not known.
+/// Four lost updates in each trial of all configurations but the last; the level of the first
+/// forbids them, that of the second is not known.
 fn mixed() -> ReportModel {
     let mut data = tiny().read();
-    let last = data.run.plan.treatments.len() - 1;
+    let last = data.run.plan.configurations.len() - 1;
     each_record(&mut data.run, |_, record| {
-        let treatment = record.trial.treatment;
-        let involved =
-            |client, value| Involved { client, sequence: 8, operations: format!("r[1]=3 w[1]={value}") };
-        let count = if treatment == last { 0 } else { 4 };
+        let configuration = record.trial.configuration;
+        let involved = |client, value| Involved {
+            client,
+            sequence: 8,
+            operations: format!("r[1]=3 w[1]={value}"),
+        };
+        let count = if configuration == last { 0 } else { 4 };
         let found = Anomaly::ALL.map(|anomaly| {
             let count = if anomaly == Anomaly::LostUpdate { count } else { 0 };
-            let example = if count > 0 { vec![involved(5, 51), involved(7, 71)] } else { Vec::new() };
+            let example =
+                if count > 0 { vec![involved(5, 51), involved(7, 71)] } else { Vec::new() };
             Found { anomaly, count, example }
         });
-        let level = match treatment {
+        let level = match configuration {
             0 => Some(IsolationLevel::RepeatableRead),
             1 => None,
             _ => Some(IsolationLevel::ReadCommitted),
         };
-        let outside = if treatment == 0 { 100 } else { 0 };
+        let outside = if configuration == 0 { 100 } else { 0 };
         let found = found.to_vec();
-        record.audit.checks =
-            vec![AuditCheck::Anomalies { level, committed: 1_000, failed: 3, in_doubt: 0, outside, found }];
+        record.audit.checks = vec![AuditCheck::Anomalies {
+            level,
+            committed: 1_000,
+            failed: 3,
+            in_doubt: 0,
+            outside,
+            found,
+        }];
     });
     analyse(&data)
 }
@@ -38,7 +50,10 @@ fn mixed() -> ReportModel {
 fn a_report_says_what_a_level_forbids_and_what_it_allows() {
     let model = mixed();
     let verdicts: Vec<_> = model.audits.iter().map(|audit| audit.verdict).collect();
-    assert_eq!(verdicts[..3], [AuditVerdict::Violated, AuditVerdict::Undecided, AuditVerdict::Intact]);
+    assert_eq!(
+        verdicts[..3],
+        [AuditVerdict::Violated, AuditVerdict::Undecided, AuditVerdict::Intact]
+    );
     let blocks = u64::from(model.provenance.blocks);
     let (four, thousand) = (4 * blocks, blocks);
     let text = render(&model, Format::Text, EN);
@@ -52,16 +67,18 @@ fn a_report_says_what_a_level_forbids_and_what_it_allows() {
         ),
         format!("nobody can tell whether it allows what happened here: lost updates ({four})"),
         format!(
-            "In 1 treatment no anomaly was found in the histories of {thousand},000 committed transactions."
+            "In 1 configuration no anomaly was found in the histories of {thousand},000 committed transactions."
         ),
     ] {
         assert!(flat.contains(&sentence), "{sentence}: {text}");
     }
     let markdown = render(&model, Format::Markdown, EN);
-    let example = "lost updates: client 5, transaction 8: r\\[1\\]=3 w\\[1\\]=51; client 7, transaction 8:";
+    let example =
+        "lost updates: client 5, transaction 8: r\\[1\\]=3 w\\[1\\]=51; client 7, transaction 8:";
     assert!(markdown.contains(example), "{markdown}");
-    let full =
-        format!("{blocks}00 of {blocks},{blocks}00 committed transactions came after the history was full");
+    let full = format!(
+        "{blocks}00 of {blocks},{blocks}00 committed transactions came after the history was full"
+    );
     assert!(markdown.contains(&full) && flat.contains(&full), "{markdown}\n{text}");
     assert!(crate::html::test_report(&model, EN).contains(headings::ANOMALIES.text(EN)));
     let json = render(&model, Format::Json, EN);
@@ -80,7 +97,9 @@ fn every_language_and_form_has_the_part_on_isolation() {
             assert!(report.contains(heading), "{}: {report}", lang.code);
             let (_, part) = report.rsplit_once(heading).expect("just found");
             let rows: Vec<&str> = match format {
-                Format::Html => part.split("</table>").next().unwrap_or_default().split("<tr").collect(),
+                Format::Html => {
+                    part.split("</table>").next().unwrap_or_default().split("<tr").collect()
+                }
                 _ => part.lines().collect(),
             };
             // The note about the table names levels, too.
@@ -92,10 +111,18 @@ fn every_language_and_form_has_the_part_on_isolation() {
             };
             for cells in wanted {
                 let is_row = |row: &&&str| cells.iter().all(|cell| row.contains(cell));
-                assert_eq!(rows.iter().filter(is_row).count(), 1, "{}: {cells:?} in {report}", lang.code);
+                assert_eq!(
+                    rows.iter().filter(is_row).count(),
+                    1,
+                    "{}: {cells:?} in {report}",
+                    lang.code
+                );
             }
         }
     }
     let none = render(tiny_model(), Format::Html, EN);
-    assert!(!none.contains(headings::ANOMALIES.text(EN)), "without histories there is no such part");
+    assert!(
+        !none.contains(headings::ANOMALIES.text(EN)),
+        "without histories there is no such part"
+    );
 }

@@ -5,21 +5,28 @@ use crate::messages::LANGUAGES;
 use dyno_model::audit::AuditCheck;
 use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::WorkloadOptions;
-use dyno_model::finding::Finding;
 use dyno_model::ledger::Ledger;
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::warning::Warning;
 use dyno_store::fixture::each_record;
 
-/// A report of two clients beside each treatment; in every trial its audit finds two rows too few.
+/// A report of two clients beside each configuration; in every trial its audit finds two rows too
+/// few.
 fn with_report() -> ReportModel {
     let mut data = tiny().read();
     let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
-    let plan = BesidePlan { name: "nightly".to_owned(), workload, clients: 2, rate: Some(40.0), think: None };
-    for treatment in &mut data.run.plan.treatments {
-        treatment.beside = vec![plan.clone()];
+    let plan = BesidePlan {
+        name: "nightly".to_owned(),
+        workload,
+        clients: 2,
+        rate: Some(40.0),
+        think: None,
+    };
+    for configuration in &mut data.run.plan.configurations {
+        configuration.beside = vec![plan.clone()];
     }
     each_record(&mut data.run, |_, record| {
         let time = Bounded::value(250e6);
@@ -31,25 +38,33 @@ fn with_report() -> ReportModel {
             p99: time,
             ..ResponseSummary::default()
         };
-        let audit =
-            AuditCheck::Value { expression: "n".to_owned(), expected_min: 9, expected_max: 9, found: 7 };
+        let audit = AuditCheck::Value {
+            expression: "n".to_owned(),
+            expected_min: 9,
+            expected_max: 9,
+            found: 7,
+        };
         let own = TrialRecord {
             measured: record.measured,
             ledger: Ledger { started: 400, committed: 393, failed: 7, ..Ledger::default() },
-            open_loop: Some(OpenLoop { arrived: 400, response: Some(response), ..OpenLoop::default() }),
+            open_loop: Some(OpenLoop {
+                arrived: 400,
+                response: Some(response),
+                ..OpenLoop::default()
+            }),
             work: Some(39.0 * record.measured.as_secs_f64()),
             audit: audit.into(),
             ..TrialRecord::default()
         };
-        let doubt = Box::new(Finding::AuditViolated);
-        record.findings.push(Finding::Beside { name: "nightly".to_owned(), doubt });
+        let inner = Box::new(Warning::AuditViolated);
+        record.warnings.push(Warning::Beside { name: "nightly".to_owned(), inner });
         record.beside = vec![BesideRecord { name: "nightly".to_owned(), clients: 2, record: own }];
     });
     data.run.plan.limits = vec![Limit {
         measure: LimitMeasure::P99,
         value: 20.0,
         part: Some(LimitPart::Beside("nightly".to_owned())),
-        treatments: vec![0],
+        configurations: vec![0],
         aborts: false,
     }];
     analyse(&data)
@@ -61,8 +76,9 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Workloads beside\n"), "{text}");
     // The table has two parts, as it is wider than a terminal; the names of a row stand in both.
-    let (first, second) =
-        text[text.find("Workloads beside").expect("the table")..].split_once("\n\n").expect("parts");
+    let (first, second) = text[text.find("Workloads beside").expect("the table")..]
+        .split_once("\n\n")
+        .expect("parts");
     let cells_of = |part: &'_ str| -> Vec<String> {
         let line = part.lines().find(|line| line.contains("nightly") && line.contains("sql"));
         line.expect("its line").split_whitespace().skip(1).map(str::to_owned).collect()
@@ -71,7 +87,7 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     let (names, rest) = rest.split_at(rest.len() - 1);
     assert!(cells.starts_with(names), "{rest:?}");
     cells.extend(rest.iter().cloned());
-    let trials = u64::from(model.treatments[0].trials_valid);
+    let trials = u64::from(model.configurations[0].trials_valid);
     let number = |each: u64| dyno_analysis::figures::group(&(each * trials).to_string());
     let expected = [
         "nightly",
@@ -89,17 +105,18 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     ];
     assert_eq!(cells, expected);
     assert!(text.contains("p99 < 20 ms (nightly)"), "{text}");
-    let doubt = "Of the workload nightly, which ran beside: The audit found the data violated";
-    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(doubt), "{text}");
+    let inner = "Of the workload nightly, which ran beside: The audit found the data violated";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(inner), "{text}");
     let sheet = render(&model, Format::Csv, EN);
     let lines = sheet.lines().filter(|line| {
         line.starts_with("beside,")
             && line.contains(",violated,throughput@nightly,transactions-per-second,39,")
     });
-    assert_eq!(lines.count(), model.treatments.len(), "{sheet}");
+    assert_eq!(lines.count(), model.configurations.len(), "{sheet}");
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("id=\"beside\"") && page.contains("href=\"#beside\""));
-    let json: serde_json::Value = serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
     assert_eq!(json["limits"][0]["beside"], "nightly");
     assert_eq!(json["beside"][0]["figures"]["name"], "nightly");
 }
@@ -109,7 +126,8 @@ fn every_language_and_form_has_the_part_on_what_ran_beside() {
     let model = with_report();
     for lang in LANGUAGES {
         let heading = crate::messages::headings::BESIDE.text(lang);
-        let note: String = crate::messages::notes::NOTE_BESIDE.text(lang).chars().take(12).collect();
+        let note: String =
+            crate::messages::notes::NOTE_BESIDE.text(lang).chars().take(12).collect();
         for format in [Format::Text, Format::Markdown, Format::Html] {
             let report = render(&model, format, lang);
             assert!(report.contains(heading), "{}: {report}", lang.code);

@@ -1,4 +1,5 @@
-//! What charts show: limits as lines, legends with their factors, no curve of one point, load steps by their outcome, and who is on the machine.
+//! What charts show: limits as lines, legends with their factors, no curve of one point, load steps
+//! by their outcome, and who is on the machine.
 
 use super::{rush, tiny};
 use crate::messages::{EN, LANGUAGES};
@@ -11,7 +12,10 @@ use dyno_model::search::{LoadStep, Outcome, Search};
 use dyno_store::fixture::Shape;
 
 fn chart(model: &ReportModel, id: &str) -> Option<String> {
-    html::stand_alone_charts(model, EN).into_iter().find(|(other, _)| other == id).map(|(_, chart)| chart)
+    html::stand_alone_charts(model, EN)
+        .into_iter()
+        .find(|(other, _)| other == id)
+        .map(|(_, chart)| chart)
 }
 
 #[test]
@@ -23,7 +27,7 @@ fn a_limit_is_a_line_in_charts_of_what_it_is_about() {
         measure: LimitMeasure::P99,
         value: 20.0,
         part: None,
-        treatment: 0,
+        configuration: 0,
         figure: Some(10.0),
         is_bound: false,
         interval: None,
@@ -31,7 +35,7 @@ fn a_limit_is_a_line_in_charts_of_what_it_is_about() {
         not_working: None,
         shortage: None,
         is_untested: false,
-        verdict: LimitVerdict::Held,
+        verdict: LimitVerdict::Passed,
     }];
     let with = chart(&model, "response-time").expect("a chart");
     assert_eq!(
@@ -56,7 +60,8 @@ fn one_number_of_clients_makes_no_curve_over_clients() {
 
 #[test]
 fn a_legend_names_the_factor_of_a_level_that_says_little_alone() {
-    let mut model = analyse(&Shape { systems: 1, variants: vec!["in-place", "for-update"], ..tiny() }.read());
+    let mut model =
+        analyse(&Shape { systems: 1, variants: vec!["in-place", "for-update"], ..tiny() }.read());
     model.factors.push("system.buffer_pool".to_owned());
     for (line, size) in model.lines.iter_mut().zip(["64M", "128M"]) {
         line.levels.push(size.to_owned());
@@ -82,19 +87,25 @@ fn searched() -> ReportModel {
             throughput: load,
             outcome,
             is_by_generator: false,
-            others_busy: 0.0,
+            other_processes_cpu: 0.0,
             steal: 0.0,
         },
     };
-    let search =
-        Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None };
+    let search = Search {
+        most: LoadBy::Rate,
+        measure: LimitMeasure::P99,
+        below: 20.0,
+        transaction: None,
+        from: None,
+    };
     let steps = vec![
         step(100.0, Outcome::Passed, Some(5.0)),
         step(400.0, Outcome::Failed, Some(40.0)),
         step(200.0, Outcome::Generator, Some(19.0)),
         step(50.0, Outcome::Open, None),
     ];
-    model.searches = vec![SearchRow { treatment: 0, search, found: None, steps, ended: Vec::new() }];
+    model.searches =
+        vec![SearchRow { configuration: 0, search, found: None, steps, ended: Vec::new() }];
     model
 }
 
@@ -118,7 +129,10 @@ fn load_steps_are_drawn_by_their_outcome_and_none_is_left_out() {
     }
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("load steps that passed, crosses those that failed"), "{page}");
-    assert!(page.contains("1 load step had too few transactions for a figure; its ring is"), "{page}");
+    assert!(
+        page.contains("1 load step had too few transactions for a figure; its ring is"),
+        "{page}"
+    );
     model.searches[0].steps.retain(|step| step.step.figure.is_none());
     assert_eq!(marks(&chart(&model, "searches").expect("a chart without a figure")), (1, 0, 1));
 }
@@ -129,15 +143,20 @@ fn a_server_on_this_machine_is_inside_of_its_frame_and_no_name_is_cut() {
     model.provenance.environment.cpu_model =
         "A processor with a name that is far longer than its box".to_owned();
     let drawn = |model: &ReportModel, is_local: bool| {
-        let topology =
-            Topology { address: "127.0.0.1:5432".to_owned(), is_local, ..model.topologies[0].clone() };
+        let topology = Topology {
+            address: "127.0.0.1:5432".to_owned(),
+            is_local,
+            ..model.topologies[0].clone()
+        };
         let model = ReportModel { topologies: vec![topology], ..model.clone() };
         topology::charts(&model, EN).next().expect("a picture").stand_alone("en")
     };
     let width = |chart: &str| {
         let document = roxmltree::Document::parse(chart).expect("well-formed");
-        let machine =
-            document.descendants().find(|it| it.attribute("class") == Some("machine")).expect("a frame");
+        let machine = document
+            .descendants()
+            .find(|it| it.attribute("class") == Some("machine"))
+            .expect("a frame");
         machine.attribute("width").and_then(|it| it.parse::<f64>().ok()).expect("a width")
     };
     let (local, remote) = (drawn(&model, true), drawn(&model, false));
@@ -151,9 +170,15 @@ fn one_of_something_is_singular() {
     let model = analyse(&Shape { clients: vec![1], blocks: 1, systems: 1, ..tiny() }.read());
     for format in [Format::Html, Format::Markdown, Format::Text] {
         let report = render(&model, format, EN).replace(['\u{a0}', '\n'], " ");
-        for noun in
-            ["clients", "trials", "blocks", "treatments", "configurations", "transactions", "attempts"]
-        {
+        for noun in [
+            "clients",
+            "trials",
+            "blocks",
+            "configurations",
+            "configurations",
+            "transactions",
+            "attempts",
+        ] {
             let wrong = format!(" 1 {noun}");
             assert!(!report.contains(&wrong), "{format:?}:{wrong}");
         }

@@ -4,7 +4,7 @@ use super::tiny;
 use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::load;
-use dyno_model::finding::Finding;
+use dyno_model::warning::Warning;
 use dyno_store::fixture::Shape;
 use dyno_store::{EVENTS_FILE, TRIALS_FOLDER};
 use proptest::prelude::*;
@@ -12,7 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// A run of four trials and its event log. The trials' own files are not what this is about, and reading them takes long.
+/// A run of four trials and its event log. The trials' own files are not what this is about, and
+/// reading them takes long.
 fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
@@ -35,9 +36,11 @@ fn text_of(folder: &Path) -> String {
 #[test]
 fn a_report_says_which_trials_never_finished_and_what_is_cut_off() {
     let (_scratch, folder, whole) = written();
-    let is_end = |line: &&[u8]| String::from_utf8_lossy(line).contains("\"event\":\"trial-finished\"");
+    let is_end =
+        |line: &&[u8]| String::from_utf8_lossy(line).contains("\"event\":\"trial-finished\"");
     let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
-    let second = lines.iter().enumerate().filter(|(_, line)| is_end(line)).nth(1).expect("four trials").0;
+    let second =
+        lines.iter().enumerate().filter(|(_, line)| is_end(line)).nth(1).expect("four trials").0;
     let whole_lines: usize = lines[..=second].iter().map(|line| line.len()).sum();
     fs::write(folder.join(EVENTS_FILE), &whole[..whole_lines + 7]).expect("written");
     let text = text_of(&folder);
@@ -70,16 +73,16 @@ proptest! {
 }
 
 #[test]
-fn a_trial_with_two_findings_of_a_kind_is_one_trial() {
+fn a_trial_with_two_warnings_of_a_kind_is_one_trial() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
     tiny().write(&folder).expect("written");
     let events = folder.join(EVENTS_FILE);
     let text = fs::read_to_string(&events).expect("there");
-    let stall = "{\"finding\":\"stall\",\"longest_gap\":2.0,\"at\":0.0}";
-    let changed = text.replacen("\"findings\":[", &format!("\"findings\":[{stall},{stall},"), 1);
+    let stall = "{\"warning\":\"stall\",\"longest_gap\":2.0,\"at\":0.0}";
+    let changed = text.replacen("\"warnings\":[", &format!("\"warnings\":[{stall},{stall},"), 1);
     fs::write(&events, changed).expect("written");
     let model = load(&folder).expect("readable");
-    let row = model.findings.iter().find(|row| matches!(row.finding, Finding::Stall { .. }));
+    let row = model.warnings.iter().find(|row| matches!(row.warning, Warning::Stall { .. }));
     assert_eq!(row.expect("the stall is listed").trials.len(), 1);
 }

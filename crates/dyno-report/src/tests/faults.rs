@@ -1,4 +1,5 @@
-//! What faults did, and what the commit ledger says, stands in every form of a report and in every language.
+//! What faults did, and what the commit ledger says, stands in every form of a report and in every
+//! language.
 
 use super::*;
 use crate::messages::LANGUAGES;
@@ -12,7 +13,8 @@ use dyno_store::{ErrorLine, TrialOutcome};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A node was killed in the middle of each trial, and nothing committed for 1.5 s; the first treatment has lost three commits in each.
+/// A node was killed in the middle of each trial, and nothing committed for 1.5 s; the first
+/// configuration has lost three commits in each.
 pub(super) fn harmed() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
@@ -26,7 +28,7 @@ pub(super) fn harmed() -> ReportModel {
             CommitGap { at, length: Nanos(SECOND * 3 / 2) },
         ];
         facts.gaps[0].length = facts.gaps[0].length.min(Nanos(at.0 / 2));
-        let lost = if record.trial.treatment == 0 { 3 } else { 0 };
+        let lost = if record.trial.configuration == 0 { 3 } else { 0 };
         record.audit.checks.push(AuditCheck::Ledger {
             acknowledged: 1_000,
             lost,
@@ -40,12 +42,20 @@ pub(super) fn harmed() -> ReportModel {
     });
     for (id, files) in &mut data.trials {
         let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get(id) else { continue };
-        let opens = files.timeline.iter().find(|line| !line.is_warmup).map_or(0.0, |line| line.start_s);
+        let opens =
+            files.timeline.iter().find(|line| !line.is_warmup).map_or(0.0, |line| line.start_s);
         let fault = (opens + record.measured.as_secs_f64() / 2.0).floor();
-        let line =
-            |start_s: f64, kind, errors| ErrorLine { start_s, length_s: 1.0, is_warmup: false, kind, errors };
-        files.errors =
-            vec![line(fault, FailureKind::Timeout, 8), line(fault + 1.0, FailureKind::ConnectRefused, 21)];
+        let line = |start_s: f64, kind, errors| ErrorLine {
+            start_s,
+            length_s: 1.0,
+            is_warmup: false,
+            kind,
+            errors,
+        };
+        files.errors = vec![
+            line(fault, FailureKind::Timeout, 8),
+            line(fault + 1.0, FailureKind::ConnectRefused, 21),
+        ];
     }
     analyse(&data)
 }
@@ -53,7 +63,7 @@ pub(super) fn harmed() -> ReportModel {
 #[test]
 fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     let model = harmed();
-    assert_eq!(model.faults.len(), model.treatments.len());
+    assert_eq!(model.faults.len(), model.configurations.len());
     let text = render(&model, Format::Text, EN);
     let flat = text.replace("\n  ", " ");
     assert!(text.contains("Faults on purpose\n") && text.contains("Commit ledger: "), "{text}");
@@ -62,13 +72,19 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
         "{text}"
     );
     let blocks = model.provenance.blocks;
-    let acknowledged = dyno_analysis::figures::group(&model.treatments[0].committed.to_string());
-    let lost = format!("lost acknowledged commits: {} of {acknowledged} are not in the data", 3 * blocks);
+    let acknowledged =
+        dyno_analysis::figures::group(&model.configurations[0].committed.to_string());
+    let lost =
+        format!("lost acknowledged commits: {} of {acknowledged} are not in the data", 3 * blocks);
     assert!(flat.contains(&lost), "{text}");
-    // Those that lost updates have all rows of the ledger, and are not among those that lost nothing.
+    // Those that lost updates have all rows of the ledger, and are not among those that lost
+    // nothing.
     let losing = model.audits.iter().filter(|audit| audit.has_losses()).count();
     assert_eq!(losing, 2);
-    let kept = format!("In {} treatments no acknowledged commit is gone", model.treatments.len() - losing);
+    let kept = format!(
+        "In {} configurations no acknowledged commit is gone",
+        model.configurations.len() - losing
+    );
     assert!(flat.contains(&kept) && !flat.contains("No acknowledged update was lost"), "{text}");
 
     let markdown = render(&model, Format::Markdown, EN);
@@ -81,14 +97,16 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
 
     let sheet = render(&model, Format::Csv, EN);
     let outages = sheet.lines().filter(|line| line.contains(",outage,seconds,1.5,"));
-    assert_eq!(outages.count(), model.treatments.len(), "{sheet}");
+    assert_eq!(outages.count(), model.configurations.len(), "{sheet}");
 
     let blocks = u64::from(model.provenance.blocks);
-    for (what, count) in
-        [("errors:timeout", 8 * blocks), ("errors:connect-refused", 21 * blocks), ("errors-most:timeout", 8)]
-    {
+    for (what, count) in [
+        ("errors:timeout", 8 * blocks),
+        ("errors:connect-refused", 21 * blocks),
+        ("errors-most:timeout", 8),
+    ] {
         let found = sheet.lines().filter(|line| line.contains(&format!(",{what},count,{count},")));
-        assert_eq!(found.count(), model.treatments.len(), "{what}: {sheet}");
+        assert_eq!(found.count(), model.configurations.len(), "{what}: {sheet}");
     }
     let at = |kind: &str| text.find(kind).unwrap_or_else(|| panic!("{kind}: {text}"));
     assert!(at("Errors after the fault") < at("timeout") && at("timeout") < at("connect-refused"));
@@ -97,11 +115,13 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("errors/s") && page.contains("id=\"fault-errors\""));
     let lines: usize = strokes(&page, "fault");
-    // In the part on faults, and in each treatment's own, each in two widths.
+    // In the part on faults, and in each configuration's own, each in two widths.
     assert_eq!(lines, 4 * model.timelines.len(), "a dashed line for each trial");
     assert!(page.contains("href=\"#faults\"") && page.contains("id=\"faults\""));
-    for id in
-        model.faults.iter().flat_map(|row| [format!("t{}f", row.treatment), format!("t{}s", row.treatment)])
+    for id in model
+        .faults
+        .iter()
+        .flat_map(|row| [format!("t{}f", row.configuration), format!("t{}s", row.configuration)])
     {
         assert!(page.matches(&format!("id=\"{id}\"")).count() <= 1, "{id} stands there once");
     }

@@ -1,4 +1,5 @@
-//! Folders of earlier versions of the same format are read: keys that came later are absent in them.
+//! Folders of earlier versions of the same format are read: keys that came later are absent in
+//! them.
 
 use super::tiny;
 use crate::messages::LANGUAGES;
@@ -23,7 +24,7 @@ const LATER_IN_PLANS: &[&str] = &[
     "requests",
     "spacing",
     "stages",
-    "steering",
+    "hooks",
     "think",
 ];
 /// Keys of events and records that came then, or before but not with the first version.
@@ -73,7 +74,8 @@ fn make_older(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_folder_of_an_earlier_version_is_reported_with_the_same_figures_and_verdicts_in_every_language() {
+fn a_folder_of_an_earlier_version_is_reported_with_the_same_figures_and_verdicts_in_every_language()
+{
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
     tiny().write(&folder).expect("written");
@@ -81,12 +83,13 @@ fn a_folder_of_an_earlier_version_is_reported_with_the_same_figures_and_verdicts
     assert!(make_older(&folder) > 10, "the keys that came later are there to be taken out");
     let then = load(&folder).expect("an earlier folder is readable");
     assert_eq!(then.completeness, now.completeness);
-    for (then, now) in then.treatments.iter().zip(&now.treatments) {
+    for (then, now) in then.configurations.iter().zip(&now.configurations) {
         let figures = [then, now].map(|row| row.throughput.as_ref().map(|it| it.mean.round()));
         assert_eq!(figures[0], figures[1], "{then:?}");
     }
-    let verdicts = [&then, &now]
-        .map(|model| model.questions.iter().map(|question| question.effect.verdict).collect::<Vec<_>>());
+    let verdicts = [&then, &now].map(|model| {
+        model.questions.iter().map(|question| question.effect.verdict).collect::<Vec<_>>()
+    });
     assert_eq!(verdicts[0], verdicts[1]);
     for lang in LANGUAGES {
         for format in Format::ALL {

@@ -1,4 +1,5 @@
-//! Korean and Japanese pages show no missing glyph with Debian's Noto CJK (`fonts-noto-cjk`), and no letters of each other.
+//! Korean and Japanese pages show no missing glyph with Debian's Noto CJK (`fonts-noto-cjk`), and
+//! no letters of each other.
 
 use super::rush;
 use crate::format::Format;
@@ -7,7 +8,8 @@ use crate::{html, render};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// What both the Japanese and the Korean face of Noto Sans CJK 2.004 have whole, by the `charset` that fontconfig's `fc-query` reads from them.
+/// What both the Japanese and the Korean face of Noto Sans CJK 2.004 have whole, by the `charset`
+/// that fontconfig's `fc-query` reads from them.
 const EVERYWHERE: &[RangeInclusive<char>] = &[
     ' '..='~',
     '\u{a0}'..='\u{ff}',
@@ -38,7 +40,8 @@ fn strange(code: &str, text: &str) -> BTreeSet<char> {
         "ja" => HAN.contains(c) || KANA.iter().any(|range| range.contains(c)),
         _ => false,
     };
-    let is_known = |c: &char| *c == '\n' || EVERYWHERE.iter().any(|range| range.contains(c)) || is_own(c);
+    let is_known =
+        |c: &char| *c == '\n' || EVERYWHERE.iter().any(|range| range.contains(c)) || is_own(c);
     text.chars().filter(|c| !is_known(c)).collect()
 }
 
@@ -55,7 +58,8 @@ fn every_text_of_a_language_has_its_own_letters_and_glyphs_that_debians_fonts_ha
 #[test]
 fn pages_and_charts_show_no_glyph_that_debians_fonts_lack() {
     for lang in LANGUAGES {
-        let pages = [Format::Html, Format::Markdown, Format::Text].map(|format| render(rush(), format, lang));
+        let pages = [Format::Html, Format::Markdown, Format::Text]
+            .map(|format| render(rush(), format, lang));
         let charts = html::stand_alone_charts(rush(), lang).into_iter().map(|(_, chart)| chart);
         // A word joiner is no glyph. Where text is searched and copied there is none.
         let [html, markdown, text] = pages;

@@ -43,7 +43,8 @@ pub(super) fn at(rows_per_second: f64, rows_from: u64) -> GrowthMoment {
 fn only_a_rate_that_was_never_lower_was_held() {
     let model = analyse(&grown_run(3));
     let told = |slowest, fastest, last| {
-        let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest: Some(slowest), last };
+        let course =
+            Conclusion::GrowthCourse { configuration: 0, fastest, slowest: Some(slowest), last };
         conclusion::sentence(&model, &course, EN)
     };
     let rose = told(at(3_053.0, 0), at(82_552.0, 8_000), at(82_552.0, 18_000));
@@ -67,7 +68,8 @@ fn the_table_over_rows_reads_like_this() {
     let markdown = render(&model, Format::Markdown, EN);
     let from = markdown.find("## Over the number of rows").expect("the section");
     let to = from + markdown[from..].find("## Comparisons\n").expect("the next section");
-    let table: Vec<&str> = markdown[from..to].lines().filter(|line| line.starts_with('|')).collect();
+    let table: Vec<&str> =
+        markdown[from..to].lines().filter(|line| line.starts_with('|')).collect();
     assert_eq!(table.len(), 2 + 2 * 10);
     assert_eq!(
         table[0],

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 /// Words in a row that make a piece of a sentence.
 const WORDS: usize = 3;
 
-/// What stays in English whatever the language: names of the invented runs, a server's own words, and a facility of Linux.
+/// What stays in English whatever the language: names of the invented runs, a server's own words,
+/// and a facility of Linux.
 const NAMES: [&str; 7] = [
     "SELECT + UPDATE + COMMIT under a rush of clients",
     "Every client reads a counter, adds one and writes it back, on 100 rows.",
@@ -34,7 +35,8 @@ fn without(text: &str, from: &str, to: &str) -> String {
     parts.fold(first, |kept, part| kept + "\n" + part.split_once(to).map_or("", |(_, after)| after))
 }
 
-/// English in a report: words of small ASCII letters, so many of them in a row that no name or unit has them.
+/// English in a report: words of small ASCII letters, so many of them in a row that no name or unit
+/// has them.
 fn english(report: &str) -> Vec<String> {
     let mut text = report.to_owned();
     for (from, to) in [
@@ -48,7 +50,8 @@ fn english(report: &str) -> Vec<String> {
         text = without(&text, from, to);
     }
     for name in NAMES {
-        // In Markdown, signs have a backslash before them; in a terminal, a line may end within a name.
+        // In Markdown, signs have a backslash before them; in a terminal, a line may end within a
+        // name.
         text = text.replace(name, "\n").replace(&crate::table::escaped(name), "\n");
         for (at, _) in name.match_indices(' ') {
             for gap in ["\n", "\n  "] {
@@ -69,7 +72,9 @@ fn english(report: &str) -> Vec<String> {
     for piece in text.split(['<', '>', '"', '|', '\n']).flat_map(|line| line.split("  ")) {
         let words: Vec<&str> = piece.split_whitespace().collect();
         let runs = words.chunk_by(|before, after| is_word(before) && is_word(after));
-        found.extend(runs.filter(|run| run.len() >= WORDS && is_word(run[0])).map(|run| run.join(" ")));
+        found.extend(
+            runs.filter(|run| run.len() >= WORDS && is_word(run[0])).map(|run| run.join(" ")),
+        );
     }
     found
 }
@@ -80,21 +85,27 @@ pub(super) fn compared() -> CompareModel {
     new.environment.virtualisation = "virtual machine, container".to_owned();
     new.environment.cpu_logical += 2;
     new.dyno_version = "0.2.0".to_owned();
-    for treatment in &mut new.plan.treatments {
-        treatment.load.stop = StopRule::TransactionsPerClient(50);
-        treatment.load.workers = Some(1);
+    for configuration in &mut new.plan.configurations {
+        configuration.load.stop = StopRule::TransactionsPerClient(50);
+        configuration.load.workers = Some(1);
     }
     let side = |run| Side { folder: "side".to_owned(), runs: vec![run], courses: BTreeMap::new() };
-    let question = Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+    let question =
+        Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     dyno_analysis::compare::compare(&side(base), &side(new), &question).expect("comparable")
 }
 
 /// The run with trouble and limits, of which some are held, some broken, and some not decided.
 fn limited() -> ReportModel {
     let mut data = Shape { clients: vec![1, 20], blocks: 3, ..Shape::rush() }.read();
-    let treatments: Vec<usize> = (0..data.run.plan.treatments.len()).collect();
-    let limit =
-        |measure, value| Limit { measure, value, part: None, treatments: treatments.clone(), aborts: true };
+    let configurations: Vec<usize> = (0..data.run.plan.configurations.len()).collect();
+    let limit = |measure, value| Limit {
+        measure,
+        value,
+        part: None,
+        configurations: configurations.clone(),
+        aborts: true,
+    };
     data.run.plan.limits = vec![
         limit(LimitMeasure::P99, 30.0),
         limit(LimitMeasure::Throughput, 1_000.0),
@@ -110,13 +121,23 @@ fn no_report_in_another_language_has_english_sentences() {
     let (compared, limited) = (compared(), limited());
     let mut left = Vec::new();
     let mut look = |lang: Lang, report: &str, text: &str| {
-        left.extend(english(text).into_iter().map(|piece| format!("{}, {report}: {piece}", lang.code)));
+        left.extend(
+            english(text).into_iter().map(|piece| format!("{}, {report}: {piece}", lang.code)),
+        );
     };
     for lang in LANGUAGES.into_iter().filter(|lang| lang.code != EN.code) {
         for format in [Format::Text, Format::Markdown, Format::Html] {
-            look(lang, &format!("{format:?} of the run with trouble"), &render(rush(), format, lang));
+            look(
+                lang,
+                &format!("{format:?} of the run with trouble"),
+                &render(rush(), format, lang),
+            );
             look(lang, &format!("{format:?} of a table that grows"), &render(&grown, format, lang));
-            look(lang, &format!("{format:?} of a comparison"), &compare::render(&compared, format, lang));
+            look(
+                lang,
+                &format!("{format:?} of a comparison"),
+                &compare::render(&compared, format, lang),
+            );
         }
         for format in [Format::Markdown, Format::Html] {
             let report = crate::test_report(&limited, format, lang).expect("it has this form");
@@ -131,7 +152,8 @@ fn no_report_in_another_language_has_english_sentences() {
 
 #[test]
 fn english_is_found_and_names_are_not() {
-    let found = english("<p>표식은 The servers differ: a lot.</p> p95 ms 1.5 tx/s <pre>in the spec</pre>");
+    let found =
+        english("<p>표식은 The servers differ: a lot.</p> p95 ms 1.5 tx/s <pre>in the spec</pre>");
     assert_eq!(found, ["The servers differ: a lot."]);
     assert!(english(&render(rush(), Format::Text, EN)).len() > 20);
 }

@@ -1,5 +1,5 @@
-//! What a browser makes of pages: nothing cut, nothing over another, no word broken, no heading without content; on a telephone, on a
-//! screen and by the rules for paper.
+//! What a browser makes of pages: nothing cut, nothing over another, no word broken, no heading
+//! without content; on a telephone, on a screen and by the rules for paper.
 
 use super::languages::compared;
 use super::{rush, tiny_model};
@@ -31,7 +31,8 @@ const PAPER: u32 = 688;
 const MARGIN: f64 = 39.7;
 /// Least height above the end of a page that a heading and a line of text below it take, in points.
 const HEADING_AND_LINE: f64 = 44.0;
-/// Most pages of A4 that the invented report takes, which has more tables than those of the experiments (at most eight).
+/// Most pages of A4 that the invented report takes, which has more tables than those of the
+/// experiments (at most eight).
 const PAGES_MAX: usize = 9;
 
 /// The browser without a window, with nothing of its user.
@@ -42,14 +43,18 @@ fn browser(folder: &Path) -> Command {
     browser
 }
 
-/// Pages of A4 that a report takes, and of each heading the page, as the browser numbers its parts, and how far above the end of it the heading
-/// stands, in points, less the margin. The browser writes headings as an outline that is not packed, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
+/// Pages of A4 that a report takes, and of each heading the page, as the browser numbers its parts,
+/// and how far above the end of it the heading stands, in points, less the margin. The browser
+/// writes headings as an outline that is not packed, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
 fn printed(page: &str, folder: &Path) -> (usize, Vec<(usize, f64)>) {
     let (path, printed) = (folder.join("print.html"), folder.join("print.pdf"));
     std::fs::write(&path, page).expect("written");
     let mut browser = browser(folder);
     browser.args(["--no-pdf-header-footer", "--generate-pdf-document-outline"]);
-    browser.args([format!("--print-to-pdf={}", printed.display()), format!("file://{}", path.display())]);
+    browser.args([
+        format!("--print-to-pdf={}", printed.display()),
+        format!("file://{}", path.display()),
+    ]);
     browser.output().expect("the browser runs");
     let document = std::fs::read(&printed).expect("it was printed");
     let document = String::from_utf8_lossy(&document);
@@ -71,7 +76,8 @@ fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
         Medium::Screen(width) => (page.to_owned(), width),
         // The rules for paper apply to the screen.
         Medium::Paper => (
-            page.replace("@media print", "@media all").replace("@media screen and", "@media speech and"),
+            page.replace("@media print", "@media all")
+                .replace("@media screen and", "@media speech and"),
             PAPER,
         ),
     };
@@ -90,8 +96,9 @@ fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
     let document = String::from_utf8_lossy(&output.stdout);
     let (_, rest) = document.split_once("<pre id=\"faults\">").expect("the document of the frame");
     let (found, _) = rest.split_once("</pre>").expect("it is closed");
-    let found =
-        found.strip_prefix("measured\n").unwrap_or_else(|| panic!("the page was not measured: {found}"));
+    let found = found
+        .strip_prefix("measured\n")
+        .unwrap_or_else(|| panic!("the page was not measured: {found}"));
     found.lines().map(|fault| format!("{medium:?}: {fault}")).collect()
 }
 
@@ -119,7 +126,8 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
         let report = render(rush(), Format::Html, lang);
         let test_report = html::test_report(tiny_model(), lang);
         let comparison = compare::render(&compared(), Format::Html, lang);
-        for (name, page) in [("report", &report), ("test report", &test_report), ("comparison", &comparison)]
+        for (name, page) in
+            [("report", &report), ("test report", &test_report), ("comparison", &comparison)]
         {
             for medium in [Medium::Screen(1280), Medium::Screen(390), Medium::Paper] {
                 let found = faults(page, medium, folder.path());
@@ -130,15 +138,15 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
 }
 
 #[test]
-fn nothing_is_wider_than_a_telephone_however_many_treatments_there_are() {
+fn nothing_is_wider_than_a_telephone_however_many_configurations_there_are() {
     if !has_browser() {
         return;
     }
     let folder = tempfile::tempdir().expect("scratch");
-    // Charts of each treatment are small ones from here on.
+    // Charts of each configuration are small ones from here on.
     let shape = Shape { clients: vec![1, 20, 40, 60, 80], blocks: 2, ..Shape::rush() };
     let model = analyse(&shape.read());
-    assert!(model.treatments.len() > 24);
+    assert!(model.configurations.len() > 24);
     let report = render(&model, Format::Html, EN);
     assert!(report.contains("class=\"chart small\""));
     for medium in [Medium::Screen(1280), Medium::Screen(390)] {
@@ -155,10 +163,12 @@ fn the_first_chart_stands_on_the_first_page_of_paper() {
     for lang in LANGUAGES {
         let report = render(rush(), Format::Html, lang);
         // A heading stays with what follows, which is not broken.
-        let marked = report.replace("<div class=\"first\">", "<div class=\"first\"><h3>the chart</h3>");
+        let marked =
+            report.replace("<div class=\"first\">", "<div class=\"first\"><h3>the chart</h3>");
         assert_ne!(report, marked);
         let (_, headings) = printed(&marked, folder.path());
-        // The outline has what is below a heading before it: the conclusions, and the chart, which stand on the first page.
+        // The outline has what is below a heading before it: the conclusions, and the chart, which
+        // stand on the first page.
         let pages: Vec<usize> = headings.iter().map(|(page, _)| *page).take(2).collect();
         assert_eq!(pages, [pages[1]; 2], "{}", lang.code);
     }
@@ -200,7 +210,8 @@ fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
     let folder = tempfile::tempdir().expect("scratch");
     let mut model = rush().clone();
     for line in &mut model.lines {
-        line.label = format!("{} (RAID1, own log, innodb_buffer_pool_size 32M, read and write)", line.label);
+        line.label =
+            format!("{} (RAID1, own log, innodb_buffer_pool_size 32M, read and write)", line.label);
     }
     let found = faults(&render(&model, Format::Html, EN), Medium::Screen(390), folder.path());
     let cut: Vec<&String> = found.iter().filter(|fault| fault.contains("group")).collect();
@@ -221,9 +232,14 @@ fn a_report_takes_at_most_nine_pages_and_none_ends_with_a_heading() {
         assert_ne!(report, at_the_end);
         for (name, page, more) in [("report", report, 0), ("heading at the end", at_the_end, 2)] {
             let (pages, headings) = printed(&page, folder.path());
-            assert!((1..=PAGES_MAX + more).contains(&pages), "{name}, {}: {pages} pages", lang.code);
+            assert!(
+                (1..=PAGES_MAX + more).contains(&pages),
+                "{name}, {}: {pages} pages",
+                lang.code
+            );
             assert!(headings.len() > 5, "{name}, {}: {headings:?}", lang.code);
-            let lowest = headings.into_iter().map(|(_, height)| height).fold(f64::INFINITY, f64::min);
+            let lowest =
+                headings.into_iter().map(|(_, height)| height).fold(f64::INFINITY, f64::min);
             assert!(lowest > HEADING_AND_LINE, "{name}, {}: a heading at {lowest}", lang.code);
         }
     }
@@ -236,7 +252,7 @@ fn what_is_invalid_can_be_read_wherever_it_is_said() {
     }
     let folder = tempfile::tempdir().expect("scratch");
     let mut model = rush().clone();
-    for row in &mut model.treatments {
+    for row in &mut model.configurations {
         row.validity = Validity::Invalid;
     }
     let page = render(&model, Format::Html, EN);

@@ -6,6 +6,7 @@ mod beside;
 mod bounds;
 mod charts;
 mod damage;
+mod eligibility;
 mod faults;
 mod formats;
 mod glyphs;
@@ -15,7 +16,6 @@ mod layout;
 mod named;
 mod readable;
 mod stages;
-mod standing;
 mod steadiness;
 mod test_report;
 mod updates;
@@ -35,10 +35,12 @@ use unicode_width::UnicodeWidthStr;
 fn rush() -> &'static ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
     // Smaller than the usual one: unoptimised code takes seconds for a hundred trials.
-    MODEL.get_or_init(|| analyse(&Shape { clients: vec![1, 20, 40], blocks: 3, ..Shape::rush() }.read()))
+    MODEL.get_or_init(|| {
+        analyse(&Shape { clients: vec![1, 20, 40], blocks: 3, ..Shape::rush() }.read())
+    })
 }
 
-/// As few treatments as show everything.
+/// As few configurations as show everything.
 fn tiny() -> Shape {
     Shape { systems: 2, clients: vec![1, 8], ..Shape::small() }
 }
@@ -59,7 +61,11 @@ fn strokes(page: &str, class: &str) -> usize {
 #[test]
 fn no_warm_up_is_said_in_a_sentence_and_0_s_in_a_table() {
     let mut data = tiny().read();
-    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.warmup = Nanos(0));
+    data.run
+        .plan
+        .configurations
+        .iter_mut()
+        .for_each(|configuration| configuration.load.warmup = Nanos(0));
     let model = analyse(&data);
     assert!(render(&model, Format::Markdown, EN).contains("; no warm-up, at most"));
     let html = render(&model, Format::Html, EN);
@@ -154,7 +160,7 @@ fn the_markdown_report_reads_like_this() {
 
     Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
 
-    A treatment is one system with its settings and a number of clients; a trial measures one treatment once; a block is one pass over all of them.
+    A configuration is one system with its settings and a number of clients; a trial measures one configuration once; a block is one pass over all of them.
 
     ## What the figures say
 
@@ -337,7 +343,9 @@ fn the_markdown_report_reads_like_this() {
 fn the_csv_has_one_figure_per_line() {
     let csv = render(tiny_model(), Format::Csv, EN);
     let chosen = |line: &&str| {
-        ["scope,", "trial,MySQL,8,1,", "treatment,MySQL,8,"].iter().any(|start| line.starts_with(start))
+        ["scope,", "trial,MySQL,8,1,", "configuration,MySQL,8,"]
+            .iter()
+            .any(|start| line.starts_with(start))
     };
     assert_snapshot!(csv.lines().filter(chosen).collect::<Vec<_>>().join("\n"), @r###"
     scope,system,clients,block,trial,state,metric,unit,value,low,high,n
@@ -354,24 +362,24 @@ fn the_csv_has_one_figure_per_line() {
     trial,MySQL,8,1,b01-002,warned,unfinished,count,0,,,
     trial,MySQL,8,1,b01-002,warned,retries,count,0,,,
     trial,MySQL,8,1,b01-002,warned,lost,count,329,,,
-    treatment,MySQL,8,,,warned,throughput,transactions-per-second,960,923.451825102716,997.9946705909537,3
-    treatment,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.027565158073418,8.920920780773791,3
-    treatment,MySQL,8,,,warned,p50,milliseconds,7.230804333333334,6.8649632807276735,7.6161414371629474,3
-    treatment,MySQL,8,,,warned,p95,milliseconds,11.875668333333332,10.40915832782534,13.548789817745051,3
-    treatment,MySQL,8,,,warned,p99,milliseconds,46.42133233333334,42.22992812694292,51.02874172847374,3
-    treatment,MySQL,8,,,warned,merged-p50,milliseconds,7.225343,,,
-    treatment,MySQL,8,,,warned,merged-p70,milliseconds,8.253439,,,
-    treatment,MySQL,8,,,warned,merged-p80,milliseconds,9.035775,,,
-    treatment,MySQL,8,,,warned,merged-p90,milliseconds,10.280959,,,
-    treatment,MySQL,8,,,warned,merged-p95,milliseconds,11.968511,,,
-    treatment,MySQL,8,,,warned,merged-p99,milliseconds,45.875199,,,
-    treatment,MySQL,8,,,warned,merged-p99.9,milliseconds,65.208319,,,
-    treatment,MySQL,8,,,warned,merged-max,milliseconds,71.041023,,,
-    treatment,MySQL,8,,,warned,committed,count,14400,,,
-    treatment,MySQL,8,,,warned,failed,count,0,,,
-    treatment,MySQL,8,,,warned,unfinished,count,0,,,
-    treatment,MySQL,8,,,warned,retries,count,0,,,
-    treatment,MySQL,8,,,warned,lost,percent,6.277777777777778,,,
+    configuration,MySQL,8,,,warned,throughput,transactions-per-second,960,923.451825102716,997.9946705909537,3
+    configuration,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.027565158073418,8.920920780773791,3
+    configuration,MySQL,8,,,warned,p50,milliseconds,7.230804333333334,6.8649632807276735,7.6161414371629474,3
+    configuration,MySQL,8,,,warned,p95,milliseconds,11.875668333333332,10.40915832782534,13.548789817745051,3
+    configuration,MySQL,8,,,warned,p99,milliseconds,46.42133233333334,42.22992812694292,51.02874172847374,3
+    configuration,MySQL,8,,,warned,merged-p50,milliseconds,7.225343,,,
+    configuration,MySQL,8,,,warned,merged-p70,milliseconds,8.253439,,,
+    configuration,MySQL,8,,,warned,merged-p80,milliseconds,9.035775,,,
+    configuration,MySQL,8,,,warned,merged-p90,milliseconds,10.280959,,,
+    configuration,MySQL,8,,,warned,merged-p95,milliseconds,11.968511,,,
+    configuration,MySQL,8,,,warned,merged-p99,milliseconds,45.875199,,,
+    configuration,MySQL,8,,,warned,merged-p99.9,milliseconds,65.208319,,,
+    configuration,MySQL,8,,,warned,merged-max,milliseconds,71.041023,,,
+    configuration,MySQL,8,,,warned,committed,count,14400,,,
+    configuration,MySQL,8,,,warned,failed,count,0,,,
+    configuration,MySQL,8,,,warned,unfinished,count,0,,,
+    configuration,MySQL,8,,,warned,retries,count,0,,,
+    configuration,MySQL,8,,,warned,lost,percent,6.277777777777778,,,
     "###);
 }
 
@@ -387,7 +395,9 @@ fn reports_are_written_beside_the_run_and_replaced() {
         assert_eq!(paths, [folder.join("report.csv"), folder.join("report.txt")]);
     }
     assert!(
-        std::fs::read_to_string(folder.join("report.txt")).expect("there").contains("What the figures say")
+        std::fs::read_to_string(folder.join("report.txt"))
+            .expect("there")
+            .contains("What the figures say")
     );
     let error = write(&model, &folder.join("nowhere"), &formats, EN).expect_err("no such folder");
     assert!(error.to_string().ends_with("nowhere/report.csv"), "{error}");
@@ -411,13 +421,21 @@ fn reports_say_what_response_times_mean_in_an_open_loop() {
 #[test]
 fn trouble_is_told_in_every_report() {
     let model = rush();
-    let invalid =
-        model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one").id.clone();
+    let invalid = model
+        .trials
+        .iter()
+        .find(|trial| trial.state == TrialState::Invalid)
+        .expect("one")
+        .id
+        .clone();
     let failed = model.completeness.failed[0].trial.clone();
     for format in [Format::Text, Format::Markdown] {
         let text = render(model, format, EN);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("53 of 54 trials were measured to their end, 1 failed"), "{format:?}");
+        assert!(
+            text.contains("53 of 54 trials were measured to their end, 1 failed"),
+            "{format:?}"
+        );
         assert!(text.contains("used 95.3 % of one processor"), "{format:?}");
         assert!(text.contains(&format!("Trial {failed} (")), "{format:?}");
     }
@@ -429,14 +447,15 @@ fn trouble_is_told_in_every_report() {
 #[test]
 fn invalid_trials_are_in_no_mean_but_stay_listed() {
     let model = rush();
-    let invalid = model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one");
-    let row = &model.treatments[invalid.treatment];
+    let invalid =
+        model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one");
+    let row = &model.configurations[invalid.configuration];
     assert_eq!((row.trials_measured, row.trials_valid), (3, 2));
     assert_eq!(row.throughput.expect("others are valid").repeats, 2);
     let others: Vec<f64> = model
         .trials
         .iter()
-        .filter(|trial| trial.treatment == invalid.treatment && trial.id != invalid.id)
+        .filter(|trial| trial.configuration == invalid.configuration && trial.id != invalid.id)
         .map(|trial| trial.figures.as_ref().expect("measured").throughput)
         .collect();
     let mean = others.iter().sum::<f64>() / 2.0;
@@ -445,21 +464,31 @@ fn invalid_trials_are_in_no_mean_but_stay_listed() {
 }
 
 #[test]
-fn a_treatments_books_are_the_sums_of_its_trials() {
+fn a_configurations_counters_are_the_sums_of_its_trials() {
     let model = rush();
-    for (index, row) in model.treatments.iter().enumerate() {
-        let trials = model.trials.iter().filter(|trial| trial.treatment == index);
-        let valid = trials.clone().filter(|it| matches!(it.state, TrialState::Valid | TrialState::Warned));
-        let committed = valid.filter_map(|trial| Some(trial.figures.as_ref()?.committed)).sum::<u64>();
+    for (index, row) in model.configurations.iter().enumerate() {
+        let trials = model.trials.iter().filter(|trial| trial.configuration == index);
+        let valid =
+            trials.clone().filter(|it| matches!(it.state, TrialState::Valid | TrialState::Warned));
+        let committed =
+            valid.filter_map(|trial| Some(trial.figures.as_ref()?.committed)).sum::<u64>();
         // What an invalid trial committed is in no figure, and so not in their number either.
-        assert_eq!((row.committed, row.committed), (committed, row.merged.map_or(0, |it| it.count)));
+        assert_eq!(
+            (row.committed, row.committed),
+            (committed, row.merged.map_or(0, |it| it.count))
+        );
         let figures: Vec<_> = trials.filter_map(|trial| trial.figures.as_ref()).collect();
         assert_eq!(row.retries, figures.iter().map(|figures| figures.retries).sum::<Option<u64>>());
-        assert_eq!(row.retries, Some(row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>()));
+        assert_eq!(
+            row.retries,
+            Some(row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>())
+        );
         assert_eq!(row.trials_measured as usize, figures.len());
     }
     for table in &model.statements {
-        let merged = model.treatments[table.treatment].merged.expect("valid trials have transactions");
+        let merged = model.configurations[table.configuration]
+            .merged
+            .expect("valid trials have transactions");
         assert_eq!(table.transaction.ok, merged.count);
         for statement in &table.statements {
             assert!(statement.latency.expect("measured").count <= statement.ok);
@@ -479,11 +508,9 @@ fn two_blocks_give_figures_and_no_verdict() {
     );
     assert!(!text.contains("MySQL is worse"), "{text}");
     let markdown = render(&model, Format::Markdown, EN);
-    assert!(
-        markdown
-            .lines()
-            .any(|line| line.starts_with("| MySQL : MariaDB | throughput |") && line.ends_with("| - |"))
-    );
+    assert!(markdown.lines().any(
+        |line| line.starts_with("| MySQL : MariaDB | throughput |") && line.ends_with("| - |")
+    ));
 }
 
 #[test]
@@ -501,8 +528,8 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
         .map(|line| {
             let line = if line.contains("9.7.0\",\"x\"") {
                 line.replace(
-                    "\"findings\":[",
-                    "\"findings\":[{\"finding\":\"cut-short\",\"reason\":\"it died\"},",
+                    "\"warnings\":[",
+                    "\"warnings\":[{\"warning\":\"cut-short\",\"reason\":\"it died\"},",
                 )
             } else {
                 line.to_owned()
@@ -512,10 +539,18 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
         .collect();
     std::fs::write(&events, changed).expect("written");
     let model: ReportModel = load(&folder).expect("readable");
-    assert!(model.comparisons.iter().all(|comparison| comparison.effect.verdict == Some(Verdict::Invalid)));
+    assert!(
+        model
+            .comparisons
+            .iter()
+            .all(|comparison| comparison.effect.verdict == Some(Verdict::Invalid))
+    );
     let text = render(&model, Format::Text, EN).replace("\n  ", " ");
     assert!(text.contains("MySQL cannot be compared with MariaDB at 1 and 8 clients"), "{text}");
-    assert!(text.contains("Most often: The trial stopped before its stop rule was met: it died"), "{text}");
+    assert!(
+        text.contains("Most often: The trial stopped before its stop rule was met: it died"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -539,9 +574,13 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
     assert!(!levels.iter().any(is_system) && !levels.is_empty());
     assert_eq!(everything.len(), systems.len() + levels.len());
     let plan = Plan { compare: Some(Compare::Factor(0)), ..shape.plan() };
-    std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data")).expect("written");
+    std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data"))
+        .expect("written");
     let text = render(&load(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ");
-    assert!(text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "), "{text}");
+    assert!(
+        text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -550,7 +589,7 @@ fn a_remedy_is_set_off_from_the_reason_of_what_failed() {
     let reason = |of: &str| format!("no room for {of}\nhint: make some");
     model.completeness.failed.push(dyno_analysis::model::FailedTrial {
         trial: "b01-001".to_owned(),
-        treatment: 0,
+        configuration: 0,
         reason: reason("it"),
     });
     model.provenance.systems[0].failure = Some(reason("them"));
@@ -569,7 +608,7 @@ fn titles_and_server_messages_cannot_command_a_terminal_or_add_lines() {
     model.lines[0].label = "Maria\u{9b}2JDB".to_owned();
     model.completeness.failed.push(dyno_analysis::model::FailedTrial {
         trial: "b01-001".to_owned(),
-        treatment: 0,
+        configuration: 0,
         reason: "access denied for \u{1b}]0;owned\u{7}\n* a line".to_owned(),
     });
     for format in [Format::Text, Format::Markdown] {

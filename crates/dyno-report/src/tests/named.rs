@@ -13,8 +13,13 @@ fn named() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
         let time = Bounded::value(3e6);
-        let response =
-            ResponseSummary { count: 2_000, mean: time, p95: time, p99: time, ..ResponseSummary::default() };
+        let response = ResponseSummary {
+            count: 2_000,
+            mean: time,
+            p95: time,
+            p99: time,
+            ..ResponseSummary::default()
+        };
         let transactions = |name: &str, rate: f64| NamedTransactions {
             name: name.to_owned(),
             think: None,
@@ -35,7 +40,7 @@ fn named() -> ReportModel {
         measure: LimitMeasure::P99,
         value: 20.0,
         part: Some(LimitPart::Transaction("pay".to_owned())),
-        treatments: vec![0],
+        configurations: vec![0],
         aborts: false,
     };
     // As it lies in the plan of a run.
@@ -54,24 +59,29 @@ fn a_report_has_the_figures_of_the_transactions_of_each_name() {
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Transactions by name\n"), "{text}");
     let cells = |name: &str| -> Vec<String> {
-        let line = text.lines().find(|line| line.split_whitespace().nth(1) == Some(name)).expect("its line");
+        let line = text
+            .lines()
+            .find(|line| line.split_whitespace().nth(1) == Some(name))
+            .expect("its line");
         line.split_whitespace().skip(2).map(str::to_owned).collect()
     };
-    let trials = u64::from(model.treatments[0].trials_valid);
+    let trials = u64::from(model.configurations[0].trials_valid);
     let number = |each: u64| dyno_analysis::figures::group(&(each * trials).to_string());
     assert_eq!(cells("read"), ["900", "3.00", "3.00", "3.00", &number(500), "0", "0"]);
     assert_eq!(cells("pay"), ["100", "3.00", "3.00", "3.00", &number(493), &number(7), "0"]);
     assert!(text.contains("p99 < 20 ms (pay)"), "{text}");
     let sheet = render(&model, Format::Csv, EN);
     let lines = sheet.lines().filter(|line| {
-        line.starts_with("transaction,") && line.contains(",throughput@pay,transactions-per-second,100,")
+        line.starts_with("transaction,")
+            && line.contains(",throughput@pay,transactions-per-second,100,")
     });
-    assert_eq!(lines.count(), model.treatments.len(), "{sheet}");
+    assert_eq!(lines.count(), model.configurations.len(), "{sheet}");
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("id=\"transactions\"") && page.contains("href=\"#transactions\""));
-    let json: serde_json::Value = serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
     assert_eq!(json["limits"][0]["transaction"], "pay");
-    assert_eq!(json["transactions"].as_array().map(Vec::len), Some(2 * model.treatments.len()));
+    assert_eq!(json["transactions"].as_array().map(Vec::len), Some(2 * model.configurations.len()));
 }
 
 #[test]
@@ -79,7 +89,8 @@ fn every_language_and_form_has_the_part_on_transactions() {
     let model = named();
     for lang in LANGUAGES {
         let heading = crate::messages::headings::TRANSACTIONS.text(lang);
-        let note: String = crate::messages::notes::NOTE_TRANSACTIONS.text(lang).chars().take(12).collect();
+        let note: String =
+            crate::messages::notes::NOTE_TRANSACTIONS.text(lang).chars().take(12).collect();
         for format in [Format::Text, Format::Markdown, Format::Html] {
             let report = render(&model, format, lang);
             assert!(report.contains(heading), "{}: {report}", lang.code);

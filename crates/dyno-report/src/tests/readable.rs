@@ -1,4 +1,5 @@
-//! What readers of real reports met: tables wider than a terminal, tables without a figure, sentences that say a thing twice.
+//! What readers of real reports met: tables wider than a terminal, tables without a figure,
+//! sentences that say a thing twice.
 
 use super::growth::at;
 use super::*;
@@ -36,7 +37,10 @@ fn a_comparison_without_a_figure_has_no_row_and_a_table_of_such_rows_is_a_senten
     let mut one_less = model.clone();
     one_less.comparisons[0].effect.ratio = None;
     let rows = |model: &ReportModel| crate::tables::comparisons(model, EN).rows();
-    assert_eq!((rows(&one_less), rows(&model)), (model.comparisons.len() - 1, model.comparisons.len()));
+    assert_eq!(
+        (rows(&one_less), rows(&model)),
+        (model.comparisons.len() - 1, model.comparisons.len())
+    );
     for lang in LANGUAGES {
         for format in [Format::Html, Format::Markdown] {
             let report = render(&without_ratios(), format, lang);
@@ -52,9 +56,13 @@ fn a_comparison_without_a_figure_has_no_row_and_a_table_of_such_rows_is_a_senten
 #[test]
 fn a_caption_speaks_of_intervals_where_there_are_some() {
     let one = render(&analyse(&Shape { blocks: 1, ..tiny() }.read()), Format::Html, EN);
-    assert!(one.contains("Markers are ratios of one block") && !one.contains("bars their intervals"));
+    assert!(
+        one.contains("Markers are ratios of one block") && !one.contains("bars their intervals")
+    );
     let more = render(tiny_model(), Format::Html, EN);
-    assert!(more.contains("bars their intervals") && !more.contains("Markers are ratios of one block"));
+    assert!(
+        more.contains("bars their intervals") && !more.contains("Markers are ratios of one block")
+    );
 }
 
 #[test]
@@ -62,7 +70,8 @@ fn names_of_pairs_stand_once_over_their_rows() {
     let html = render(tiny_model(), Format::Html, EN);
     let from = html.find("<section id=\"comparisons\"").expect("the section");
     let section = &html[from..from + html[from..].find("</section>").expect("its end")];
-    let table = &section[section.find("<table class=\"sortable short stacked\"").expect("the table")..];
+    let table =
+        &section[section.find("<table class=\"sortable short stacked\"").expect("the table")..];
     assert_eq!(table.matches("MySQL against MariaDB").count(), 1, "{table}");
     assert!(table.contains("style=\"--t0:'metric';--t1:'clients';--t2:'n';"), "{table}");
 }
@@ -82,7 +91,10 @@ fn a_load_without_warm_up_is_told_as_such() {
 #[test]
 fn systems_whose_names_have_commas_are_parted_by_semicolons() {
     let mut model = tiny_model().clone();
-    assert!(render(&model, Format::Text, EN).contains("Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0."));
+    assert!(
+        render(&model, Format::Text, EN)
+            .contains("Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.")
+    );
     "MariaDB, killed".clone_into(&mut model.provenance.systems[0].name);
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Systems: MariaDB, killed 11.8.2-MariaDB; MySQL 9.7.0."), "{text}");
@@ -103,7 +115,7 @@ fn a_replicas_version_is_said_in_the_language() {
 fn a_growing_table_seen_in_one_interval_has_no_course_and_no_figure_twice() {
     let model = analyse(&grown_run(3));
     let told = |slowest, fastest, last, lang| {
-        let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest, last };
+        let course = Conclusion::GrowthCourse { configuration: 0, fastest, slowest, last };
         conclusion::sentence(&model, &course, lang)
     };
     for lang in LANGUAGES {
@@ -124,19 +136,22 @@ fn rows_of_data_lost_are_shown_and_printed_where_the_table_of_all_is_folded() {
     let mut model = analyse(&Shape { clients: vec![20], blocks: 1, ..Shape::rush() }.read());
     let is_lost = |model: &ReportModel| crate::tables::losses(model).rows();
     let lost = is_lost(&model);
-    assert!(lost > 0 && lost < model.treatments.len(), "{lost}");
+    assert!(lost > 0 && lost < model.configurations.len(), "{lost}");
     let heading = page::PAGE_AUDIT_LOST.text(EN);
     assert!(!render(&model, Format::Html, EN).contains(heading), "the table of all is short");
     // As many more that lost nothing as make it long.
-    let intact = model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
-    let intact = model.treatments[intact.expect("one").treatment].clone();
-    let audit = model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
+    let intact =
+        model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
+    let intact = model.configurations[intact.expect("one").configuration].clone();
+    let audit =
+        model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
     let audit = audit.expect("one").clone();
     for _ in 0..25 {
-        model
-            .audits
-            .push(dyno_analysis::model::AuditRow { treatment: model.treatments.len(), ..audit.clone() });
-        model.treatments.push(intact.clone());
+        model.audits.push(dyno_analysis::model::AuditRow {
+            configuration: model.configurations.len(),
+            ..audit.clone()
+        });
+        model.configurations.push(intact.clone());
     }
     let html = render(&model, Format::Html, EN);
     let after = &html[html.find(heading).expect("the heading")..];
@@ -147,15 +162,21 @@ fn rows_of_data_lost_are_shown_and_printed_where_the_table_of_all_is_folded() {
 
 #[test]
 fn every_form_tells_the_questions_that_are_decided_first() {
-    let shape =
-        Shape { variants: vec!["read-modify-write", "in-place"], clients: vec![4, 64], ..Shape::small() };
+    let shape = Shape {
+        variants: vec!["read-modify-write", "in-place"],
+        clients: vec![4, 64],
+        ..Shape::small()
+    };
     let mut data = shape.read();
     for (at, trial) in data.run.plan.trials.iter().enumerate() {
-        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
-        let treatment = &data.run.plan.treatments[trial.treatment];
-        let variant = if treatment.levels[0] == "in-place" { 0.8 } else { 1.0 };
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else {
+            continue;
+        };
+        let configuration = &data.run.plan.configurations[trial.configuration];
+        let variant = if configuration.levels[0] == "in-place" { 0.8 } else { 1.0 };
         // Which system is better depends on the block.
-        let system = if treatment.system == 0 { 1.0 } else { [1.5, 0.7, 1.1][trial.block as usize % 3] };
+        let system =
+            if configuration.system == 0 { 1.0 } else { [1.5, 0.7, 1.1][trial.block as usize % 3] };
         record.work = Some(1_000.0 * variant * system * (1.0 + 0.002 * (at % 3) as f64));
     }
     let model = analyse(&data);
@@ -168,7 +189,10 @@ fn every_form_tells_the_questions_that_are_decided_first() {
         let (_, said) = report.split_once(from).unwrap_or_else(|| panic!("{report}"));
         let (decided, open) = (said.find("fewer transactions"), said.find("It cannot be said"));
         // The page has open questions in its table only.
-        assert!(decided.is_some() && open.is_none_or(|open| decided < Some(open)), "{format:?}: {said}");
+        assert!(
+            decided.is_some() && open.is_none_or(|open| decided < Some(open)),
+            "{format:?}: {said}"
+        );
         assert_eq!(open.is_some(), format != Format::Html, "{format:?}: {said}");
     }
 }

@@ -17,10 +17,12 @@ fn staged(by: LoadBy) -> ReportModel {
         name: name.to_owned(),
         segments: vec![Segment { length: Nanos(length * SECOND), from, to }],
     };
-    for treatment in &mut data.run.plan.treatments {
-        treatment.load.spacing = Spacing::Even;
-        treatment.load.stages =
-            Some(Stages { by, stages: vec![stage("calm", 1, 2.0, 2.0), stage("storm", 2, 2.0, 9_000.0)] });
+    for configuration in &mut data.run.plan.configurations {
+        configuration.load.spacing = Spacing::Even;
+        configuration.load.stages = Some(Stages {
+            by,
+            stages: vec![stage("calm", 1, 2.0, 2.0), stage("storm", 2, 2.0, 9_000.0)],
+        });
     }
     each_record(&mut data.run, |_, record| {
         let time = Bounded { nanos: 3e6, is_bound: false };
@@ -46,24 +48,28 @@ fn a_report_says_of_each_stage_what_was_offered_and_what_came_of_it() {
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Stages of the load\n"), "{text}");
     let cells = |name: &str| -> Vec<String> {
-        let line = text.lines().find(|line| line.split_whitespace().nth(1) == Some(name)).expect("its line");
+        let line = text
+            .lines()
+            .find(|line| line.split_whitespace().nth(1) == Some(name))
+            .expect("its line");
         line.split_whitespace().skip(2).map(str::to_owned).collect()
     };
-    let lost = (7 * model.treatments[0].trials_valid).to_string();
+    let lost = (7 * model.configurations[0].trials_valid).to_string();
     assert_eq!(cells("calm"), ["1.00", "2.00", "300", "3.00", "3.00", "3.00", "0"]);
     assert_eq!(cells("storm"), ["2.00", "4,501", "700", "3.00", "3.00", "3.00", lost.as_str()]);
 
     let sheet = render(&model, Format::Csv, EN);
-    for (figure, value) in [("throughput@storm,transactions-per-second", "700"), ("length@calm,seconds", "1")]
+    for (figure, value) in
+        [("throughput@storm,transactions-per-second", "700"), ("length@calm,seconds", "1")]
     {
-        let lines = sheet
-            .lines()
-            .filter(|line| line.starts_with("stage,") && line.contains(&format!(",{figure},{value},")));
-        assert_eq!(lines.count(), model.treatments.len(), "{figure}: {sheet}");
+        let lines = sheet.lines().filter(|line| {
+            line.starts_with("stage,") && line.contains(&format!(",{figure},{value},"))
+        });
+        assert_eq!(lines.count(), model.configurations.len(), "{figure}: {sheet}");
     }
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("id=\"stages\"") && page.contains("href=\"#stages\""));
-    // In the main part and in each treatment's own, each in two widths.
+    // In the main part and in each configuration's own, each in two widths.
     assert_eq!(strokes(&page, "stage"), 4 * model.timelines.len(), "the end of the first stage");
     assert_eq!(strokes(&page, "offered"), 4 * model.timelines.len());
     assert!(page.contains("the rate of each stage (at equal distances)"));
@@ -85,7 +91,8 @@ fn every_language_and_form_has_the_part_on_stages() {
     let model = staged(LoadBy::Rate);
     for lang in LANGUAGES {
         let heading = crate::messages::headings::STAGES.text(lang);
-        let note: String = crate::messages::notes::NOTE_STAGES.text(lang).chars().take(12).collect();
+        let note: String =
+            crate::messages::notes::NOTE_STAGES.text(lang).chars().take(12).collect();
         for format in [Format::Text, Format::Markdown, Format::Html] {
             let report = render(&model, format, lang);
             assert!(report.contains(heading), "{}: {report}", lang.code);

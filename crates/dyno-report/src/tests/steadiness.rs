@@ -1,18 +1,25 @@
-//! Timelines that are steady, warm up, drift or are too short, from the timeline to every form of the report.
+//! Timelines that are steady, warm up, drift or are too short, from the timeline to every form of
+//! the report.
 
 use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{ReportModel, TrialState, Validity};
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{Metric, StopRule};
+use dyno_model::warning::{Severity, Warning};
 use dyno_store::fixture::Shape;
 use dyno_store::{RunData, TimelineLine, TrialOutcome};
 
-/// A run of one treatment in two blocks, whose trials commit so many transactions in each interval.
+/// A run of one configuration in two blocks, whose trials commit so many transactions in each
+/// interval.
 fn run(intervals: usize, length_s: f64, committed: impl Fn(f64) -> f64) -> RunData {
-    let shape =
-        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 2, ..Shape::small() };
+    let shape = Shape {
+        systems: 1,
+        variants: vec!["in-place"],
+        clients: vec![8],
+        blocks: 2,
+        ..Shape::small()
+    };
     let mut data = shape.read();
     for trial in data.trials.values_mut() {
         // An interval of warm-up that must not count.
@@ -25,8 +32,8 @@ fn run(intervals: usize, length_s: f64, committed: impl Fn(f64) -> f64) -> RunDa
         });
         trial.timeline = std::iter::once(warm_up).chain(window).collect();
     }
-    for treatment in &mut data.run.plan.treatments {
-        treatment.load.stop = StopRule::Transactions(1000);
+    for configuration in &mut data.run.plan.configurations {
+        configuration.load.stop = StopRule::Transactions(1000);
     }
     data
 }
@@ -46,15 +53,16 @@ fn line(start_s: f64, length_s: f64, committed: f64) -> TimelineLine {
 }
 
 /// What a report doubts of its trials' steadiness.
-fn doubts(model: &ReportModel) -> Vec<Finding> {
-    let all = model.findings.iter().map(|row| row.finding.clone());
-    all.filter(|finding| matches!(finding, Finding::WarmUpLeft { .. } | Finding::Drift { .. })).collect()
+fn warnings(model: &ReportModel) -> Vec<Warning> {
+    let all = model.warnings.iter().map(|row| row.warning.clone());
+    all.filter(|warning| matches!(warning, Warning::WarmUpLeft { .. } | Warning::Drift { .. }))
+        .collect()
 }
 
 #[test]
 fn a_steady_trial_is_judged_and_not_doubted() {
     let model = analyse(&run(60, 1.0, |_| 1000.0));
-    assert_eq!(doubts(&model), []);
+    assert_eq!(warnings(&model), []);
     let found = model.trials[0].steadiness.expect("long enough");
     assert_eq!(found.seconds, 60);
     assert!(!found.throughput.has_warm_up && !found.throughput.drifts, "{found:?}");
@@ -66,23 +74,25 @@ fn a_steady_trial_is_judged_and_not_doubted() {
 #[test]
 fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     let model = analyse(&run(60, 1.0, |at| if at < 10.0 { 400.0 } else { 1000.0 }));
-    let found = doubts(&model);
-    let [Finding::WarmUpLeft { metric: Metric::Throughput, seconds, share }] = found[..] else {
+    let found = warnings(&model);
+    let [Warning::WarmUpLeft { metric: Metric::Throughput, seconds, share }] = found[..] else {
         panic!("{found:?}")
     };
     // 10 of 60 seconds with 600 of 1000 missing.
     assert!(seconds == 10.0 && (share + 0.1).abs() < 0.01, "{seconds} {share}");
     assert_eq!(model.trials[0].state, TrialState::Warned);
-    assert_eq!(model.treatments[0].validity, Validity::Warned);
-    assert!(model.trials[0].findings.contains(&found[0]));
-    let row = model.findings.iter().find(|row| row.finding == found[0]).expect("a row");
+    assert_eq!(model.configurations[0].validity, Validity::Warned);
+    assert!(model.trials[0].warnings.contains(&found[0]));
+    let row = model.warnings.iter().find(|row| row.warning == found[0]).expect("a row");
     assert_eq!((row.severity, row.trials.len()), (Severity::Warning, 2));
-    let sentence = "A window began with a warm-up of about 10.0 s, which changed its throughput by -10";
+    let sentence =
+        "A window began with a warm-up of about 10.0 s, which changed its throughput by -10";
     for format in [Format::Text, Format::Markdown, Format::Html, Format::Json] {
         let text = render(&model, format, EN);
         let text = text.replace("<span class=\"w\">", "").replace("</span>", "");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let expected = if format == Format::Json { r#""finding": "warm-up-left""# } else { sentence };
+        let expected =
+            if format == Format::Json { r#""warning": "warm-up-left""# } else { sentence };
         assert!(text.contains(expected), "{format:?}: {text}");
     }
     let json = render(&model, Format::Json, EN);
@@ -94,8 +104,10 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
 #[test]
 fn a_drift_is_told_with_its_direction() {
     let falling = analyse(&run(120, 1.0, |at| 1000.0 - at));
-    let found = doubts(&falling);
-    let [Finding::Drift { metric: Metric::Throughput, share }] = found[..] else { panic!("{found:?}") };
+    let found = warnings(&falling);
+    let [Warning::Drift { metric: Metric::Throughput, share }] = found[..] else {
+        panic!("{found:?}")
+    };
     assert!((share + 120.0 / 940.0).abs() < 0.01, "{share}");
     let text = render(&falling, Format::Text, EN);
     assert!(text.contains("throughput fell by"), "{text}");
@@ -111,9 +123,9 @@ fn where_throughput_is_given_response_times_are_judged() {
             line.latency_ms = Some([8.0 + line.start_s / 100.0; 5]);
         }
     }
-    let found = doubts(&analyse(&data));
+    let found = warnings(&analyse(&data));
     assert!(
-        matches!(found[..], [Finding::Drift { metric: Metric::MeanMs, share }] if share > 0.1),
+        matches!(found[..], [Warning::Drift { metric: Metric::MeanMs, share }] if share > 0.1),
         "{found:?}"
     );
 }
@@ -121,18 +133,18 @@ fn where_throughput_is_given_response_times_are_judged() {
 #[test]
 fn too_short_a_trial_is_not_judged() {
     let model = analyse(&run(39, 1.0, |at| 1000.0 - 10.0 * at));
-    assert_eq!((doubts(&model).len(), model.trials[0].steadiness), (0, None));
+    assert_eq!((warnings(&model).len(), model.trials[0].steadiness), (0, None));
     assert!(!render(&model, Format::Json, EN).contains("steadiness"), "as before");
     assert!(!render(&model, Format::Markdown, EN).contains("steady state"));
     // The runs of the fixture are as short as smoke runs.
-    assert_eq!(doubts(&analyse(&Shape::rush().read())), []);
+    assert_eq!(warnings(&analyse(&Shape::rush().read())), []);
 }
 
 #[test]
 fn intervals_shorter_than_a_second_are_put_together_and_longer_ones_are_not_judged() {
     let model = analyse(&run(240, 0.25, |at| if at < 10.0 { 400.0 } else { 1000.0 }));
     assert_eq!(model.trials[0].steadiness.expect("a minute").seconds, 60);
-    assert_eq!(doubts(&model).len(), 1);
+    assert_eq!(warnings(&model).len(), 1);
     assert_eq!(analyse(&run(60, 10.0, |at| 1000.0 - at)).trials[0].steadiness, None);
 }
 
@@ -140,15 +152,16 @@ fn intervals_shorter_than_a_second_are_put_together_and_longer_ones_are_not_judg
 fn trials_that_are_meant_to_change_are_not_judged() {
     for stop in [StopRule::Rows(1_000_000), StopRule::TransactionsPerClient(10)] {
         let mut data = run(120, 1.0, |at| 1000.0 - at);
-        for treatment in &mut data.run.plan.treatments {
-            treatment.load.stop = stop;
+        for configuration in &mut data.run.plan.configurations {
+            configuration.load.stop = stop;
         }
         assert_eq!(analyse(&data).trials[0].steadiness, None, "{stop:?}");
     }
     let mut data = run(120, 1.0, |at| 1000.0 - at);
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { panic!("measured") };
-        record.growth = Some(dyno_model::catalog::Growth { rows_before: 0, rows_per_transaction: 1 });
+        record.growth =
+            Some(dyno_model::catalog::Growth { rows_before: 0, rows_per_transaction: 1 });
     }
     assert_eq!(analyse(&data).trials[0].steadiness, None);
 }

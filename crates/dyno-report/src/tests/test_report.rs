@@ -5,8 +5,8 @@ use crate::messages::{EN, LANGUAGES};
 use crate::{Format, test_report};
 use dyno_analysis::analyse;
 use dyno_analysis::model::ReportModel;
-use dyno_model::finding::Finding;
 use dyno_model::front::{FrontMatter, Revision};
+use dyno_model::warning::Warning;
 use dyno_store::{RunData, TrialOutcome};
 
 fn front() -> FrontMatter {
@@ -61,7 +61,10 @@ fn it_has_the_sections_that_agencies_have_in_their_order() {
     data.run.plan.front = None;
     let report = markdown(&data);
     assert_eq!(headings(&report)[0], "1. Purpose");
-    assert!(report.contains(&data.run.plan.description), "the spec's description is the purpose: {report}");
+    assert!(
+        report.contains(&data.run.plan.description),
+        "the spec's description is the purpose: {report}"
+    );
 }
 
 #[test]
@@ -69,14 +72,15 @@ fn every_test_has_its_commands_and_one_without_valid_repeats_says_so() {
     let mut data = tiny().read();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        if record.trial.treatment == 0 {
-            record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+        if record.trial.configuration == 0 {
+            record.warnings.push(Warning::GeneratorBusy { share: 0.95 });
         }
     }
     let report = markdown(&data);
-    let columns = "| statement | NUM | failed | mean | sd | min | p50 | p70 | p80 | p90 | p95 | max |";
-    let treatments = data.run.plan.treatments.len();
-    assert_eq!(report.matches(columns).count(), treatments - 1, "{report}");
+    let columns =
+        "| statement | NUM | failed | mean | sd | min | p50 | p70 | p80 | p90 | p95 | max |";
+    let configurations = data.run.plan.configurations.len();
+    assert_eq!(report.matches(columns).count(), configurations - 1, "{report}");
     assert_eq!(report.matches("No valid repeat: this test has no figures.").count(), 1, "{report}");
 }
 

@@ -1,4 +1,5 @@
-//! Updates that were acknowledged and are not in the data, or the other way round, are told as they are.
+//! Updates that were acknowledged and are not in the data, or the other way round, are told as they
+//! are.
 
 use super::*;
 
@@ -12,7 +13,9 @@ fn a_throughput_beside_a_failed_audit_says_so() {
         "{text}"
     );
     assert!(
-        text.contains("But the audit found that not all of the work counted here was kept by MySQL."),
+        text.contains(
+            "But the audit found that not all of the work counted here was kept by MySQL."
+        ),
         "{text}"
     );
 }
@@ -60,7 +63,11 @@ fn more_in_the_data_than_was_acknowledged_is_not_told_as_work_that_was_not_kept(
         }
     });
     assert!(text.contains("18 updates at 1 and 8 clients that were never acknowledged"), "{text}");
-    let sentence = "But the audit found more in the data of MariaDB than follows from the work counted here.";
+    let sentence =
+        "But the audit found more in the data of MariaDB than follows from the work counted here.";
     assert!(text.contains(sentence), "{text}");
-    assert!(!text.contains("No acknowledged update was lost") && !text.contains("was kept by"), "{text}");
+    assert!(
+        !text.contains("No acknowledged update was lost") && !text.contains("was kept by"),
+        "{text}"
+    );
 }

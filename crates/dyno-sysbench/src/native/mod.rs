@@ -1,8 +1,8 @@
-//! Bundled scripts run by dyno's own workloads instead of Lua: the same statements, counted the same, for a fraction of the
-//! processor time and memory.
+//! Bundled scripts run by dyno's own workloads instead of Lua: the same statements, counted the
+//! same, for a fraction of the processor time and memory.
 //!
-//! What the native workloads cannot express (an empty table, an odd combination of options) is left to the bundled script in Lua,
-//! which can.
+//! What the native workloads cannot express (an empty table, an odd combination of options) is left
+//! to the bundled script in Lua, which can.
 
 pub(crate) mod prepare;
 
@@ -14,8 +14,8 @@ use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, Workload
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
-/// The native workload that does what the bundled script of this name does with these options; `None` when there is none, or when it cannot do what the
-/// options ask.
+/// The native workload that does what the bundled script of this name does with these options;
+/// `None` when there is none, or when it cannot do what the options ask.
 pub(crate) fn native(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Native> {
     let setting = Setting { engine, clients: options.general.threads, seed };
     Native::build(&plan(script, options)?, setting).ok()
@@ -35,8 +35,8 @@ fn plan(script: &str, options: &Options) -> Option<WorkloadPlan> {
     Some(WorkloadPlan::new(script, resolved))
 }
 
-/// Every option of the workload with the value that the user gave for it; `None` when one is out of the workload's range.
-/// Options have the same names on both sides.
+/// Every option of the workload with the value that the user gave for it; `None` when one is out of
+/// the workload's range. Options have the same names on both sides.
 fn resolve(description: &WorkloadDescription, options: &Options) -> Option<WorkloadOptions> {
     let mut resolved = description.defaults();
     for option in &description.options {
@@ -83,15 +83,24 @@ mod tests {
             help: String::new(),
         };
         options
-            .declare(&[number("table_size", 10_000.0), number("tables", 1.0), number("point_selects", 10.0)])
+            .declare(&[
+                number("table_size", 10_000.0),
+                number("tables", 1.0),
+                number("point_selects", 10.0),
+            ])
             .expect("only declared options are given");
         options
     }
 
     #[test]
     fn options_of_the_command_line_reach_the_workload() {
-        let options =
-            declared(&["oltp_read_write", "--table-size=250.9", "--tables=3", "--rand-type=pareto", "run"]);
+        let options = declared(&[
+            "oltp_read_write",
+            "--table-size=250.9",
+            "--tables=3",
+            "--rand-type=pareto",
+            "run",
+        ]);
         let plan = plan("oltp_read_write", &options).expect("it is native");
         assert_eq!(plan.options.count("table_size"), 250);
         assert_eq!(plan.options.count("tables"), 3);

@@ -1,10 +1,11 @@
-//! `prepare` of a bundled script: tables made and filled as the script makes and fills them, by the engine's bulk path.
+//! `prepare` of a bundled script: tables made and filled as the script makes and fills them, by the
+//! engine's bulk path.
 //!
-//! As in sysbench the threads divide the tables among them, a table that exists already is an error, and the same lines are
-//! printed. Unlike there, several connections fill one table when there are more of them than tables, and the data follow from
-//! `--rand-seed`.
+//! As in sysbench the threads divide the tables among them, a table that exists already is an
+//! error, and the same lines are printed. Unlike there, several connections fill one table when
+//! there are more of them than tables, and the data follow from `--rand-seed`.
 
-use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::loading::{Loading, load_table};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::failure::OperationFailure;
@@ -12,7 +13,8 @@ use dyno_model::target::Target;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
-/// Connections that fill tables at the same time, at least: one alone leaves the server waiting for the client's next packet.
+/// Connections that fill tables at the same time, at least: one alone leaves the server waiting for
+/// the client's next packet.
 const CONNECTIONS_MIN: usize = 4;
 
 /// Why tables could not be made.
@@ -38,7 +40,8 @@ pub(crate) struct Preparation<'a> {
 /// Makes, fills and indexes all tables.
 ///
 /// # Errors
-/// The first thing that the server refused. Tables made so far stay, as they do in sysbench, so that the user may look at them.
+/// The first thing that the server refused. Tables made so far stay, as they do in sysbench, so
+/// that the user may look at them.
 pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError> {
     let tables = preparation.data.tables();
     let threads = (preparation.threads as usize).clamp(1, tables.len().max(1));
@@ -50,7 +53,8 @@ pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError>
             scope.spawn(move || {
                 let own = tables.iter().enumerate().skip(thread).step_by(threads);
                 for (number, table) in own.take_while(|_| failed.get().is_none()) {
-                    if let Err(error) = make_table(preparation, thread, number, table, connections) {
+                    if let Err(error) = make_table(preparation, thread, number, table, connections)
+                    {
                         // Only the first is told.
                         let _ = failed.set(error);
                     }
@@ -71,7 +75,7 @@ fn make_table(
     let target = &preparation.targets[thread % preparation.targets.len()];
     let name = &table.name;
     let plain = |failure| PrepareError { failure, statement: None };
-    let io = Io::Patient(Patience::endless());
+    let io = Io::WithTimeout(TimeoutPolicy::endless());
     let mut connection = block_on(Connection::connect(target, &io)).map_err(plain)?;
     (preparation.say)(&format!("Creating table '{name}'..."));
     block_on(connection.query(&table.create, &mut Discard))
@@ -80,8 +84,12 @@ fn make_table(
     if table.rows > 0 {
         (preparation.say)(&format!("Inserting {} records into '{name}'", table.rows));
     }
-    let loading =
-        Loading { trial: "prepare", target, data: preparation.data, interrupts: preparation.interrupts };
+    let loading = Loading {
+        trial: "prepare",
+        target,
+        data: preparation.data,
+        interrupts: preparation.interrupts,
+    };
     let is_indexed = !table.indexes.is_empty();
     load_table(&loading, number, table, connections, || {
         if is_indexed {

@@ -1,4 +1,5 @@
-//! The words of a command line, without knowing any option: `--name[=value]` and positionals in any order.
+//! The words of a command line, without knowing any option: `--name[=value]` and positionals in any
+//! order.
 
 use super::definition::underscored;
 use super::error::OptionError;
@@ -58,7 +59,9 @@ impl Positionals {
     pub(crate) fn take(&mut self, word: String) -> Result<(), OptionError> {
         let place = if self.script.is_none() { &mut self.script } else { &mut self.command };
         if place.is_some() {
-            return Err(OptionError::Argument(format!("Unrecognized command line argument: {word}")));
+            return Err(OptionError::Argument(format!(
+                "Unrecognized command line argument: {word}"
+            )));
         }
         *place = Some(word);
         Ok(())

@@ -1,5 +1,5 @@
-//! Config files: `name=value` on a line. Names are trimmed, lines that begin with `#`, `;` or `[` are passed over, a
-//! value ends at a blank or `#` unless it is quoted.
+//! Config files: `name=value` on a line. Names are trimmed, lines that begin with `#`, `;` or `[`
+//! are passed over, a value ends at a blank or `#` unless it is quoted.
 
 use super::arguments::Argument;
 use super::definition::underscored;

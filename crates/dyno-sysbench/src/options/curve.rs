@@ -10,7 +10,8 @@ const OTHERS: [&str; 4] = ["prepare", "cleanup", "prewarm", "help"];
 /// The runs that a command line asks for; `None` when it is one run, as sysbench knows it.
 ///
 /// # Errors
-/// When a list or a number of repeats cannot be made sense of, or stands with a command that measures nothing.
+/// When a list or a number of repeats cannot be made sense of, or stands with a command that
+/// measures nothing.
 pub fn curve(arguments: &[OsString]) -> Result<Option<Curve<OsString>>, String> {
     let mut curve = Curve { clients: vec![1], blocks: 1, results: None, arguments: Vec::new() };
     let mut is_asked_for = false;
@@ -41,9 +42,12 @@ pub fn curve(arguments: &[OsString]) -> Result<Option<Curve<OsString>>, String> 
     if !is_asked_for {
         return Ok(None);
     }
-    if let Some(other) = arguments.iter().filter_map(|word| word.to_str()).find(|word| OTHERS.contains(word))
+    if let Some(other) =
+        arguments.iter().filter_map(|word| word.to_str()).find(|word| OTHERS.contains(word))
     {
-        return Err(format!("--blocks and lists of --threads are for the command 'run', not for '{other}'"));
+        return Err(format!(
+            "--blocks and lists of --threads are for the command 'run', not for '{other}'"
+        ));
     }
     Ok(Some(curve))
 }
@@ -59,8 +63,9 @@ mod tests {
     #[test]
     fn a_list_of_threads_is_several_runs_and_one_number_is_one() {
         assert_eq!(read("oltp_read_only --threads=8 --results=r run"), Ok(None));
-        let found =
-            read("oltp_read_only --time=5 --threads=1,8 --blocks=3 --results=r run").unwrap().unwrap();
+        let found = read("oltp_read_only --time=5 --threads=1,8 --blocks=3 --results=r run")
+            .unwrap()
+            .unwrap();
         assert_eq!((found.clients, found.blocks, found.results), (vec![1, 8], 3, Some("r".into())));
         assert_eq!(found.arguments, ["oltp_read_only", "--time=5", "run"]);
         let again = read("oltp_read_only --num-threads=8 --blocks=2 run").unwrap().unwrap();

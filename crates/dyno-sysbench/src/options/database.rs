@@ -27,7 +27,8 @@ type Values = BTreeMap<String, Value>;
 /// MySQL's port when none is named.
 const MYSQL_PORT: u16 = 3306;
 
-/// Where servers put their socket, in the order in which client libraries of the distributions look.
+/// Where servers put their socket, in the order in which client libraries of the distributions
+/// look.
 const MYSQL_SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",
     "/var/run/mysqld/mysqld.sock",
@@ -48,15 +49,18 @@ impl DatabaseOptions {
         let query_mode = match values["db_ps_mode"].text().as_str() {
             "auto" => QueryMode::Prepared,
             "disable" => QueryMode::Simple,
-            other => return Err(OptionError::Fatal(format!("Invalid value for db-ps-mode: {other}"))),
+            other => {
+                return Err(OptionError::Fatal(format!("Invalid value for db-ps-mode: {other}")));
+            }
         };
-        let postgres = postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
-            // Variables that cannot be understood are told to those who connect to PostgreSQL.
-            let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
-            let is_meant = values["db_driver"].text() == Engine::Postgres.sysbench().name;
-            let others = || postgres_targets(values, given, &no_variables, query_mode);
-            if is_meant { Err(error) } else { others() }
-        })?;
+        let postgres =
+            postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
+                // Variables that cannot be understood are told to those who connect to PostgreSQL.
+                let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
+                let is_meant = values["db_driver"].text() == Engine::Postgres.sysbench().name;
+                let others = || postgres_targets(values, given, &no_variables, query_mode);
+                if is_meant { Err(error) } else { others() }
+            })?;
         let file = values["sqlite_db"].text();
         let sqlite = Target::new(Engine::Sqlite, Endpoint::File(PathBuf::from(&file)));
         let mut databases = Databases {
@@ -81,7 +85,8 @@ impl DatabaseOptions {
         Engine::of_sysbench(&self.databases.driver)
     }
 
-    /// Targets of a driver, in the order in which connections are dealt; empty when no database was named.
+    /// Targets of a driver, in the order in which connections are dealt; empty when no database was
+    /// named.
     pub(crate) fn targets(&self, driver: Engine) -> &[Target] {
         &self.databases.access(driver).targets
     }
@@ -92,8 +97,9 @@ impl DatabaseOptions {
     }
 }
 
-/// Sockets come first; else every host with every port. `localhost` is the server's own socket where there is one, as
-/// the client libraries have it, unless another port than the usual one is named.
+/// Sockets come first; else every host with every port. `localhost` is the server's own socket
+/// where there is one, as the client libraries have it, unless another port than the usual one is
+/// named.
 fn mysql_targets(
     values: &Values,
     surroundings: &Surroundings<'_>,
@@ -101,7 +107,8 @@ fn mysql_targets(
 ) -> Result<Vec<Target>, OptionError> {
     let encryption = mysql_encryption(values, surroundings);
     let sockets = values["mysql_socket"].items();
-    let mut endpoints: Vec<Endpoint> = sockets.into_iter().map(|path| Endpoint::Unix(path.into())).collect();
+    let mut endpoints: Vec<Endpoint> =
+        sockets.into_iter().map(|path| Endpoint::Unix(path.into())).collect();
     if endpoints.is_empty() {
         let mut ports = Vec::new();
         for text in values["mysql_port"].items() {
@@ -110,7 +117,8 @@ fn mysql_targets(
         if ports.is_empty() {
             ports.push(MYSQL_PORT);
         }
-        // An empty list is a mistake, of a shell variable that is not set perhaps: whoever connects is told.
+        // An empty list is a mistake, of a shell variable that is not set perhaps: whoever connects
+        // is told.
         for host in values["mysql_host"].items() {
             endpoints.extend(ports.iter().map(|port| mysql_endpoint(&host, *port, surroundings)));
         }
@@ -149,7 +157,8 @@ fn mysql_endpoint(host: &str, port: u16, surroundings: &Surroundings<'_>) -> End
     if host == "localhost" && port == MYSQL_PORT {
         let named = (surroundings.variable)("MYSQL_UNIX_PORT");
         let usual = MYSQL_SOCKETS.iter().map(|path| (*path).to_owned());
-        let socket = named.into_iter().chain(usual).find(|path| (surroundings.exists)(Path::new(path)));
+        let socket =
+            named.into_iter().chain(usual).find(|path| (surroundings.exists)(Path::new(path)));
         if let Some(socket) = socket {
             return Endpoint::Unix(PathBuf::from(socket));
         }
@@ -162,8 +171,8 @@ const MYSQL_CA: &str = "cacert.pem";
 const MYSQL_CERTIFICATE: &str = "client-cert.pem";
 const MYSQL_KEY: &str = "client-key.pem";
 
-/// Encryption, and the client's certificate: as named, or for `--mysql-ssl=on` in the files that sysbench 1.0 has built in, if they are
-/// there.
+/// Encryption, and the client's certificate: as named, or for `--mysql-ssl=on` in the files that
+/// sysbench 1.0 has built in, if they are there.
 fn mysql_encryption(values: &Values, surroundings: &Surroundings<'_>) -> Keys {
     let mut keys = Keys::default();
     keys.give(Key::Authorities, "--mysql-ssl-ca", values["mysql_ssl_ca"].text());
@@ -224,7 +233,11 @@ fn postgres_targets(
         let place = if is_bare { Ok((host, None)) } else { host_and_port(&host) };
         let (host, own_port) = place.map_err(|error| refused(&[error]))?;
         keys.give(Key::Host, "--pgsql-host", host);
-        keys.give(Key::Port, "--pgsql-host", own_port.map(|port| port.to_string()).unwrap_or_default());
+        keys.give(
+            Key::Port,
+            "--pgsql-host",
+            own_port.map(|port| port.to_string()).unwrap_or_default(),
+        );
         let target = address::postgres(keys, surroundings).map_err(|errors| refused(&errors))?;
         Ok(Target { query_mode, ..target })
     };
@@ -238,7 +251,9 @@ fn port(option: &str, text: &str) -> Result<Option<u16>, OptionError> {
         text => match text.parse::<u16>() {
             Ok(0) => Ok(None),
             Ok(port) => Ok(Some(port)),
-            Err(_) => Err(OptionError::Fatal(format!("Invalid value for --{option}: '{text}' is no port"))),
+            Err(_) => Err(OptionError::Fatal(format!(
+                "Invalid value for --{option}: '{text}' is no port"
+            ))),
         },
     }
 }
@@ -286,7 +301,8 @@ fn notes(values: &Values) -> Vec<String> {
         notes.push("--luajit-cmd: not supported, the compiler stays on".to_owned());
     }
     if !values["mysql_ssl_cipher"].text().is_empty() {
-        notes.push("--mysql-ssl-cipher: not supported, ciphers are chosen by TLS itself".to_owned());
+        notes
+            .push("--mysql-ssl-cipher: not supported, ciphers are chosen by TLS itself".to_owned());
     }
     notes
 }

@@ -19,7 +19,9 @@ pub(crate) struct Definition {
 pub(crate) fn recorded(value: &Value) -> Option<catalog::OptionValue> {
     Some(match value {
         Value::Boolean(is_on) => catalog::OptionValue::Boolean(*is_on),
-        Value::Number(number) if number.fract() == 0.0 => catalog::OptionValue::Integer(*number as i64),
+        Value::Number(number) if number.fract() == 0.0 => {
+            catalog::OptionValue::Integer(*number as i64)
+        }
         Value::Number(number) => catalog::OptionValue::Number(*number),
         Value::Text(_) | Value::List(_) => catalog::OptionValue::Text(value.text()),
         Value::Nothing => return None,

@@ -39,7 +39,8 @@ pub(crate) struct General {
     pub(crate) warmup: Duration,
     /// Events per second that arrive; `None`: closed loop.
     pub(crate) rate: Option<f64>,
-    /// Time after the common start at which everything is cut off, as `--forced-shutdown` says; `None`: not asked for.
+    /// Time after the common start at which everything is cut off, as `--forced-shutdown` says;
+    /// `None`: not asked for.
     pub(crate) forced_shutdown: Option<Duration>,
     /// How long an event may go on after `time` before it is cut off; `None`: no limit.
     pub(crate) hang_timeout: Option<Duration>,
@@ -80,12 +81,17 @@ impl General {
     ///
     /// # Errors
     /// When a value is outside of its limits.
-    pub(crate) fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
+    pub(crate) fn from_values(
+        values: &Values,
+        given: &BTreeSet<String>,
+    ) -> Result<Self, OptionError> {
         let verbosity = verbosity(values)?;
         let percentiles = percentiles(&values["percentile"])?;
         let histogram = values["histogram"].is_on();
         if histogram && percentiles.is_empty() {
-            return Err(OptionError::Fatal("--histogram cannot be used with --percentile=0".into()));
+            return Err(OptionError::Fatal(
+                "--histogram cannot be used with --percentile=0".into(),
+            ));
         }
         let threads = values["threads"].number();
         if !(1.0..=THREADS_MAX).contains(&threads) {
@@ -110,8 +116,11 @@ impl General {
             histogram,
             layout: layout(&values["report_format"])?,
             json: json(&values["json"]),
-            results: Some(values["results"].text()).filter(|text| !text.is_empty()).map(PathBuf::from),
-            retries_max: not_zero(at_least_zero(values, "max_retries")?).map(|retries| retries as u64),
+            results: Some(values["results"].text())
+                .filter(|text| !text.is_empty())
+                .map(PathBuf::from),
+            retries_max: not_zero(at_least_zero(values, "max_retries")?)
+                .map(|retries| retries as u64),
             help: values["help"].is_on(),
             version: values["version"].is_on(),
         })
@@ -129,8 +138,9 @@ impl General {
 /// When a value is outside of its limits.
 pub(crate) fn random(values: &Values) -> Result<RandomSettings, OptionError> {
     let name = values["rand_type"].text();
-    let default = RandomType::named(&name)
-        .ok_or_else(|| OptionError::Fatal(format!("Invalid random numbers distribution: {name}.")))?;
+    let default = RandomType::named(&name).ok_or_else(|| {
+        OptionError::Fatal(format!("Invalid random numbers distribution: {name}."))
+    })?;
     Ok(RandomSettings {
         default,
         iterations: within(values, "rand_spec_iter", 1.0..=1e6)? as u32,
@@ -151,7 +161,11 @@ fn invalid(name: &str, value: &str) -> OptionError {
     OptionError::Fatal(format!("Invalid value for --{}: {value}", dashed(name)))
 }
 
-fn within(values: &Values, name: &str, limits: std::ops::RangeInclusive<f64>) -> Result<f64, OptionError> {
+fn within(
+    values: &Values,
+    name: &str,
+    limits: std::ops::RangeInclusive<f64>,
+) -> Result<f64, OptionError> {
     let number = values[name].number();
     if limits.contains(&number) { Ok(number) } else { Err(invalid(name, &number.to_string())) }
 }
@@ -160,7 +174,8 @@ fn at_least_zero(values: &Values, name: &str) -> Result<f64, OptionError> {
     within(values, name, 0.0..=f64::MAX)
 }
 
-/// A limit; negative numbers are none either, as sysbench takes `--events=-1` and `--time=-1` for no limit.
+/// A limit; negative numbers are none either, as sysbench takes `--events=-1` and `--time=-1` for
+/// no limit.
 fn not_zero(number: f64) -> Option<f64> {
     (number > 0.0).then_some(number)
 }
@@ -214,15 +229,16 @@ fn checkpoints(value: &Value) -> Result<Vec<Duration>, OptionError> {
     times.sort_unstable();
     times.dedup();
     if times.len() > CHECKPOINTS_MAX {
-        let text =
-            format!("Too many checkpoints in --report-checkpoints (up to {CHECKPOINTS_MAX} can be defined)");
+        let text = format!(
+            "Too many checkpoints in --report-checkpoints (up to {CHECKPOINTS_MAX} can be defined)"
+        );
         return Err(OptionError::Fatal(text));
     }
     Ok(times)
 }
 
-/// `off`, N seconds or N% of the time, counted from the time limit; without a value 5 %. Nothing is forced without a
-/// time limit. Percentages are whole seconds, rounded down, as in sysbench.
+/// `off`, N seconds or N% of the time, counted from the time limit; without a value 5 %. Nothing is
+/// forced without a time limit. Percentages are whole seconds, rounded down, as in sysbench.
 fn forced_shutdown(
     values: &Values,
     given: &BTreeSet<String>,

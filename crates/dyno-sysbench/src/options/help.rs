@@ -36,7 +36,8 @@ pub(crate) fn script(name: &str, definitions: &[Definition]) -> String {
     format!("{name} options:\n{}\n", table(&sorted))
 }
 
-/// One line per option: name with its type, help, and the default in brackets. Names are padded to the longest.
+/// One line per option: name with its type, help, and the default in brackets. Names are padded to
+/// the longest.
 fn table(definitions: &[Definition]) -> String {
     let left: Vec<String> =
         definitions.iter().map(|it| format!("--{}{}", shown_name(it), hint(it.kind))).collect();
@@ -69,10 +70,15 @@ fn hint(kind: Kind) -> &'static str {
 
 /// Program options are shown with dashes, script options as the script names them.
 fn shown_name(definition: &Definition) -> String {
-    if registry::is_registered(&definition.name) { dashed(&definition.name) } else { definition.name.clone() }
+    if registry::is_registered(&definition.name) {
+        dashed(&definition.name)
+    } else {
+        definition.name.clone()
+    }
 }
 
-/// The default of a script's option as its help shows it: switches as on and off, nothing for what has none.
+/// The default of a script's option as its help shows it: switches as on and off, nothing for what
+/// has none.
 pub(crate) fn shown_default(default: &Value) -> Option<String> {
     (*default != Value::Nothing).then(|| default.text())
 }
@@ -111,7 +117,9 @@ mod tests {
     #[test]
     fn help_names_every_option_and_every_bundled_test() {
         let text = general();
-        for name in ["--threads=N", "--mysql-host=[LIST,...]", "--histogram[=on|off]", "oltp_read_write"] {
+        for name in
+            ["--threads=N", "--mysql-host=[LIST,...]", "--histogram[=on|off]", "oltp_read_write"]
+        {
             assert!(text.contains(name), "{name}");
         }
     }

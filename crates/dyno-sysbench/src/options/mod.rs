@@ -1,9 +1,9 @@
-//! Options: what can be given ([`registry`]), what was given ([`arguments`], [`config_file`]), and what it means
-//! ([`general`], [`database`]); several runs in one command line ([`curve`]).
+//! Options: what can be given ([`registry`]), what was given ([`arguments`], [`config_file`]), and
+//! what it means ([`general`], [`database`]); several runs in one command line ([`curve`]).
 //!
-//! There are two passes, because a script declares options of its own: [`Options::parse`] takes what is known without
-//! a script and keeps the rest; [`Options::declare`] then gives the rest to the script's options, and what nobody knows
-//! is an error. The last occurrence of an option wins.
+//! There are two passes, because a script declares options of its own: [`Options::parse`] takes
+//! what is known without a script and keeps the rest; [`Options::declare`] then gives the rest to
+//! the script's options, and what nobody knows is an error. The last occurrence of an option wins.
 
 pub(crate) mod arguments;
 pub(crate) mod config_file;
@@ -56,8 +56,12 @@ impl fmt::Debug for Options {
 }
 
 /// Old names, in the order in which sysbench complains about them.
-const RENAMED: [(&str, &str); 4] =
-    [("num_threads", "threads"), ("max_requests", "events"), ("max_time", "time"), ("tx_rate", "rate")];
+const RENAMED: [(&str, &str); 4] = [
+    ("num_threads", "threads"),
+    ("max_requests", "events"),
+    ("max_time", "time"),
+    ("tx_rate", "rate"),
+];
 
 impl Options {
     /// First pass over the command line, without the program's name.
@@ -84,14 +88,17 @@ impl Options {
             .flat_map(|group| group.definitions())
             .map(|definition| (definition.name.clone(), definition))
             .collect();
-        let values = definitions.iter().map(|(name, it)| (name.clone(), it.default.clone())).collect();
+        let values =
+            definitions.iter().map(|(name, it)| (name.clone(), it.default.clone())).collect();
         let mut pass = FirstPass { definitions, values, ..FirstPass::default() };
         for word in arguments {
             // Text that is not UTF-8 is replaced, as no option takes any.
             let word = word.to_string_lossy();
             match word.strip_prefix("--").map(Argument::new) {
                 None => pass.positionals.take(word.into_owned())?,
-                Some(argument) if argument.name == "config_file" => pass.config(&argument, &read)?,
+                Some(argument) if argument.name == "config_file" => {
+                    pass.config(&argument, &read)?
+                }
                 Some(argument) => pass.option(argument)?,
             }
         }
@@ -104,8 +111,8 @@ impl Options {
         Ok(Self { positionals, general, random, seed, database, warnings, values, given, pending })
     }
 
-    /// Second pass: the script's options. Those that were given get their values, the others their defaults. An option
-    /// that exists already keeps the user's value, if there is one.
+    /// Second pass: the script's options. Those that were given get their values, the others their
+    /// defaults. An option that exists already keeps the user's value, if there is one.
     ///
     /// # Errors
     /// When a value is none of the option's type, or an option was given that nobody declared.
@@ -120,7 +127,8 @@ impl Options {
             }
         }
         for argument in std::mem::take(&mut self.pending) {
-            let Some(definition) = definitions.iter().find(|definition| definition.name == argument.name)
+            let Some(definition) =
+                definitions.iter().find(|definition| definition.name == argument.name)
             else {
                 match &argument.place {
                     // A file may serve several scripts.
@@ -143,8 +151,8 @@ impl Options {
         Ok(())
     }
 
-    /// Instead of [`Options::declare`], for scripts of the 0.5 era that declare nothing: every option that nobody
-    /// knows becomes a text.
+    /// Instead of [`Options::declare`], for scripts of the 0.5 era that declare nothing: every
+    /// option that nobody knows becomes a text.
     ///
     /// # Errors
     /// When a switch that exists was given something else than on or off.
@@ -174,16 +182,19 @@ impl Options {
         }
     }
 
-    /// Takes an option that is not known yet out of those that were given; true when it was switched on.
+    /// Takes an option that is not known yet out of those that were given; true when it was
+    /// switched on.
     pub(crate) fn take_switch(&mut self, name: &str) -> bool {
-        let (taken, rest) = std::mem::take(&mut self.pending).into_iter().partition(|it| it.name == name);
+        let (taken, rest) =
+            std::mem::take(&mut self.pending).into_iter().partition(|it| it.name == name);
         self.pending = rest;
         let taken: Vec<Argument> = taken;
         let value = taken.last().map(|argument| Kind::Boolean.parse(argument.value.as_deref()));
         matches!(value, Some(Ok(Value::Boolean(true))))
     }
 
-    /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such option.
+    /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such
+    /// option.
     pub(crate) fn value(&self, name: &str) -> &Value {
         self.values.get(name).unwrap_or(&Value::Nothing)
     }
@@ -193,8 +204,8 @@ impl Options {
         self.given.contains(name)
     }
 
-    /// All options and values, as a script sees them. Passwords are among them: scripts of several connections need
-    /// them; nothing else may.
+    /// All options and values, as a script sees them. Passwords are among them: scripts of several
+    /// connections need them; nothing else may.
     pub(crate) fn for_script(&self) -> BTreeMap<String, Value> {
         let mut values = self.values.clone();
         // sysbench's own types where ours are wider.
@@ -207,8 +218,9 @@ impl Options {
         values
     }
 
-    /// Names of the options that a script of the 0.5 era, which declares none, finds as global variables: those that
-    /// sysbench 1.0.20 has, and those that were given. Any other may be a name of the script's own, `json` or `results`.
+    /// Names of the options that a script of the 0.5 era, which declares none, finds as global
+    /// variables: those that sysbench 1.0.20 has, and those that were given. Any other may be a
+    /// name of the script's own, `json` or `results`.
     pub(crate) fn globals(&self) -> Vec<String> {
         let names = self.for_script().into_keys();
         names.filter(|name| self.given.contains(name) || !registry::is_newer(name)).collect()
@@ -256,7 +268,9 @@ impl FirstPass {
         argument: &Argument,
         read: impl Fn(&str) -> std::io::Result<String>,
     ) -> Result<(), OptionError> {
-        let Some(file) = argument.value.clone().filter(|file| !file.is_empty()) else { return Ok(()) };
+        let Some(file) = argument.value.clone().filter(|file| !file.is_empty()) else {
+            return Ok(());
+        };
         match read(&file) {
             Ok(text) => {
                 for argument in config_file::arguments(&text, &file) {
@@ -277,7 +291,8 @@ impl FirstPass {
     fn rename(&mut self) {
         if self.given.contains("test") {
             self.warnings.push(OptionWarning::Argument(
-                "WARNING: the --test option is deprecated: name the script without any option.".to_owned(),
+                "WARNING: the --test option is deprecated: name the script without any option."
+                    .to_owned(),
             ));
         }
         for (old, new) in RENAMED {
@@ -297,7 +312,8 @@ impl FirstPass {
     }
 }
 
-/// The value of an argument; `None` when it is not even of the option's shape (a boolean with a strange word).
+/// The value of an argument; `None` when it is not even of the option's shape (a boolean with a
+/// strange word).
 fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, OptionError> {
     match definition.kind.parse(argument.value.as_deref()) {
         Ok(value) => Ok(Some(value)),

@@ -1,5 +1,5 @@
-//! All options that exist without a script: names, types and defaults are sysbench 1.0.20's, with what 1.1 added and
-//! our own extensions.
+//! All options that exist without a script: names, types and defaults are sysbench 1.0.20's, with
+//! what 1.1 added and our own extensions.
 
 use super::definition::{Definition, Kind, Value, underscored};
 use Kind::{Boolean, Decimal, Double, File, Integer, List, Size, Switch, Text};
@@ -48,7 +48,13 @@ fn definition(&Row { name, kind, default, help, .. }: &Row) -> Definition {
         (File, _) | (List, "") => None,
         _ => Some(default.to_owned()),
     };
-    Definition { name: underscored(name), kind, default: value, shown_default, help: help.to_owned() }
+    Definition {
+        name: underscored(name),
+        kind,
+        default: value,
+        shown_default,
+        help: help.to_owned(),
+    }
 }
 
 /// Every group, in the order of help.

@@ -29,7 +29,9 @@ fn table_size() -> Definition {
 
 fn argument_error(line: &str) -> String {
     match parse(line).and_then(|mut options| options.declare(&[table_size()])) {
-        Err(OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text)) => text,
+        Err(OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text)) => {
+            text
+        }
         Ok(()) => panic!("{line} is accepted"),
     }
 }
@@ -133,13 +135,17 @@ fn a_config_file_counts_where_it_stands_and_serves_script_options() {
 #[test]
 fn a_config_file_that_is_not_there_is_told_and_the_run_goes_on() {
     let options = parse("--config-file=missing").unwrap();
-    assert_eq!(options.warnings, [OptionWarning::Argument("missing: No such file or directory".into())]);
+    assert_eq!(
+        options.warnings,
+        [OptionWarning::Argument("missing: No such file or directory".into())]
+    );
 }
 
 #[test]
 fn old_names_are_taken_with_a_warning() {
     let options =
-        parse("--num-threads=4 --max-requests=5 --max-time=6 --tx-rate=7 --test=x.lua run").unwrap();
+        parse("--num-threads=4 --max-requests=5 --max-time=6 --tx-rate=7 --test=x.lua run")
+            .unwrap();
     let general = &options.general;
     assert_eq!((general.threads, general.events, general.rate), (4, Some(5), Some(7.0)));
     assert_eq!(general.time, Some(Duration::from_secs(6)));
@@ -155,8 +161,12 @@ fn old_names_are_taken_with_a_warning() {
 #[test]
 fn connections_go_to_every_host_with_every_port_unless_there_are_sockets() {
     let options = parse("--mysql-host=a,b --mysql-port=1,2").unwrap();
-    let endpoints: Vec<String> =
-        options.database.targets(Engine::Mysql).iter().map(|target| target.endpoint.to_string()).collect();
+    let endpoints: Vec<String> = options
+        .database
+        .targets(Engine::Mysql)
+        .iter()
+        .map(|target| target.endpoint.to_string())
+        .collect();
     assert_eq!(endpoints, ["a:1", "a:2", "b:1", "b:2"]);
     let options = parse("--mysql-host=a --mysql-socket=/x,/y").unwrap();
     assert_eq!(options.database.targets(Engine::Mysql).len(), 2);
@@ -166,23 +176,34 @@ fn connections_go_to_every_host_with_every_port_unless_there_are_sockets() {
 #[test]
 fn postgres_takes_several_hosts_ports_of_their_own_and_folders_of_sockets() {
     let options = parse("--pgsql-host=a,b:5433,/run/pg,[::1]:7 --pgsql-port=5").unwrap();
-    let endpoints: Vec<String> =
-        options.database.targets(Engine::Postgres).iter().map(|target| target.endpoint.to_string()).collect();
+    let endpoints: Vec<String> = options
+        .database
+        .targets(Engine::Postgres)
+        .iter()
+        .map(|target| target.endpoint.to_string())
+        .collect();
     assert_eq!(endpoints, ["a:5", "b:5433", "/run/pg/.s.PGSQL.5", "[::1]:7"]);
 }
 
 #[test]
 fn encryption_modes_of_both_versions_are_understood() {
-    let tls = |line: &str| parse(line).map(|options| options.database.targets(Engine::Mysql)[0].tls.clone());
+    let tls = |line: &str| {
+        parse(line).map(|options| options.database.targets(Engine::Mysql)[0].tls.clone())
+    };
     let tcp = "--mysql-host=h";
     assert_eq!(tls(tcp), Ok(Tls::Off));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl")), Ok(Tls::Required));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl=REQUIRED")), Ok(Tls::Required));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl=off")), Ok(Tls::Off));
-    let (authority, verify) =
-        (Tls::VerifyAuthority { ca: Some("ca.pem".into()) }, Tls::Verify { ca: Some("ca.pem".into()) });
+    let (authority, verify) = (
+        Tls::VerifyAuthority { ca: Some("ca.pem".into()) },
+        Tls::Verify { ca: Some("ca.pem".into()) },
+    );
     assert_eq!(tls(&format!("{tcp} --mysql-ssl=verify_ca --mysql-ssl-ca=ca.pem")), Ok(authority));
-    assert_eq!(tls(&format!("{tcp} --mysql-ssl=verify_identity --mysql-ssl-ca=ca.pem")), Ok(verify.clone()));
+    assert_eq!(
+        tls(&format!("{tcp} --mysql-ssl=verify_identity --mysql-ssl-ca=ca.pem")),
+        Ok(verify.clone())
+    );
     assert_eq!(tls(&format!("{tcp} --mysql-ssl-ca=ca.pem")), Ok(verify));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl=PREFERRED")), Ok(Tls::Preferred));
     assert_eq!(tls("--mysql-socket=/s --mysql-ssl=REQUIRED"), Ok(Tls::Required));
@@ -196,11 +217,13 @@ fn encryption_modes_of_both_versions_are_understood() {
     let expected = ClientCertificate { certificate: "c.pem".into(), key: "k.pem".into() };
     assert_eq!(certificate("--mysql-ssl-cert=c.pem --mysql-ssl-key=k.pem"), Some(expected.clone()));
     assert_eq!(certificate(""), None);
-    let postgres = parse("--pgsql-sslmode=require --pgsql-sslcert=c.pem --pgsql-sslkey=k.pem").unwrap();
+    let postgres =
+        parse("--pgsql-sslmode=require --pgsql-sslcert=c.pem --pgsql-sslkey=k.pem").unwrap();
     assert_eq!(postgres.database.targets(Engine::Postgres)[0].client_certificate, Some(expected));
     assert!(matches!(parse("--pgsql-sslcert=c.pem"), Err(OptionError::Fatal(_))));
-    let tls =
-        |line: &str| parse(line).map(|options| options.database.targets(Engine::Postgres)[0].tls.clone());
+    let tls = |line: &str| {
+        parse(line).map(|options| options.database.targets(Engine::Postgres)[0].tls.clone())
+    };
     assert_eq!(tls("--pgsql-sslmode=require"), Ok(Tls::Required));
     assert_eq!(tls("--pgsql-sslmode=verify-full"), Ok(Tls::Verify { ca: None }));
     assert!(tls("--pgsql-sslmode=verify-ca").is_err());
@@ -225,7 +248,8 @@ fn ignored_errors_are_numbers_states_or_all() {
 
 #[test]
 fn a_forced_shutdown_is_relative_to_the_time_limit() {
-    let shutdown = |line: &str| parse(line).unwrap().general.forced_shutdown.map(|time| time.as_secs());
+    let shutdown =
+        |line: &str| parse(line).unwrap().general.forced_shutdown.map(|time| time.as_secs());
     for (line, seconds) in [
         ("--time=10", None),
         ("--time=10 --forced-shutdown", Some(10)),
@@ -309,5 +333,8 @@ fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
     assert_eq!(empty.session_setup, setup);
     let named = target("--pgsql-host=h --pgsql-port=1");
     assert_eq!((named.user.as_str(), named.password.reveal()), ("sbtest", "of a host"));
-    assert_eq!(target("--pgsql-host=h --pgsql-port=1 --pgsql-password=mine").password.reveal(), "mine");
+    assert_eq!(
+        target("--pgsql-host=h --pgsql-port=1 --pgsql-password=mine").password.reveal(),
+        "mine"
+    );
 }

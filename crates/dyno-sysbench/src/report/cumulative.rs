@@ -23,7 +23,10 @@ pub(crate) fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -
         notice(format!("\nNumber of unfinished transactions on forced shutdown: {unfinished}"));
     }
     if snapshot.never_started > 0 {
-        notice(format!("\nNumber of events that were due and never started: {}", snapshot.never_started));
+        notice(format!(
+            "\nNumber of events that were due and never started: {}",
+            snapshot.never_started
+        ));
     }
     if snapshot.given_up > 0 {
         notice(format!("\nNumber of events given up after --max-retries: {}", snapshot.given_up));
@@ -108,7 +111,8 @@ fn fairness(snapshot: &Snapshot) -> String {
 fn threads(snapshot: &Snapshot) -> Vec<Message> {
     let mut messages = vec![(Level::Debug, "Verbose per-thread statistics:\n".to_owned())];
     for (number, share) in snapshot.shares.iter().enumerate() {
-        let mean = if share.events == 0 { 0.0 } else { share.busy.as_secs_f64() / share.events as f64 };
+        let mean =
+            if share.events == 0 { 0.0 } else { share.busy.as_secs_f64() / share.events as f64 };
         messages.push((
             Level::Debug,
             format!(
@@ -118,8 +122,10 @@ fn threads(snapshot: &Snapshot) -> Vec<Message> {
                 share.events
             ),
         ));
-        let total =
-            format!("                 total time taken by event execution: {:.4}s", share.busy.as_secs_f64());
+        let total = format!(
+            "                 total time taken by event execution: {:.4}s",
+            share.busy.as_secs_f64()
+        );
         messages.push((Level::Debug, total));
     }
     messages.push((Level::Notice, String::new()));

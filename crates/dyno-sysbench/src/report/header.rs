@@ -13,7 +13,11 @@ pub(crate) fn version(layout: Layout) -> &'static str {
 
 /// First line of everything: the interface's version, where parsers look for it, and who speaks.
 pub(crate) fn banner(layout: Layout) -> String {
-    format!("sysbench {} (dyno {}, using bundled LuaJIT 2.1)\n", version(layout), env!("CARGO_PKG_VERSION"))
+    format!(
+        "sysbench {} (dyno {}, using bundled LuaJIT 2.1)\n",
+        version(layout),
+        env!("CARGO_PKG_VERSION")
+    )
 }
 
 /// What `--validate`, known by its presence, and the others of a run say. One message per item.
@@ -32,7 +36,8 @@ pub(crate) fn options(general: &General, seed: Option<u64>, is_validating: bool)
         lines.push(format!("Report intermediate results every {} second(s)", Seconds(interval)));
     }
     if !general.checkpoints.is_empty() {
-        let times: Vec<String> = general.checkpoints.iter().map(|time| Seconds(*time).to_string()).collect();
+        let times: Vec<String> =
+            general.checkpoints.iter().map(|time| Seconds(*time).to_string()).collect();
         lines.push(format!("Report checkpoint(s) at {} seconds", times.join(", ")));
     }
     if general.debug {
@@ -43,7 +48,9 @@ pub(crate) fn options(general: &General, seed: Option<u64>, is_validating: bool)
     }
     lines.push(match seed {
         None => "Initializing random number generator from current time\n".to_owned(),
-        Some(seed) => format!("Initializing random number generator from seed ({}).\n", seed as i64),
+        Some(seed) => {
+            format!("Initializing random number generator from seed ({}).\n", seed as i64)
+        }
     });
     if let Some(shutdown) = general.forced_shutdown {
         lines.push(format!("Forcing shutdown in {} seconds", Seconds(shutdown)));

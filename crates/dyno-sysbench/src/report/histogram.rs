@@ -21,7 +21,8 @@ fn density() -> f64 {
     (BUCKETS - 1.0) / (HIGHEST / LOWEST).ln()
 }
 
-/// Bucket of a time in nanoseconds: buckets are equally wide on a logarithmic scale, and a time goes to the nearest.
+/// Bucket of a time in nanoseconds: buckets are equally wide on a logarithmic scale, and a time
+/// goes to the nearest.
 fn bucket(nanos: u64) -> u32 {
     let millis = Nanos(nanos).as_millis_f64().max(LOWEST);
     ((millis / LOWEST).ln() * density()).round() as u32

@@ -3,8 +3,8 @@
 use super::figures::millis;
 use super::snapshot::Snapshot;
 
-/// Text of an interval line, without the time in front. With several percentiles the first stands where parsers look
-/// for it, and the others follow at the end.
+/// Text of an interval line, without the time in front. With several percentiles the first stands
+/// where parsers look for it, and the others follow at the end.
 pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> String {
     let counts = &snapshot.counts;
     let rate = |count| format!("{:.2}", snapshot.rate(count));

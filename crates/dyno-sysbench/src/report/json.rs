@@ -52,7 +52,8 @@ pub(crate) fn document(
         .iter()
         .map(|share| json!({"events": share.events, "busy_s": share.busy.as_secs_f64()}))
         .collect();
-    let mut text = serde_json::to_string_pretty(&root).expect("maps with text keys are always JSON");
+    let mut text =
+        serde_json::to_string_pretty(&root).expect("maps with text keys are always JSON");
     text.push('\n');
     text
 }

@@ -1,7 +1,7 @@
 //! Reports in sysbench's layouts, byte for byte, from plain [`Snapshot`]s.
 //!
-//! * [`header`]: the lines before a run; [`interval`]: a line every few seconds; [`cumulative`]: the whole report, with
-//!   [`histogram`]; [`json`]: everything as one document;
+//! * [`header`]: the lines before a run; [`interval`]: a line every few seconds; [`cumulative`]:
+//!   the whole report, with [`histogram`]; [`json`]: everything as one document;
 //! * [`figures`]: widths and decimals.
 
 pub(crate) mod cumulative;

@@ -25,14 +25,17 @@ impl Default for Latency {
 impl Latency {
     pub(crate) fn add(&mut self, other: &Self) {
         self.exact.add(&other.exact);
-        self.histogram.add(&other.histogram).expect("both histograms have the same bounds and grow");
+        self.histogram
+            .add(&other.histogram)
+            .expect("both histograms have the same bounds and grow");
     }
 
-    /// A percentile, 0 to 100, in nanoseconds; never below the smallest nor above the largest value, and 0 without
-    /// events. Error below 0.1 %.
+    /// A percentile, 0 to 100, in nanoseconds; never below the smallest nor above the largest
+    /// value, and 0 without events. Error below 0.1 %.
     pub(crate) fn percentile(&self, percent: f64) -> u64 {
         let value = dyno_model::latency::percentile(&self.histogram, percent);
-        // Extremes are kept exactly beside the histogram; a caller without them has none to clamp to.
+        // Extremes are kept exactly beside the histogram; a caller without them has none to clamp
+        // to.
         let ExactLatency { min, max, .. } = self.exact;
         if max == 0 { value } else { value.clamp(min.min(max), max) }
     }
@@ -67,7 +70,8 @@ pub(crate) struct Snapshot {
     pub(crate) never_started: u64,
     /// Events given up after `--max-retries`; they are not in the counts.
     pub(crate) given_up: u64,
-    /// Kinds of statements that occurred, where the runner knows kinds (native workloads); empty otherwise.
+    /// Kinds of statements that occurred, where the runner knows kinds (native workloads); empty
+    /// otherwise.
     pub(crate) statements: Vec<StatementLatency>,
 }
 

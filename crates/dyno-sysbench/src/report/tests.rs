@@ -49,7 +49,9 @@ fn snapshot() -> Snapshot {
 fn text(line: &str, snapshot: &Snapshot, uses_sql: bool) -> String {
     cumulative::messages(snapshot, &general(line), uses_sql)
         .into_iter()
-        .map(|(level, text)| format!("{}{text}\n", if level == Level::Debug { "DEBUG: " } else { "" }))
+        .map(|(level, text)| {
+            format!("{}{text}\n", if level == Level::Debug { "DEBUG: " } else { "" })
+        })
         .collect()
 }
 
@@ -139,8 +141,7 @@ DEBUG:                  total time taken by event execution: 0.0037s
 fn unfinished_events_are_told_between_statistics_and_summary() {
     let cut = Snapshot { unfinished: Some(3), ..snapshot() };
     let report = text("", &cut, true);
-    let block =
-        "(0.00 per sec.)\n\nNumber of unfinished transactions on forced shutdown: 3\n\nGeneral statistics:\n";
+    let block = "(0.00 per sec.)\n\nNumber of unfinished transactions on forced shutdown: 3\n\nGeneral statistics:\n";
     assert!(report.contains(block), "{report}");
 }
 
@@ -165,7 +166,8 @@ fn interval_lines_have_the_fields_that_parsers_look_for() {
 
 #[test]
 fn a_run_without_events_is_all_zeros() {
-    let nothing = Snapshot { threads: 1, shares: vec![ClientShare::default()], ..Snapshot::default() };
+    let nothing =
+        Snapshot { threads: 1, shares: vec![ClientShare::default()], ..Snapshot::default() };
     let report = text("--histogram", &nothing, true);
     assert!(report.contains("         95th percentile:                        0.00\n"), "{report}");
     assert!(!report.contains("NaN") && !report.contains("inf"), "{report}");

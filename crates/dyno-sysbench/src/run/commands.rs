@@ -4,7 +4,7 @@ use super::LoadedScript;
 use crate::job::{FAILED, INTERRUPTED, Job, OK};
 use crate::options::help;
 use crate::report::header;
-use dyno_drivers::patience::AFTER_REQUEST;
+use dyno_drivers::timeout::AFTER_REQUEST;
 use dyno_lua::{Interrupts, Role, ScriptError, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,8 @@ pub(crate) fn function(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
 /// `help`: the script's own function, else the list of its options.
 pub(crate) fn help(job: &Job<'_>, script: &LoadedScript) -> u8 {
     if script.main.has_function("help") {
-        // sysbench succeeds even when the function fails; whoever asked for help has seen the error.
+        // sysbench succeeds even when the function fails; whoever asked for help has seen the
+        // error.
         let outcome = watched(job, &script.main, || script.main.call("help", None));
         job.conclude("help", outcome.map(|()| true));
         return OK;
@@ -83,15 +84,16 @@ pub(crate) fn failed(function: &str, message: &str) -> String {
     format!("`{function}' function failed: {message}")
 }
 
-/// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for. What is begun after an interrupt, such
-/// as `done`, has some seconds.
+/// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for.
+/// What is begun after an interrupt, such as `done`, has some seconds.
 pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
     thread::scope(|scope| {
         let (over, ended) = channel::<()>();
         let is_over = &is_over;
-        let due = Instant::now() + if job.is_interrupted() { AFTER_REQUEST } else { Duration::ZERO };
+        let due =
+            Instant::now() + if job.is_interrupted() { AFTER_REQUEST } else { Duration::ZERO };
         scope.spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 if job.is_interrupted() && Instant::now() >= due {
@@ -109,8 +111,8 @@ pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T)
     })
 }
 
-/// A custom command in every thread, each with a state of its own. One that fails fails the program: sysbench loses
-/// these failures and ends with success.
+/// A custom command in every thread, each with a state of its own. One that fails fails the
+/// program: sysbench loses these failures and ends with success.
 fn parallel(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
     job.logger.notice(header::INITIALIZING);
     let threads = job.options.general.threads;

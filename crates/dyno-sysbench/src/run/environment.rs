@@ -14,7 +14,8 @@ impl Log for Logger {
     }
 }
 
-/// The environment of all states of this program run. `argv` is the whole command line with its passwords hidden.
+/// The environment of all states of this program run. `argv` is the whole command line with its
+/// passwords hidden.
 pub(crate) fn environment(
     script: ScriptSource,
     options: &Options,
@@ -44,13 +45,15 @@ pub(crate) fn environment(
 /// When its default is no value of the type that the script names for it.
 pub(crate) fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
     let (kind, given) = (declared.kind, &declared.default);
-    // An option without a default has its type's empty value, "" or 0; a switch is on, as in sysbench.
+    // An option without a default has its type's empty value, "" or 0; a switch is on, as in
+    // sysbench.
     let default = match (given, kind) {
         // As in sysbench a script never sees the value of such an option.
         (_, Kind::File) => Value::Nothing,
         (Value::Nothing, Kind::Boolean) => Value::Boolean(true),
         (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
-        // A type that the script names decides, whatever the default is in Lua: "4K" as a size is 4096.
+        // A type that the script names decides, whatever the default is in Lua: "4K" as a size is
+        // 4096.
         _ => kind
             .parse(Some(&given.text()))
             .map_err(|_| OptionError::Argument(invalid(&declared.name, &given.text())))?,

@@ -1,5 +1,5 @@
-//! A database's failures of native workloads, in the words that sysbench's log has for them: scripts and people search
-//! for these. Lua scripts tell their own.
+//! A database's failures of native workloads, in the words that sysbench's log has for them:
+//! scripts and people search for these. Lua scripts tell their own.
 
 use super::commands::{CALL_COMMAND, failed};
 use crate::logger::Logger;
@@ -27,7 +27,12 @@ pub(crate) enum Action<'a> {
 const MODULE: &str = "oltp_common";
 
 /// Tells a failure as fatal lines of the log.
-pub(crate) fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, target: &Target) {
+pub(crate) fn tell(
+    logger: &Logger,
+    action: Action<'_>,
+    failure: &OperationFailure,
+    target: &Target,
+) {
     for line in lines(action, failure, target) {
         logger.fatal(&line);
     }
@@ -55,10 +60,13 @@ fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec
     lines
 }
 
-/// Whether there was no connection yet. Within an event a server that shuts down is a statement's failure.
+/// Whether there was no connection yet. Within an event a server that shuts down is a statement's
+/// failure.
 fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine) -> bool {
     match failure.kind {
-        FailureKind::ConnectRefused | FailureKind::Authentication | FailureKind::OutOfConnections => true,
+        FailureKind::ConnectRefused
+        | FailureKind::Authentication
+        | FailureKind::OutOfConnections => true,
         _ if matches!(action, Action::Event { .. }) => false,
         FailureKind::NotReady => true,
         _ => (engine.sysbench().is_unconnected)(failure.code, &failure.sqlstate),
@@ -80,7 +88,8 @@ mod tests {
     }
 
     const HOST: &str = "unable to connect to MySQL server on host 'db', port 1, aborting...";
-    const NO_CONNECTION: &str = "`thread_init' function failed: oltp_common: connection creation failed";
+    const NO_CONNECTION: &str =
+        "`thread_init' function failed: oltp_common: connection creation failed";
 
     #[test]
     fn who_cannot_connect_is_told_where_and_why() {
@@ -92,8 +101,16 @@ mod tests {
             (Engine::Mysql, &refused, format!("{HOST}\nerror 2003: refused\n{NO_CONNECTION}")),
             (Engine::Mysql, &no_tls, format!("{HOST}\nerror 2003: no TLS\n{NO_CONNECTION}")),
             (Engine::Mysql, &unknown, format!("{HOST}\nerror 1049: unknown\n{NO_CONNECTION}")),
-            (Engine::Postgres, &refused, format!("Connection to database failed: refused\n{NO_CONNECTION}")),
-            (Engine::Postgres, &nowhere, format!("Connection to database failed: nowhere\n{NO_CONNECTION}")),
+            (
+                Engine::Postgres,
+                &refused,
+                format!("Connection to database failed: refused\n{NO_CONNECTION}"),
+            ),
+            (
+                Engine::Postgres,
+                &nowhere,
+                format!("Connection to database failed: nowhere\n{NO_CONNECTION}"),
+            ),
         ] {
             assert_eq!(told(Action::Starting, engine, failure), expected);
         }
@@ -116,8 +133,10 @@ mod tests {
         let failed_in = |function: &str, what: &str| {
             format!("`{function}' function failed: oltp_common: SQL error, {what}")
         };
-        let exists_in = |function: &str| failed_in(function, "errno = 1050, state = '42S01': exists");
-        let none_in = |function: &str| failed_in(function, "errno = 1046, state = '3D000': none selected");
+        let exists_in =
+            |function: &str| failed_in(function, "errno = 1050, state = '42S01': exists");
+        let none_in =
+            |function: &str| failed_in(function, "errno = 1046, state = '3D000': none selected");
         let (mysql, postgres) = (Engine::Mysql, Engine::Postgres);
         let in_run = "`thread_run' function failed: SQL error, errno =";
         let rows = [

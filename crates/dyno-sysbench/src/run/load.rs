@@ -28,16 +28,16 @@ pub(crate) fn plan(general: &General) -> LoadPlan {
         warmup: Nanos::from(general.warmup),
         grace: grace(general).map_or(ENDLESS, Nanos::from),
         time_limit: time,
-        attempts_max: general
-            .retries_max
-            .map_or(u32::MAX, |retries| u32::try_from(retries.saturating_add(1)).unwrap_or(u32::MAX)),
+        attempts_max: general.retries_max.map_or(u32::MAX, |retries| {
+            u32::try_from(retries.saturating_add(1)).unwrap_or(u32::MAX)
+        }),
         rate: general.rate,
         ..LoadPlan::new(stop)
     }
 }
 
-/// Which errors repeat a native transaction: those that the options list for the driver. Where there is no such list, what is
-/// repeated is what dyno repeats.
+/// Which errors repeat a native transaction: those that the options list for the driver. Where
+/// there is no such list, what is repeated is what dyno repeats.
 pub(crate) fn retry_policy(database: &DatabaseOptions, driver: Engine) -> RetryPolicy {
     match driver.sysbench().has_error_list {
         true => RetryPolicy::Listed(database.databases.access(driver).ignored.clone()),
@@ -47,15 +47,17 @@ pub(crate) fn retry_policy(database: &DatabaseOptions, driver: Engine) -> RetryP
 
 /// How long events may go on after the time limit.
 fn grace(general: &General) -> Option<Duration> {
-    let forced =
-        general.forced_shutdown.map(|shutdown| shutdown.saturating_sub(general.time.unwrap_or_default()));
+    let forced = general
+        .forced_shutdown
+        .map(|shutdown| shutdown.saturating_sub(general.time.unwrap_or_default()));
     match (forced, general.hang_timeout) {
         (Some(forced), Some(hang)) => Some(forced.min(hang)),
         (forced, hang) => forced.or(hang),
     }
 }
 
-/// Length of the engine's intervals: the largest of which every time that is reported at is a multiple.
+/// Length of the engine's intervals: the largest of which every time that is reported at is a
+/// multiple.
 pub(crate) fn base_interval(general: &General) -> Duration {
     let times = general.interval.iter().chain(&general.checkpoints);
     let millis = times.map(|time| time.as_millis() as u64).fold(0, greatest_common_divisor);
@@ -81,7 +83,10 @@ mod tests {
     #[test]
     fn events_and_time_limit_a_run_together() {
         let plan = plan(&general("--events=100 --time=5"));
-        assert_eq!((plan.stop, plan.time_limit), (StopRule::Transactions(100), Nanos(5_000_000_000)));
+        assert_eq!(
+            (plan.stop, plan.time_limit),
+            (StopRule::Transactions(100), Nanos(5_000_000_000))
+        );
         let plan = super::plan(&general("--time=0"));
         assert_eq!(plan.stop, StopRule::Duration(ENDLESS));
         assert_eq!(super::plan(&general("")).stop, StopRule::Duration(Nanos(10_000_000_000)));
@@ -95,7 +100,8 @@ mod tests {
         };
         let RetryPolicy::Listed(errors) = policy("", Engine::Mysql) else { panic!("a list") };
         assert_eq!(errors.codes.into_iter().collect::<Vec<_>>(), [1020, 1205, 1213]);
-        let RetryPolicy::Listed(errors) = policy("--pgsql-ignore-errors=all", Engine::Postgres) else {
+        let RetryPolicy::Listed(errors) = policy("--pgsql-ignore-errors=all", Engine::Postgres)
+        else {
             panic!("a list")
         };
         assert!(errors.all);
@@ -108,9 +114,12 @@ mod tests {
 
     #[test]
     fn the_grace_period_is_what_is_forced_or_the_limit_for_hangs() {
-        for (line, seconds) in
-            [("", 30), ("--hang-timeout=3", 3), ("--forced-shutdown=2", 2), ("--forced-shutdown", 0)]
-        {
+        for (line, seconds) in [
+            ("", 30),
+            ("--hang-timeout=3", 3),
+            ("--forced-shutdown=2", 2),
+            ("--forced-shutdown", 0),
+        ] {
             assert_eq!(plan(&general(line)).grace, Nanos(seconds * 1_000_000_000), "{line}");
         }
         assert_eq!(plan(&general("--hang-timeout=0")).grace, ENDLESS);

@@ -1,4 +1,5 @@
-//! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native workloads.
+//! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native
+//! workloads.
 
 use super::commands::{failed, watched};
 use super::failures::{self, Action};
@@ -12,7 +13,9 @@ use crate::options::general::{General, JsonPlace};
 use crate::report::{header, json};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
-use dyno_engine::{FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script, schema};
+use dyno_engine::{
+    FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script, schema,
+};
 use dyno_lua::State;
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
@@ -123,7 +126,9 @@ pub(crate) fn measure(
 ) -> u8 {
     let general = &job.options.general;
     let engine = runner.targets.first().map(|target| target.engine);
-    if let Some(short) = engine.and_then(|engine| open_files::make_room(engine, general.threads).err()) {
+    if let Some(short) =
+        engine.and_then(|engine| open_files::make_room(engine, general.threads).err())
+    {
         let text = format!("{short}; raise the limit with `{}`", short.remedy());
         if runner.printing.script.is_some() {
             // It connects as often as it likes, and perhaps never.
@@ -139,7 +144,8 @@ pub(crate) fn measure(
     }
     job.logger.notice(header::INITIALIZING);
     let plan = LoadPlan { retry: runner.retry.clone(), ..load::plan(general) };
-    let nobody_reads = || job.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
+    let nobody_reads =
+        || job.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         is_dead: &nobody_reads,
@@ -160,7 +166,8 @@ pub(crate) fn measure(
         Err(error) => return impossible(&error.in_full()),
     };
     let schema = results.as_ref().and_then(|_| runner.targets.first()).and_then(schema::of);
-    let mut reporter = Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&runner.start), lines);
+    let mut reporter =
+        Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&runner.start), lines);
     let mut listeners = Listeners(vec![&mut reporter]);
     listeners.0.extend(results.as_mut().map(|results| results as &mut dyn Listener));
     let outcome = clients(&input, &mut listeners);
@@ -278,7 +285,10 @@ fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
             )),
         }
         if !record.left_behind.is_empty() {
-            let text = format!("{} thread(s) are still busy and were left behind", record.left_behind.len());
+            let text = format!(
+                "{} thread(s) are still busy and were left behind",
+                record.left_behind.len()
+            );
             logger.warning(&text);
         }
         return CUT_OFF;
@@ -313,8 +323,13 @@ fn write_document(job: &Job<'_>, runner: &Runner, remains: &Remains, failure: Op
         options: job.options.for_record(),
         percentiles: general.percentiles.clone(),
     };
-    let text =
-        json::document(&description, &remains.intervals, &remains.checkpoints, &remains.total, failure);
+    let text = json::document(
+        &description,
+        &remains.intervals,
+        &remains.checkpoints,
+        &remains.total,
+        failure,
+    );
     match place {
         JsonPlace::Standard => job.logger.print(&text),
         JsonPlace::File(path) => {

@@ -2,8 +2,9 @@
 //!
 //! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
 //! * [`bundled`]: bundled scripts on native workloads, with [`failures`] in sysbench's words;
-//! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
-//!   to figures), [`printing`] (the thread that prints them) and [`results`] (the results folder).
+//! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine),
+//!   [`reporter`] (from intervals to figures), [`printing`] (the thread that prints them) and
+//!   [`results`] (the results folder).
 
 pub(crate) mod bundled;
 pub(crate) mod commands;
@@ -29,14 +30,17 @@ pub(crate) struct Recipe {
     /// The script's options; `None` when it declares none.
     pub(crate) definitions: Option<Vec<Definition>>,
     pub(crate) values: BTreeMap<String, OptionValue>,
-    /// Names of those that are global variables as well: a script that declares no options knows them so.
+    /// Names of those that are global variables as well: a script that declares no options knows
+    /// them so.
     pub(crate) globals: Vec<String>,
-    /// What states have read of the options, where somebody wants to know; inside `None` when that may be all.
+    /// What states have read of the options, where somebody wants to know; inside `None` when that
+    /// may be all.
     read: Option<Mutex<Option<BTreeSet<String>>>>,
 }
 
 impl Recipe {
-    /// A state of the script, on this thread, with its options. Scripts that declare none see them as globals, too.
+    /// A state of the script, on this thread, with its options. Scripts that declare none see them
+    /// as globals, too.
     ///
     /// # Errors
     /// What the script's top level raised.
@@ -120,7 +124,8 @@ pub(crate) struct LoadedScript {
 }
 
 impl LoadedScript {
-    /// Has it noted which options its states read from here on. Scripts that declare none may read them in other ways.
+    /// Has it noted which options its states read from here on. Scripts that declare none may read
+    /// them in other ways.
     ///
     /// # Errors
     /// When Lua is out of memory.

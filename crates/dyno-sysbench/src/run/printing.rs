@@ -12,7 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long the printing thread may still take when the run is over; a hook of a script may be stuck.
+/// How long the printing thread may still take when the run is over; a hook of a script may be
+/// stuck.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// Stack of the printing thread: hooks of scripts run on it.
@@ -22,7 +23,8 @@ const STACK: usize = 1 << 20;
 pub(crate) struct Printing {
     pub(crate) logger: Arc<Logger>,
     pub(crate) general: General,
-    /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it late.
+    /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it
+    /// late.
     pub(crate) uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The script, if one runs in Lua, and the reports that it prints itself.
     pub(crate) script: Option<(ReportHooks, Arc<Recipe>)>,
@@ -39,16 +41,18 @@ impl Printing {
     pub(crate) fn start(self) -> std::io::Result<(Sender<Line>, Printer)> {
         let (lines, incoming) = channel();
         let (over, is_over) = channel();
-        thread::Builder::new().name("dyno-reports".to_owned()).stack_size(STACK).spawn(move || {
-            self.print_all(&incoming);
-            drop(over);
-        })?;
+        thread::Builder::new().name("dyno-reports".to_owned()).stack_size(STACK).spawn(
+            move || {
+                self.print_all(&incoming);
+                drop(over);
+            },
+        )?;
         Ok((lines, Printer(is_over)))
     }
 
     fn print_all(self, lines: &Receiver<Line>) {
-        // As in sysbench, intervals and checkpoints have a state each, whose globals the other does not see: the script is
-        // loaded once more for each, whether it has hooks or not.
+        // As in sysbench, intervals and checkpoints have a state each, whose globals the other does
+        // not see: the script is loaded once more for each, whether it has hooks or not.
         let intervals = self.state(self.general.interval.is_some());
         let checkpoints = self.state(!self.general.checkpoints.is_empty());
         for line in lines {
@@ -70,7 +74,9 @@ impl Printing {
     }
 
     fn interval(&self, snapshot: &Snapshot, state: Option<&State>) {
-        if let (Some((ReportHooks { intermediate: true, .. }, _)), Some(state)) = (&self.script, state) {
+        if let (Some((ReportHooks { intermediate: true, .. }, _)), Some(state)) =
+            (&self.script, state)
+        {
             return self.hook(state, Report::Intermediate, snapshot);
         }
         let uses_sql = (self.uses_sql)();
@@ -83,7 +89,9 @@ impl Printing {
 
     /// A whole report: the script's own in this state, or ours.
     pub(crate) fn cumulative(&self, snapshot: &Snapshot, state: Option<&State>) {
-        if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) = (&self.script, state) {
+        if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) =
+            (&self.script, state)
+        {
             return self.hook(state, Report::Cumulative, snapshot);
         }
         for (level, text) in cumulative::messages(snapshot, &self.general, (self.uses_sql)()) {
@@ -91,7 +99,8 @@ impl Printing {
         }
     }
 
-    /// A hook that fails is told; the run goes on. One that this state lacks, though the main state has it, prints nothing.
+    /// A hook that fails is told; the run goes on. One that this state lacks, though the main state
+    /// has it, prints nothing.
     fn hook(&self, state: &State, report: Report, snapshot: &Snapshot) {
         let stat = stat(report, snapshot, self.general.percentile());
         if let Err(error) = state.report(report, &stat)

@@ -22,8 +22,8 @@ pub(crate) enum Line {
     Checkpoint(Box<Snapshot>),
 }
 
-/// Says once that all threads have started. Whoever comes first says it, the reporter or a thread that is about to run
-/// its first event, so that nothing of the events stands before it.
+/// Says once that all threads have started. Whoever comes first says it, the reporter or a thread
+/// that is about to run its first event, so that nothing of the events stands before it.
 pub(crate) struct Start {
     logger: Arc<Logger>,
     /// Threads that have not said themselves that they are ready.
@@ -58,8 +58,8 @@ impl Start {
     }
 }
 
-/// Adds up intervals until there is something to print, and hands that to the thread that prints: the coordinator of a
-/// run must not wait for a terminal.
+/// Adds up intervals until there is something to print, and hands that to the thread that prints:
+/// the coordinator of a run must not wait for a terminal.
 pub(crate) struct Reporter<'a> {
     general: &'a General,
     /// Checkpoints that are still to come.
@@ -98,7 +98,12 @@ impl<'a> Reporter<'a> {
     ) -> Self {
         Self {
             general,
-            checkpoints: general.checkpoints.iter().copied().filter(|time| !time.is_zero()).collect(),
+            checkpoints: general
+                .checkpoints
+                .iter()
+                .copied()
+                .filter(|time| !time.is_zero())
+                .collect(),
             start,
             current: Snapshot::default(),
             since_checkpoint: Snapshot::default(),
@@ -205,7 +210,9 @@ fn period(interval: &Interval, general: &General) -> Snapshot {
             &interval.counts,
         ),
         latency: Latency { exact: *exact, histogram: interval.transaction.clone() },
-        queue: general.rate.map(|_| Queue { length: interval.queue, concurrency: interval.concurrency }),
+        queue: general
+            .rate
+            .map(|_| Queue { length: interval.queue, concurrency: interval.concurrency }),
         ..Snapshot::default()
     }
 }
@@ -248,7 +255,9 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
         ),
         latency: Latency { exact: record.latency, histogram: record.histogram.clone() },
         // At the end nothing runs any more, and what waited was never started.
-        queue: record.open_loop.map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
+        queue: record
+            .open_loop
+            .map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
         shares: record.clients.clone(),
         unfinished: record.is_cut_off.then_some(ledger.unfinished),
         never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),

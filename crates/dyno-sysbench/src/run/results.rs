@@ -1,10 +1,11 @@
-//! `--results`: the run as a dyno results folder, one trial of one treatment, for `dyno report`.
+//! `--results`: the run as a dyno results folder, one trial of one configuration, for
+//! `dyno report`.
 
 use super::load;
 use crate::job::Job;
 use crate::options::definition::{dashed, recorded};
 use crate::options::registry;
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
+use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::single::SingleTrial;
 use dyno_model::target::Target;
@@ -19,7 +20,8 @@ pub(crate) fn create(root: &Path, job: &Job<'_>) -> Result<SingleRun, StoreError
     SingleRun::create(root, trial(job), &spec(job), version(job))
 }
 
-/// The first address of the driver that was named; a run without a server is a run on the null driver.
+/// The first address of the driver that was named; a run without a server is a run on the null
+/// driver.
 fn target<'a>(job: &'a Job<'_>) -> Option<&'a Target> {
     let database = &job.options.database;
     let driver = database.driver()?;
@@ -28,7 +30,7 @@ fn target<'a>(job: &'a Job<'_>) -> Option<&'a Target> {
 
 /// sysbench does not ask for it, so this has a limit.
 fn version(job: &Job<'_>) -> String {
-    let io = |target| Io::Patient(Patience::for_questions(target));
+    let io = |target| Io::WithTimeout(TimeoutPolicy::for_questions(target));
     let connected = target(job).map(|target| block_on(Connection::connect(target, &io(target))));
     match connected {
         Some(Ok(mut connection)) => {

@@ -44,7 +44,8 @@ pub(crate) fn kinds(scripts: &[&str]) -> Vec<&'static str> {
     match scripts {
         [_] => kinds.collect(),
         several => {
-            let of = |name: &&str| kinds.clone().map(|kind| lasting(format!("{name} {kind}"))).collect();
+            let of =
+                |name: &&str| kinds.clone().map(|kind| lasting(format!("{name} {kind}"))).collect();
             several.iter().map(of).collect::<Vec<Vec<_>>>().concat()
         }
     }
@@ -72,11 +73,14 @@ impl Script for LuaScripts {
             let loaded = part.recipe.load(Role::Thread(number));
             let state = loaded.map_err(|error| self.trouble(error.message))?;
             let interrupter = state.interrupter();
-            guards.push(meter.borrow().interrupters().add(Box::new(move || interrupter.interrupt())));
+            guards
+                .push(meter.borrow().interrupters().add(Box::new(move || interrupter.interrupt())));
             let (meter, turns) = (Rc::clone(&meter), Rc::clone(&turns));
             state.attach(Box::new(SharedMeter { meter, turns, script }));
             if state.has_global("thread_init") {
-                state.call("thread_init", Some(number)).map_err(|error| self.not_begun(&state, &error))?;
+                state
+                    .call("thread_init", Some(number))
+                    .map_err(|error| self.not_begun(&state, &error))?;
             }
             state.settle();
             states.push(state);
@@ -106,7 +110,8 @@ impl LuaScripts {
         self.trouble(failed(function, &error.message))
     }
 
-    /// A failure of `thread_init`: what the end of the run cut off, because another thread had failed, is not told.
+    /// A failure of `thread_init`: what the end of the run cut off, because another thread had
+    /// failed, is not told.
     fn not_begun(&self, state: &State, error: &ScriptError) -> ScriptTrouble {
         let by_server = matches!(error.kind, ErrorKind::FatalSql | ErrorKind::Database);
         if by_server && state.interrupter().is_interrupted() {

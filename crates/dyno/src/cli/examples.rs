@@ -47,7 +47,7 @@ pub(super) const COMPARE_EXAMPLES: &str = "Examples:
 
 BASE and NEW are results folders, or folders that hold several results folders
 of the same thing, which are pooled. Each side needs at least 3 valid trials of
-a treatment for a verdict; what is judged is new against base.
+a configuration for a verdict; what is judged is new against base.
 Exit codes: 0 nothing that --fail-on names, 8 something is worse, or new did not
 work in some of its trials, 9 nothing is worse, but another verdict that
 --fail-on names, 2 the sides cannot be compared, 7 results cannot be read.";

@@ -13,10 +13,12 @@ use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
 use dyno_model::target::Endpoint;
 use std::fmt::Write;
 
-/// Drops the tables that dyno's marker names, and the marker, on each system of the spec that runs already.
+/// Drops the tables that dyno's marker names, and the marker, on each system of the spec that runs
+/// already.
 ///
 /// # Errors
-/// When the spec has errors, or a system could not be reached or cleaned; the others are cleaned all the same.
+/// When the spec has errors, or a system could not be reached or cleaned; the others are cleaned
+/// all the same.
 pub(crate) fn cleanup(
     arguments: &CleanupArguments,
     catalog: &[WorkloadDescription],
@@ -24,8 +26,11 @@ pub(crate) fn cleanup(
 ) -> Result<u8, Failure> {
     let experiment = arguments.experiment();
     if experiment.url().is_some_and(|url| !Address::of_url(url).engine.has_sql()) {
-        return Err(Failure::new(exit_code::USAGE, "a service that speaks HTTP has no tables of dyno's")
-            .help("name the database behind it, by its URL, or the spec of the run"));
+        return Err(Failure::new(
+            exit_code::USAGE,
+            "a service that speaks HTTP has no tables of dyno's",
+        )
+        .help("name the database behind it, by its URL, or the spec of the run"));
     }
     let plan = spec_file::load(&experiment, catalog)?.plan;
     let (mut text, mut failures) = (String::new(), Vec::new());
@@ -57,18 +62,24 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
         .map_err(|error| error.to_string())?;
     if existing.data == DataPolicy::Copy {
         let dropped = copies::remove(&target).map_err(|error| error.to_string())?;
-        return Ok(dropped.map_or_else(|| "no copy is there".to_owned(), |name| format!("dropped {name}")));
+        return Ok(
+            dropped.map_or_else(|| "no copy is there".to_owned(), |name| format!("dropped {name}"))
+        );
     }
     if let Endpoint::File(file) = &target.endpoint
         && !file.exists()
     {
         // SQLite would make an empty one.
-        return Err(format!("there is no file {}\nhint: name the file that dyno wrote to", file.display()));
+        return Err(format!(
+            "there is no file {}\nhint: name the file that dyno wrote to",
+            file.display()
+        ));
     }
-    let mut tables = databases::clean_up_own(&target, Claim::default()).map_err(|error| error.to_string())?;
+    let mut tables =
+        databases::clean_up_own(&target, Claim::default()).map_err(|error| error.to_string())?;
     for name in databases {
-        let dropped =
-            databases::clean_up(&target, name, Claim::default()).map_err(|error| error.to_string())?;
+        let dropped = databases::clean_up(&target, name, Claim::default())
+            .map_err(|error| error.to_string())?;
         tables.extend(dropped.into_iter().map(|table| format!("{name}.{table}")));
     }
     Ok(match tables.is_empty() {

@@ -9,8 +9,8 @@ use dyno_analysis::compare::{
 };
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
-use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
+use dyno_model::warning::Severity;
 use dyno_report::compare::{github, render};
 use dyno_report::{Format, Lang};
 use std::io::Write;
@@ -19,7 +19,8 @@ use std::path::Path;
 /// Compares and says what came of it, with the exit code that `--fail-on` asks for.
 ///
 /// # Errors
-/// When a side holds no results that can be read, the sides cannot be compared, or files cannot be written.
+/// When a side holds no results that can be read, the sides cannot be compared, or files cannot be
+/// written.
 pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
     let formats = formats(arguments)?;
     let asked = &arguments.metric;
@@ -45,7 +46,9 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
                 printer.result(&render(&model, format, arguments.lang))?;
             }
         }
-        Some(folder) => printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?,
+        Some(folder) => {
+            printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?
+        }
     }
     Ok(code(&model, &arguments.fail_on))
 }
@@ -71,7 +74,8 @@ fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
     Ok(formats)
 }
 
-/// The sides cannot be compared: what was named on the command line is at fault, and each reason has its remedy.
+/// The sides cannot be compared: what was named on the command line is at fault, and each reason
+/// has its remedy.
 fn cannot_compare(error: &CompareError) -> Failure {
     let failure = Failure::new(exit_code::USAGE, error.to_string());
     match error {
@@ -88,7 +92,7 @@ fn cannot_compare(error: &CompareError) -> Failure {
             failure.help("name the systems that belong together: --system BASE=NEW")
         }
         CompareError::Match(MatchError::Nothing { .. }) => failure.help(
-            "treatments are compared that have the same system, levels, workload with its options, and number of clients",
+            "configurations are compared that have the same system, levels, workload with its options, and number of clients",
         ),
         CompareError::Match(_) => failure.help("give each system of a side at most once, as --system BASE=NEW"),
     }
@@ -101,7 +105,8 @@ fn write(
     formats: &[Format],
     lang: Lang,
 ) -> Result<Vec<String>, Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::cannot("make the folder", folder, &error))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::cannot("make the folder", folder, &error))?;
     let mut paths = Vec::with_capacity(formats.len());
     for format in formats {
         let suffix = if *format == Format::Text { "txt" } else { format.name() };
@@ -122,7 +127,7 @@ fn code(model: &CompareModel, fail_on: &[FailOn]) -> u8 {
         FailOn::Invalid => outcome.invalid > 0,
         FailOn::Better => outcome.better > 0 || outcome.better_over_all > 0,
         FailOn::Missing => !(model.only_base.is_empty() && model.only_new.is_empty()),
-        FailOn::Warning => model.findings.iter().any(|finding| finding.severity > Severity::Note),
+        FailOn::Warning => model.warnings.iter().any(|warning| warning.severity > Severity::Note),
         FailOn::None => false,
     };
     let found: Vec<&FailOn> = fail_on.iter().filter(|what| is_there(what)).collect();

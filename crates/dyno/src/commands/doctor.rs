@@ -42,7 +42,7 @@ pub(crate) fn doctor(
     let lang = arguments.lang;
     printer.note(dyno_report::looking(lang));
     let mut machine = checkup::machine(&Environment::capture());
-    machine.push(Observation::Neighbours { findings: dyno_host::checkup::neighbours(WATCHED) });
+    machine.push(Observation::Neighbours { warnings: dyno_host::checkup::neighbours(WATCHED) });
     let mut folders = vec![std::env::temp_dir()];
     folders.extend(std::env::current_dir().ok().filter(|folder| *folder != folders[0]));
     let disks = folders.iter().map(|folder| dyno_host::checkup::disk(folder)).collect();
@@ -80,17 +80,22 @@ fn tried(
     let failed = |reason: String| {
         Failure::new(exit_code::SERVER_FAILED, format!("the generator cannot be tried: {reason}"))
     };
-    let server = serve(Protocol::Mysql, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Options::default());
+    let server =
+        serve(Protocol::Mysql, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Options::default());
     let server = server.map_err(|error| failed(error.to_string()))?;
-    let endpoint = Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: server.local_addr.port() };
+    let endpoint =
+        Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: server.local_addr.port() };
     let target = Target { user: "dyno".to_owned(), ..Target::new(Engine::Mysql, endpoint) };
     let described =
         catalog.iter().find(|workload| workload.name == WORKLOAD).expect("it is in the catalogue");
     let plan = WorkloadPlan::new(WORKLOAD, described.defaults());
-    let native = Native::build(&plan, Setting { engine: target.engine, clients, seed: 1 }).map_err(failed)?;
+    let native = Native::build(&plan, Setting { engine: target.engine, clients, seed: 1 })
+        .map_err(failed)?;
     let load = LoadPlan::new(StopRule::Duration(LOAD));
-    let input =
-        LoadInput { shares_machine: true, ..LoadInput::new(WORKLOAD, clients, &load, 1, interrupts.count()) };
+    let input = LoadInput {
+        shares_machine: true,
+        ..LoadInput::new(WORKLOAD, clients, &load, 1, interrupts.count())
+    };
     let record = native.run_load(&[target], &input, &mut Listeners(Vec::new()));
     let record = record.map_err(|error| failed(error.to_string()))?;
     server.stop().map_err(|error| failed(error.to_string()))?;

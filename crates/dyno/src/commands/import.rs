@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// Reads all files, writes the folder, and shows its report.
 ///
 /// # Errors
-/// When a file cannot be read or understood, a claim names nobody, or the folder cannot be written. Nothing is written then.
+/// When a file cannot be read or understood, a claim names nobody, or the folder cannot be written.
+/// Nothing is written then.
 pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8, Failure> {
     let hints = hints(arguments)?;
     let mut readings = Vec::new();
@@ -30,7 +31,8 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
         }
     }
     let claim = arguments.claim.as_deref().map(|claim| claimed(claim, &readings)).transpose()?;
-    let folder = write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))?;
+    let folder =
+        write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))?;
     let model = dyno_analysis::load(&folder)?;
     let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.lang)?;
     printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
@@ -49,11 +51,11 @@ fn hints(arguments: &ImportArguments) -> Result<Hints, Failure> {
                 hints.columns.insert(name.to_owned(), theirs.to_owned());
             }
             _ => {
-                let text =
-                    format!("--column {column}: not one of dyno's columns, `=`, and the name in the file");
-                return Err(
-                    Failure::new(exit_code::USAGE, text).help(format!("columns are {}", known.join(", ")))
+                let text = format!(
+                    "--column {column}: not one of dyno's columns, `=`, and the name in the file"
                 );
+                return Err(Failure::new(exit_code::USAGE, text)
+                    .help(format!("columns are {}", known.join(", "))));
             }
         }
     }
@@ -66,12 +68,15 @@ struct Run<'a> {
     files: Vec<&'a Path>,
 }
 
-/// The files as they were named; logs that the threads of one pgbench left, `LOG`, `LOG.1` and so on, are one.
+/// The files as they were named; logs that the threads of one pgbench left, `LOG`, `LOG.1` and so
+/// on, are one.
 fn runs(files: &[String]) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for argument in files {
         let (name, file) = match argument.split_once('=') {
-            Some((name, file)) if !name.is_empty() && !Path::new(argument).exists() => (Some(name), file),
+            Some((name, file)) if !name.is_empty() && !Path::new(argument).exists() => {
+                (Some(name), file)
+            }
             _ => (None, argument.as_str()),
         };
         let of_thread = file.rsplit_once('.').filter(|(_, thread)| thread.parse::<u32>().is_ok());
@@ -88,20 +93,24 @@ fn runs(files: &[String]) -> Vec<Run<'_>> {
 /// # Errors
 /// When a file is named twice, or the log of a thread is beside it that belongs to the same run.
 fn check(run: &Run<'_>, runs: &[Run<'_>]) -> Result<(), Failure> {
-    let refused =
-        |file: &Path, what: &str| Failure::new(exit_code::USAGE, format!("{}: {what}", file.display()));
+    let refused = |file: &Path, what: &str| {
+        Failure::new(exit_code::USAGE, format!("{}: {what}", file.display()))
+    };
     for file in &run.files {
         let is_it = |other: &&&Path| {
             other == &file
-                || file.canonicalize().is_ok_and(|file| other.canonicalize().is_ok_and(|other| other == file))
+                || file
+                    .canonicalize()
+                    .is_ok_and(|file| other.canonicalize().is_ok_and(|other| other == file))
         };
         if runs.iter().flat_map(|run| &run.files).filter(is_it).count() > 1 && file.is_file() {
             return Err(refused(file, "named twice").help("each file is one repeat"));
         }
     }
     let second = PathBuf::from(format!("{}.1", run.files[0].display()));
-    let is_log =
-        run.files[0].file_name().is_some_and(|name| name.to_string_lossy().starts_with("pgbench_log"));
+    let is_log = run.files[0]
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("pgbench_log"));
     if run.files.len() == 1 && is_log && second.is_file() {
         let help = format!("name all of them, such as {}*", run.files[0].display());
         return Err(refused(
@@ -132,8 +141,9 @@ const CLIENTS: [&str; 13] = [
 /// What repeats are called there.
 const REPEATS: [&str; 7] = ["repeat", "rep", "run", "iteration", "iter", "trial", "r"];
 
-/// The name of a file without its suffix and without the number of clients and of the repeat at its end: `pool` of `pool-10.log`,
-/// `pool_10threads.log` and `pool-c10-run2.log`. A number that is part of a word belongs to the name: `mysql8`.
+/// The name of a file without its suffix and without the number of clients and of the repeat at its
+/// end: `pool` of `pool-10.log`, `pool_10threads.log` and `pool-c10-run2.log`. A number that is
+/// part of a word belongs to the name: `mysql8`.
 fn system_of(file: &Path, clients: u32) -> String {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut rest = name.as_str();
@@ -143,14 +153,19 @@ fn system_of(file: &Path, clients: u32) -> String {
         rest = before;
     }
     let is_clients = |part: &str| {
-        part == clients.to_string() || CLIENTS.iter().any(|word| is_number_of(part, word, Some(clients)))
+        part == clients.to_string()
+            || CLIENTS.iter().any(|word| is_number_of(part, word, Some(clients)))
     };
     // Number and word may have a separator between them, in either order.
     if let Some((before, last)) = split_last(rest) {
         let above = split_last(before);
         rest = match above {
-            Some((before, word)) if last == clients.to_string() && CLIENTS.contains(&word) => before,
-            Some((before, number)) if number == clients.to_string() && CLIENTS.contains(&last) => before,
+            Some((before, word)) if last == clients.to_string() && CLIENTS.contains(&word) => {
+                before
+            }
+            Some((before, number)) if number == clients.to_string() && CLIENTS.contains(&last) => {
+                before
+            }
             _ if is_clients(last) => before,
             _ => rest,
         };
@@ -173,7 +188,8 @@ fn is_number_of(part: &str, word: &str, number: Option<u32>) -> bool {
         .is_some_and(|found| number.is_none_or(|number| number == found))
 }
 
-/// The systems of `A is faster than B`, as positions among all systems in the order in which they come first.
+/// The systems of `A is faster than B`, as positions among all systems in the order in which they
+/// come first.
 fn claimed(claim: &str, readings: &[Named]) -> Result<(usize, usize), Failure> {
     let mut systems: Vec<&str> = Vec::new();
     for Named { system, .. } in readings {
@@ -181,9 +197,11 @@ fn claimed(claim: &str, readings: &[Named]) -> Result<(usize, usize), Failure> {
             systems.push(system);
         }
     }
-    let help = || format!("write 'A is faster than B'; the systems here are {}", systems.join(", "));
-    let refused =
-        |what: String| Failure::new(exit_code::USAGE, format!("--claim '{claim}': {what}")).help(help());
+    let help =
+        || format!("write 'A is faster than B'; the systems here are {}", systems.join(", "));
+    let refused = |what: String| {
+        Failure::new(exit_code::USAGE, format!("--claim '{claim}': {what}")).help(help())
+    };
     let Some((faster, slower)) = claim.split_once(" is faster than ") else {
         return Err(refused("dyno does not understand it".to_owned()));
     };

@@ -1,4 +1,5 @@
-//! `dyno init`: a spec to begin with, written after a look at a database, or for a server that dyno starts.
+//! `dyno init`: a spec to begin with, written after a look at a database, or for a server that dyno
+//! starts.
 
 use crate::cli::InitArguments;
 use crate::failure::Failure;
@@ -37,11 +38,12 @@ pub(crate) fn init(
     catalog: &[WorkloadDescription],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    if let Some(out) = arguments.out.as_ref().filter(|out| out.extension().is_none_or(|it| it != "toml")) {
+    if let Some(out) =
+        arguments.out.as_ref().filter(|out| out.extension().is_none_or(|it| it != "toml"))
+    {
         let text = format!("{} is no name of a spec", out.display());
-        return Err(
-            Failure::new(exit_code::USAGE, text).help("a spec ends in .toml; a script beside it gets .sql")
-        );
+        return Err(Failure::new(exit_code::USAGE, text)
+            .help("a spec ends in .toml; a script beside it gets .sql"));
     }
     let begun = match &arguments.url {
         Some(url) => of_database(url, arguments.out.as_deref(), catalog)?,
@@ -51,7 +53,9 @@ pub(crate) fn init(
     for path in std::iter::once(&spec).chain(script.iter().map(|(path, _)| path)) {
         if path.exists() {
             let text = format!("{} exists already", path.display());
-            return Err(Failure::new(exit_code::USAGE, text).help("name another file: --out FILE.toml"));
+            return Err(
+                Failure::new(exit_code::USAGE, text).help("name another file: --out FILE.toml")
+            );
         }
     }
     if let Some((path, text)) = &script {
@@ -62,7 +66,8 @@ pub(crate) fn init(
         script.iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
     })?;
     let spec = spec.display();
-    let files = script.map_or(spec.to_string(), |(path, _)| format!("{spec} and {}", path.display()));
+    let files =
+        script.map_or(spec.to_string(), |(path, _)| format!("{spec} and {}", path.display()));
     let variable = arguments.url.as_deref().and_then(one_line::password_variable);
     let export = variable.map_or_else(String::new, |name| {
         format!("export {name}='...' with the password, which is written down nowhere; then ")
@@ -75,7 +80,8 @@ pub(crate) fn init(
 
 /// Writes a file that is not there yet.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written =
+        std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| Failure::cannot("write", path, &error))
 }
 
@@ -86,9 +92,11 @@ struct Begun {
     script: Option<(PathBuf, String)>,
 }
 
-/// A spec for a server that dyno starts: the first that is installed, else SQLite, which is built in.
+/// A spec for a server that dyno starts: the first that is installed, else SQLite, which is built
+/// in.
 fn of_server(out: Option<&Path>) -> Begun {
-    let installed = ServerKind::FAMILIAR.into_iter().find(|kind| server::locate(*kind, None).is_ok());
+    let installed =
+        ServerKind::FAMILIAR.into_iter().find(|kind| server::locate(*kind, None).is_ok());
     let kind = installed.unwrap_or(ServerKind::BUILT_IN);
     let factor = kind.engine().traits().example_factor;
     let mut text = format!(
@@ -100,7 +108,10 @@ fn of_server(out: Option<&Path>) -> Begun {
          # What is compared: every combination is measured.\n\
          # [factors]\n# {factor}\n\n"
     );
-    text.push_str(&load(&CLIENTS, "more clients than the server has processors wait for each other"));
+    text.push_str(&load(
+        &CLIENTS,
+        "more clients than the server has processors wait for each other",
+    ));
     Begun {
         spec: out.map_or_else(|| PathBuf::from(format!("{kind}.toml")), Path::to_owned),
         text,
@@ -109,7 +120,11 @@ fn of_server(out: Option<&Path>) -> Begun {
 }
 
 /// A spec for a database that runs already.
-fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -> Result<Begun, Failure> {
+fn of_database(
+    url: &str,
+    out: Option<&Path>,
+    catalog: &[WorkloadDescription],
+) -> Result<Begun, Failure> {
     let cannot = |error: String| Failure::new(exit_code::SERVER_FAILED, error);
     let (name, one) = OneLine::of_workload("rush").spec(url, None, None)?;
     let plan = spec_file::of_line(&name, &one, catalog)?;
@@ -119,8 +134,12 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     };
     let to_come = to_come(source);
     let asked = to_come.as_ref().unwrap_or(source);
-    let connected =
-        existing::connect(asked, system.query_mode, system.connect_timeout.into(), &BTreeMap::new());
+    let connected = existing::connect(
+        asked,
+        system.query_mode,
+        system.connect_timeout.into(),
+        &BTreeMap::new(),
+    );
     let connected = connected.map_err(|error| cannot(error.to_string()))?;
     let refused = |error| cannot(format!("{name} does not tell what it holds: {error}"));
     let found = survey(&connected.target).map_err(refused)?.ok_or_else(|| {
@@ -129,7 +148,8 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
             .help("`dyno run URL --workload NAME` and the guide have what can be measured there")
     })?;
     let limit = probe::connection_limit(&connected.target).map_err(refused)?;
-    let spec = out.map_or_else(|| PathBuf::from(format!("{}.toml", file_name(&name))), Path::to_owned);
+    let spec =
+        out.map_or_else(|| PathBuf::from(format!("{}.toml", file_name(&name))), Path::to_owned);
     let mut text = format!(
         "# Written by `dyno init` after a look at {} ({}, {}). Change what you like.\n\
          title = {}\n\n[[system]]\nname = {}\n",
@@ -160,7 +180,8 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
             );
         }
     }
-    let room = limit.map(|limit| limit.max.saturating_sub(limit.reserved + limit.in_use + CONNECTIONS_SPARE));
+    let room = limit
+        .map(|limit| limit.max.saturating_sub(limit.reserved + limit.in_use + CONNECTIONS_SPARE));
     let room = |clients: &&u32| room.is_none_or(|room| u64::from(**clients) <= room.max(1));
     let clients: Vec<u32> = CLIENTS.iter().filter(room).copied().collect();
     let said = limit.map_or_else(String::new, |limit| {
@@ -170,7 +191,8 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     Ok(Begun { spec, text, script })
 }
 
-/// Where the database is. A password is not written down, and a file is found from wherever the spec lies.
+/// Where the database is. A password is not written down, and a file is found from wherever the
+/// spec lies.
 fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
     let is_elsewhere = spec.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
     match endpoint {
@@ -185,9 +207,15 @@ fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
 
 /// What lies there, as comments.
 fn listed(found: &Survey) -> String {
-    let mut text = "# What lies there, the largest first; rows are the server's own estimate.\n".to_owned();
-    let width =
-        found.tables.iter().take(TABLES_SHOWN).map(|table| table.name.chars().count()).max().unwrap_or(0);
+    let mut text =
+        "# What lies there, the largest first; rows are the server's own estimate.\n".to_owned();
+    let width = found
+        .tables
+        .iter()
+        .take(TABLES_SHOWN)
+        .map(|table| table.name.chars().count())
+        .max()
+        .unwrap_or(0);
     for table in found.tables.iter().take(TABLES_SHOWN) {
         let TableFound { name, rows, bytes, indexes, .. } = table;
         let rows = rows.map_or_else(|| "?".to_owned(), |rows| HumanCount(rows).to_string());

@@ -12,8 +12,8 @@ use std::path::Path;
 /// # Errors
 /// When a page cannot be written.
 pub(crate) fn man(folder: &Path, printer: Printer) -> Result<u8, Failure> {
-    let written =
-        std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
     written.map_err(|error| Failure::cannot("write manual pages into", folder, &error))?;
     printer.result(&format!("Wrote the manual pages into {}.", folder.display()))?;
     Ok(exit_code::OK)

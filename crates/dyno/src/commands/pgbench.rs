@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Carries out pgbench's command line; the exit code is pgbench's too.
 ///
 /// # Errors
-/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be written.
+/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be
+/// written.
 pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
     let arguments: Vec<String> =
@@ -21,12 +22,14 @@ pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Fa
     let outputs = Arc::new(PrinterTerminal { printer, has_lost: AtomicBool::new(false) });
     let terminal: Arc<dyn Terminal> = Arc::<PrinterTerminal>::clone(&outputs);
     let once = |arguments: &[String]| dyno_pgbench::main(arguments, &terminal, interrupts.count());
-    let curve = dyno_pgbench::curve(&arguments).map_err(|text| Failure::new(exit_code::FAILED, text))?;
+    let curve =
+        dyno_pgbench::curve(&arguments).map_err(|text| Failure::new(exit_code::FAILED, text))?;
     let code = match curve {
         None => once(&arguments),
         Some(curve) => {
             let one = |clients: u32, folder: &Path| {
-                let ours = [format!("--client={clients}"), format!("--results={}", folder.display())];
+                let ours =
+                    [format!("--client={clients}"), format!("--results={}", folder.display())];
                 once(&[&ours[..], &curve.arguments].concat())
             };
             curve::run("pgbench", &curve, one, &interrupts, printer)?
@@ -36,7 +39,8 @@ pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Fa
     Ok(if has_lost && code == exit_code::OK { exit_code::FAILED } else { code })
 }
 
-/// The printer as pgbench's interface wants it. Threads write whole pieces, so that lines stay whole.
+/// The printer as pgbench's interface wants it. Threads write whole pieces, so that lines stay
+/// whole.
 struct PrinterTerminal {
     printer: Printer,
     /// Whether something could not be written, which is told once.

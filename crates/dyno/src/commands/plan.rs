@@ -27,33 +27,35 @@ pub(crate) fn plan(
 ) -> Result<u8, Failure> {
     let plan = spec_file::load(&arguments.spec, catalog)?.plan;
     let lang = arguments.lang;
-    let findings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
-    let findings: Vec<PreflightWords> = findings.iter().map(|it| dyno_report::preflight(it, lang)).collect();
+    let warnings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
+    let warnings: Vec<PreflightWords> =
+        warnings.iter().map(|it| dyno_report::preflight(it, lang)).collect();
     let pilot = arguments.pilot.as_deref().map(pilot).transpose()?;
     let text = if arguments.json {
-        json(&plan, &findings, pilot)
+        json(&plan, &warnings, pilot)
     } else {
         let pilot = pilot.map(|pilot| dyno_report::pilot(&plan, pilot, lang));
         let parts = [Some(dyno_report::plan(&plan, catalog, lang)), pilot];
-        let parts = parts.into_iter().flatten().chain([dyno_report::preflight_list(&findings, lang)]);
+        let parts =
+            parts.into_iter().flatten().chain([dyno_report::preflight_list(&warnings, lang)]);
         parts.collect::<Vec<_>>().join("\n\n")
     };
     if arguments.json { printer.result(&text) } else { printer.prose(&text) }?;
-    let is_possible = findings.iter().all(|finding| finding.weight < Weight::Fatal);
+    let is_possible = warnings.iter().all(|warning| warning.weight < Weight::Fatal);
     Ok(if is_possible { exit_code::OK } else { exit_code::PREFLIGHT_FAILED })
 }
 
 /// The scatter of an earlier run.
 fn pilot(folder: &Path) -> Result<Pilot, Failure> {
     pilot::pilot(&Run::open(folder)?.read_trials()).ok_or_else(|| {
-        let text = format!("{} has no treatment that was measured twice", folder.display());
+        let text = format!("{} has no configuration that was measured twice", folder.display());
         Failure::new(exit_code::RESULTS_FAILED, text)
             .help("a pilot needs at least two blocks, better three or more")
     })
 }
 
 /// Plan, time and findings for programs. Times are nanoseconds, differences shares.
-fn json(plan: &Plan, findings: &[PreflightWords], pilot: Option<Pilot>) -> String {
+fn json(plan: &Plan, warnings: &[PreflightWords], pilot: Option<Pilot>) -> String {
     let estimate = estimate::plan(plan);
     let value = json!({
         "plan": plan,
@@ -62,7 +64,7 @@ fn json(plan: &Plan, findings: &[PreflightWords], pilot: Option<Pilot>) -> Strin
             "at_most_ns": estimate.at_most,
             "is_rate_assumed": estimate.is_rate_assumed,
         },
-        "preflight": findings,
+        "preflight": warnings,
         "pilot": pilot.map(|pilot| json!({
             "metric": pilot.metric,
             "standard_deviation": pilot.deviation,

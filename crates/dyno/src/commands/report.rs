@@ -55,7 +55,8 @@ fn folder<'a>(out: Option<&'a Path>, results: &'a [PathBuf]) -> Result<&'a Path,
             return Err(Failure::new(exit_code::USAGE, text).help("name one: --out DIR"));
         }
     };
-    std::fs::create_dir_all(folder).map_err(|error| Failure::cannot("make the folder", folder, &error))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::cannot("make the folder", folder, &error))?;
     Ok(folder)
 }
 
@@ -65,12 +66,19 @@ fn test_report(
     formats: &[Format],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    if arguments.format.iter().any(|format| !matches!(format, Some(Format::Html | Format::Markdown))) {
+    if arguments
+        .format
+        .iter()
+        .any(|format| !matches!(format, Some(Format::Html | Format::Markdown)))
+    {
         let text = "--template test-report is there as html and md";
-        return Err(Failure::new(exit_code::USAGE, text).help("leave out the other formats of --format"));
+        return Err(
+            Failure::new(exit_code::USAGE, text).help("leave out the other formats of --format")
+        );
     }
-    let rendered =
-        |format: &Format| Some((*format, dyno_report::test_report(model, *format, arguments.lang)?));
+    let rendered = |format: &Format| {
+        Some((*format, dyno_report::test_report(model, *format, arguments.lang)?))
+    };
     let reports: Vec<(Format, String)> = formats.iter().filter_map(rendered).collect();
     if let ([(Format::Markdown, text)], None) = (&reports[..], &arguments.out) {
         printer.result(text)?;

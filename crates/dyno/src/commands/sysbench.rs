@@ -13,7 +13,8 @@ const FAILED: u8 = 1;
 /// Carries out sysbench's command line; the exit code is sysbench's too.
 ///
 /// # Errors
-/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be written.
+/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be
+/// written.
 pub(crate) fn sysbench(arguments: &[OsString], printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
     let once = |arguments: &[OsString]| {

@@ -1,4 +1,5 @@
-//! `dyno workloads`: what is built in, with statements, options and audits, all taken from the code that runs.
+//! `dyno workloads`: what is built in, with statements, options and audits, all taken from the code
+//! that runs.
 
 use crate::cli::WorkloadsArguments;
 use crate::failure::Failure;
@@ -36,7 +37,10 @@ pub(crate) fn workloads(
     Ok(exit_code::OK)
 }
 
-fn find<'c>(name: &str, catalog: &'c [WorkloadDescription]) -> Result<&'c WorkloadDescription, Failure> {
+fn find<'c>(
+    name: &str,
+    catalog: &'c [WorkloadDescription],
+) -> Result<&'c WorkloadDescription, Failure> {
     catalog.iter().find(|workload| workload.name == name).ok_or_else(|| {
         let near = words::nearest(name, catalog.iter().map(|workload| workload.name));
         let failure = Failure::new(exit_code::USAGE, format!("there is no workload `{name}`"));
@@ -69,11 +73,19 @@ fn explanation(workload: &WorkloadDescription) -> String {
         }
     }
     if !workload.options.is_empty() {
-        let _ = writeln!(text, "\nOptions, in [workload] of a spec or with --set workload.OPTION=VALUE");
+        let _ = writeln!(
+            text,
+            "\nOptions, in [workload] of a spec or with --set workload.OPTION=VALUE"
+        );
     }
     for option in &workload.options {
-        let _ =
-            writeln!(text, "  {}: {}, default {}", option.name, takes(&option.kind), value(&option.default));
+        let _ = writeln!(
+            text,
+            "  {}: {}, default {}",
+            option.name,
+            takes(&option.kind),
+            value(&option.default)
+        );
         let _ = writeln!(text, "      {}", wrapped(option.help, WIDTH - 6, "      "));
     }
     text
@@ -127,8 +139,10 @@ fn as_json(workload: &WorkloadDescription) -> Value {
     let statements: Vec<Value> = statements(workload)
         .into_iter()
         .map(|(dialects, statements)| {
-            let statements: Vec<Value> =
-                statements.into_iter().map(|(kind, sql)| json!({ "kind": kind, "sql": sql })).collect();
+            let statements: Vec<Value> = statements
+                .into_iter()
+                .map(|(kind, sql)| json!({ "kind": kind, "sql": sql }))
+                .collect();
             json!({ "dialects": dialects, "statements": statements })
         })
         .collect();
@@ -159,7 +173,8 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}")
 }
 
-/// Breaks prose into lines of at most `width` columns; `indent` goes before every line but the first.
+/// Breaks prose into lines of at most `width` columns; `indent` goes before every line but the
+/// first.
 fn wrapped(prose: &str, width: usize, indent: &str) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -197,7 +212,10 @@ mod tests {
             assert!(text.contains("\nAudit\n"), "{text}");
             assert_eq!(text.contains("\nStatements ("), !others.contains(&workload.name), "{text}");
             assert!(
-                workload.options.iter().all(|option| text.contains(&format!("\n  {}: ", option.name))),
+                workload
+                    .options
+                    .iter()
+                    .all(|option| text.contains(&format!("\n  {}: ", option.name))),
                 "{text}"
             );
             assert_eq!(as_json(&workload)["name"], workload.name);

@@ -1,8 +1,9 @@
-//! pgbench's log of intervals (`--log --aggregate-interval`): when it began, transactions, and sum, sum of squares, least and largest of their times
-//! in microseconds; behind them the same of delays, and counts of what was skipped, retried or failed.
+//! pgbench's log of intervals (`--log --aggregate-interval`): when it began, transactions, and sum,
+//! sum of squares, least and largest of their times in microseconds; behind them the same of
+//! delays, and counts of what was skipped, retried or failed.
 //!
-//! pgbench cuts at whole seconds and writes an interval when it is over. So the first is shorter than the others, by an unknown time, and is left out;
-//! the last is not written.
+//! pgbench cuts at whole seconds and writes an interval when it is over. So the first is shorter
+//! than the others, by an unknown time, and is left out; the last is not written.
 
 use super::reading::{Course, Reading};
 use super::transaction_log::EPOCH;
@@ -31,7 +32,8 @@ pub(super) fn is_one(text: &str) -> bool {
     text.lines().next().is_some_and(|line| parse(line).is_some())
 }
 
-/// When it began, and its figures. Versions before 15 have 6, 10 (`--rate`) or 11 columns (`--latency-limit`), later ones always 15.
+/// When it began, and its figures. Versions before 15 have 6, 10 (`--rate`) or 11 columns
+/// (`--latency-limit`), later ones always 15.
 fn parse(line: &str) -> Option<(u64, Row)> {
     let columns: Vec<u64> =
         line.split_ascii_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
@@ -98,15 +100,16 @@ impl Row {
 /// The run whose threads left these logs, from its second interval on.
 ///
 /// # Errors
-/// When a line is not one of such a log, when the logs are not of one run, and when there is no whole interval.
+/// When a line is not one of such a log, when the logs are not of one run, and when there is no
+/// whole interval.
 pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
     let mut rows: BTreeMap<u64, Row> = BTreeMap::new();
     let mut columns = None;
     for log in logs {
         let mut before = 0;
         for (number, line) in (1..).zip(log.lines()) {
-            let (start, row) =
-                parse(line).ok_or_else(|| format!("line {number}: not an interval of pgbench: `{line}`"))?;
+            let (start, row) = parse(line)
+                .ok_or_else(|| format!("line {number}: not an interval of pgbench: `{line}`"))?;
             if start <= before || *columns.get_or_insert(row.columns) != row.columns {
                 return Err(format!(
                     "line {number}: begins at {start}, after {before}, with {} columns: logs of several runs are mixed",
@@ -118,10 +121,12 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
         }
     }
     // What not all threads have is not over for all of them.
-    let rows: Vec<(u64, Row)> = rows.into_iter().filter(|(_, row)| row.logs == logs.len()).collect();
+    let rows: Vec<(u64, Row)> =
+        rows.into_iter().filter(|(_, row)| row.logs == logs.len()).collect();
     let starts: Vec<u64> = rows.iter().map(|(start, _)| *start).collect();
     let length = starts.get(..2).map(|starts| starts[1] - starts[0]);
-    let Some(length) = length.filter(|length| starts.windows(2).all(|pair| pair[1] - pair[0] == *length))
+    let Some(length) =
+        length.filter(|length| starts.windows(2).all(|pair| pair[1] - pair[0] == *length))
     else {
         return Err(match starts.len() {
             0 | 1 => "it has no interval of known length: the first of a log is shorter than the others; measure longer".to_owned(),
@@ -154,7 +159,8 @@ fn reading(rows: &[(u64, Row)], length: u64) -> Reading {
         let latency = &mut reading.latency;
         latency.count = ledger.committed;
         latency.mean = mean * 1e3;
-        latency.standard_deviation = (sum.squares / sum.transactions - mean * mean).max(0.0).sqrt() * 1e3;
+        latency.standard_deviation =
+            (sum.squares / sum.transactions - mean * mean).max(0.0).sqrt() * 1e3;
         (latency.min, latency.max) = (sum.min as u64 * 1_000, sum.max as u64 * 1_000);
     }
     reading.course =

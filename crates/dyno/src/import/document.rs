@@ -1,4 +1,5 @@
-//! A file as lines: its bytes as text, and its lines without what containers and CI systems write before each.
+//! A file as lines: its bytes as text, and its lines without what containers and CI systems write
+//! before each.
 
 use dyno_files::Limited;
 use std::io::{self, Read};
@@ -26,18 +27,22 @@ pub(super) fn load(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes as text: UTF-8, or UTF-16 as Windows' shells write it, with or without a byte order mark. Bytes of other encodings occur in names only.
+/// Bytes as text: UTF-8, or UTF-16 as Windows' shells write it, with or without a byte order mark.
+/// Bytes of other encodings occur in names only.
 ///
 /// # Errors
 /// When this is no text, with what to do.
 pub(super) fn decode(bytes: Vec<u8>) -> Result<String, String> {
-    let is_zero =
-        |odd: usize| bytes.chunks_exact(2).take(64).all(|pair| pair[odd] == 0 && pair[1 - odd] != 0);
+    let is_zero = |odd: usize| {
+        bytes.chunks_exact(2).take(64).all(|pair| pair[odd] == 0 && pair[1 - odd] != 0)
+    };
     let text = match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes)?,
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes)?,
         [0x1f, 0x8b, ..] => return Err("it is compressed with gzip; unpack it first".to_owned()),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => return Err("it is compressed with zstd; unpack it first".to_owned()),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            return Err("it is compressed with zstd; unpack it first".to_owned());
+        }
         [_, _, ..] if is_zero(1) => utf16(&bytes, u16::from_le_bytes)?,
         [_, _, ..] if is_zero(0) => utf16(&bytes, u16::from_be_bytes)?,
         _ => String::from_utf8(bytes)
@@ -82,7 +87,8 @@ pub(super) struct Source<'t> {
     pub(super) lines: Vec<Line<'t>>,
 }
 
-/// The lines of a text by the container or step that wrote them, without quotation marks, timestamps and names before them.
+/// The lines of a text by the container or step that wrote them, without quotation marks,
+/// timestamps and names before them.
 pub(super) fn sources(text: &str) -> Vec<Source<'_>> {
     let mut sources: Vec<Source<'_>> = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
@@ -99,7 +105,10 @@ pub(super) fn sources(text: &str) -> Vec<Source<'_>> {
         let blanks = |line: &Line<'_>| line.text.len() - line.text.trim_start_matches(' ').len();
         let filled = source.lines.iter().filter(|line| !line.text.trim().is_empty());
         let indent = filled.map(blanks).min().unwrap_or_default();
-        source.lines.iter_mut().for_each(|line| line.text = line.text.get(indent..).unwrap_or_default());
+        source
+            .lines
+            .iter_mut()
+            .for_each(|line| line.text = line.text.get(indent..).unwrap_or_default());
     }
     sources
 }
@@ -125,7 +134,8 @@ fn quoted(text: &str) -> Option<&str> {
     text.strip_prefix('>').map(|text| text.strip_prefix(' ').unwrap_or(text))
 }
 
-/// `bench-1  | text` (docker compose), `[pod/bench/sysbench] text` (kubectl), and job and step, with tabs between, before a timestamp (gh).
+/// `bench-1  | text` (docker compose), `[pod/bench/sysbench] text` (kubectl), and job and step,
+/// with tabs between, before a timestamp (gh).
 fn named(text: &str) -> Option<(&str, &str)> {
     if let Some(inner) = text.strip_prefix("[pod/") {
         return inner.split_once("] ");
@@ -144,7 +154,8 @@ fn named(text: &str) -> Option<(&str, &str)> {
     (is_followed && !job.is_empty()).then_some((steps, rest))
 }
 
-/// What follows a timestamp: of RFC 3339 (docker, GitHub Actions, kubectl; with GitLab's mark of the stream behind it), of syslog, or a time of day.
+/// What follows a timestamp: of RFC 3339 (docker, GitHub Actions, kubectl; with GitLab's mark of
+/// the stream behind it), of syslog, or a time of day.
 fn stamped(text: &str) -> Option<&str> {
     let open = text.strip_prefix('[');
     let rest = open.unwrap_or(text);
@@ -154,7 +165,8 @@ fn stamped(text: &str) -> Option<&str> {
         .unwrap_or(rest);
     let rest = match_shape(rest, "00:00:00")?;
     let fraction = rest.strip_prefix(['.', ',']);
-    let rest = fraction.map_or(rest, |digits| digits.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let rest =
+        fraction.map_or(rest, |digits| digits.trim_start_matches(|c: char| c.is_ascii_digit()));
     let rest = zone(rest);
     let rest = if open.is_some() { rest.strip_prefix(']')? } else { rest };
     if rest.is_empty() {
@@ -167,12 +179,14 @@ fn stamped(text: &str) -> Option<&str> {
 /// What follows characters of this shape, in which `0` is any digit.
 fn match_shape<'t>(text: &'t str, shape: &str) -> Option<&'t str> {
     let head = text.get(..shape.len())?;
-    let fits = head.chars().zip(shape.chars()).all(|(c, of)| c == of || of == '0' && c.is_ascii_digit());
+    let fits =
+        head.chars().zip(shape.chars()).all(|(c, of)| c == of || of == '0' && c.is_ascii_digit());
     fits.then(|| &text[shape.len()..])
 }
 
 fn month(text: &str) -> Option<&str> {
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let months =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let rest = months.iter().find_map(|month| text.strip_prefix(month))?;
     let rest = rest.strip_prefix(' ')?;
     match_shape(rest, "00 ").or_else(|| match_shape(rest, " 0 "))
@@ -200,8 +214,9 @@ fn process(text: &str) -> Option<&str> {
     let (head, rest) = text.split_once("]: ")?;
     let (_host, program) = head.split_once(' ')?;
     let (name, number) = program.split_once('[')?;
-    let is_one =
-        !name.contains(' ') && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_one = !name.contains(' ')
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit());
     is_one.then_some(rest)
 }
 
@@ -211,8 +226,9 @@ mod tests {
 
     #[test]
     fn text_is_decoded_and_what_is_none_is_refused() {
-        let utf16 =
-            |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
+        let utf16 = |text: &str, unit: fn(u16) -> [u8; 2]| {
+            text.encode_utf16().flat_map(unit).collect::<Vec<u8>>()
+        };
         let line = "tps = 1\n";
         for bytes in [
             line.as_bytes().to_vec(),
@@ -226,9 +242,14 @@ mod tests {
         ] {
             assert_eq!(decode(bytes.clone()).as_deref(), Ok(line), "{bytes:?}");
         }
-        assert_eq!(decode(b"a\nb\0".to_vec()), Err("line 2: a byte of value 0; this is no text".to_owned()));
+        assert_eq!(
+            decode(b"a\nb\0".to_vec()),
+            Err("line 2: a byte of value 0; this is no text".to_owned())
+        );
         assert!(decode(vec![0x1f, 0x8b, 8, 0]).unwrap_err().contains("gzip; unpack it first"));
-        assert!(decode(vec![0x28, 0xb5, 0x2f, 0xfd]).unwrap_err().contains("zstd; unpack it first"));
+        assert!(
+            decode(vec![0x28, 0xb5, 0x2f, 0xfd]).unwrap_err().contains("zstd; unpack it first")
+        );
     }
 
     #[test]
@@ -253,7 +274,8 @@ mod tests {
         ] {
             let text = format!("{before}transaction type: x\n{before}tps = 1 | 2\n");
             let found = sources(&text);
-            let lines: Vec<_> = found.iter().flat_map(|source| &source.lines).map(|line| line.text).collect();
+            let lines: Vec<_> =
+                found.iter().flat_map(|source| &source.lines).map(|line| line.text).collect();
             assert_eq!(lines, ["transaction type: x", "tps = 1 | 2"], "{before:?}");
         }
     }

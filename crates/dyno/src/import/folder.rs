@@ -4,14 +4,14 @@ use super::reading::{Course, Reading};
 use super::sample::intervals;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::Finding;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{
-    Claim, FORMAT, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Treatment, Trial, Variation,
-    WorkloadPlan,
+    Claim, Configuration, FORMAT, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Trial,
+    Variation, WorkloadPlan,
 };
 use dyno_model::record::{Interval, TrialEnd, TrialRecord};
 use dyno_model::target::QueryMode;
+use dyno_model::warning::Warning;
 use dyno_store::environment::Environment;
 use dyno_store::{RunWriter, StoreError};
 use std::collections::BTreeMap;
@@ -27,8 +27,9 @@ pub(crate) struct Named {
     pub(crate) reading: Reading,
 }
 
-/// Writes a results folder: below `results`, or at `out`. Each system with a number of clients is a treatment; its readings, in their order,
-/// are its repeats. `claim` names two systems, the faster one first.
+/// Writes a results folder: below `results`, or at `out`. Each system with a number of clients is a
+/// configuration; its readings, in their order, are its repeats. `claim` names two systems, the
+/// faster one first.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -40,8 +41,10 @@ pub(crate) fn write(
     results: &Path,
 ) -> Result<PathBuf, StoreError> {
     let plan = plan(title, readings, claim);
-    let environment =
-        Environment { dyno_version: env!("CARGO_PKG_VERSION").to_owned(), ..Environment::default() };
+    let environment = Environment {
+        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..Environment::default()
+    };
     let spec = spec(readings);
     let mut writer = match out {
         Some(folder) => RunWriter::create_at(folder, &plan, &spec, &environment)?,
@@ -53,8 +56,10 @@ pub(crate) fn write(
         boot: String::new(),
     });
     for system in &plan.systems {
-        let mut versions =
-            readings.iter().filter(|it| it.system == system.name).map(|it| &it.reading.server_version);
+        let mut versions = readings
+            .iter()
+            .filter(|it| it.system == system.name)
+            .map(|it| &it.reading.server_version);
         writer.event(&Event::SystemReady {
             system: system.name.clone(),
             version: versions.find(|version| !version.is_empty()).cloned().unwrap_or_default(),
@@ -71,7 +76,9 @@ pub(crate) fn write(
 
 /// What stands in the place of a spec.
 fn spec(readings: &[Named]) -> String {
-    let lines = readings.iter().map(|it| format!("#   {}: {}, {}\n", it.system, it.file, it.reading.program));
+    let lines = readings
+        .iter()
+        .map(|it| format!("#   {}: {}, {}\n", it.system, it.file, it.reading.program));
     format!("# dyno import\n{}", lines.collect::<String>())
 }
 
@@ -81,7 +88,9 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     match &reading.course {
         Course::Unknown => {}
         Course::Rates(lines) => writer.course(&trial.id, lines),
-        Course::Times(intervals) => intervals.iter().cloned().for_each(|it| interval(writer, trial, it)),
+        Course::Times(intervals) => {
+            intervals.iter().cloned().for_each(|it| interval(writer, trial, it))
+        }
         Course::Samples(samples) => intervals(samples).for_each(|it| interval(writer, trial, it)),
     }
     let mut record = TrialRecord {
@@ -95,9 +104,9 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
         end: TrialEnd::Trial,
         ..TrialRecord::default()
     };
-    record.findings = judge(&record, &Asked::of(plan, trial));
-    record.findings.extend(reading.findings.iter().cloned());
-    record.findings.push(Finding::Imported { source: reading.program.clone() });
+    record.warnings = judge(&record, &Asked::of(plan, trial));
+    record.warnings.extend(reading.warnings.iter().cloned());
+    record.warnings.push(Warning::Imported { source: reading.program.clone() });
     writer.event(&Event::TrialFinished(Box::new(record)));
 }
 
@@ -108,7 +117,7 @@ fn interval(writer: &mut RunWriter, trial: &Trial, mut interval: Interval) {
 
 fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan {
     let mut systems: Vec<SystemPlan> = Vec::new();
-    let mut treatments: Vec<Treatment> = Vec::new();
+    let mut configurations: Vec<Configuration> = Vec::new();
     let mut repeats: Vec<u32> = Vec::new();
     let mut trials: Vec<Trial> = Vec::new();
     for Named { system, reading, .. } in readings {
@@ -123,9 +132,9 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
             systems.len() - 1
         });
         let clients = reading.clients.unwrap_or_default();
-        let same = |it: &Treatment| (it.system, it.clients) == (system, clients);
-        let treatment = treatments.iter().position(same).unwrap_or_else(|| {
-            treatments.push(Treatment {
+        let same = |it: &Configuration| (it.system, it.clients) == (system, clients);
+        let configuration = configurations.iter().position(same).unwrap_or_else(|| {
+            configurations.push(Configuration {
                 system,
                 clients,
                 workload: WorkloadPlan::new("imported", WorkloadOptions::default()),
@@ -135,12 +144,12 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
                 beside: Vec::new(),
             });
             repeats.push(0);
-            treatments.len() - 1
+            configurations.len() - 1
         });
-        repeats[treatment] += 1;
-        let block = repeats[treatment];
+        repeats[configuration] += 1;
+        let block = repeats[configuration];
         let number = 1 + trials.iter().filter(|trial| trial.block == block).count();
-        trials.push(Trial { id: format!("b{block:02}-{number:03}"), block, treatment });
+        trials.push(Trial { id: format!("b{block:02}-{number:03}"), block, configuration });
     }
     Plan {
         format: FORMAT,
@@ -148,7 +157,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
         title: title.to_owned(),
         blocks: repeats.iter().copied().max().unwrap_or(1),
         systems,
-        treatments,
+        configurations,
         trials,
         claim: claim.map(|(faster, slower)| Claim { faster, slower }),
         ..Plan::default()

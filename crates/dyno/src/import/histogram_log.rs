@@ -1,5 +1,5 @@
-//! HdrHistogram's interval logs (`.hlog`), as jHiccup, cassandra-stress, YCSB and dyno write them. Lines with a tag are other
-//! things than the whole, and are left out.
+//! HdrHistogram's interval logs (`.hlog`), as jHiccup, cassandra-stress, YCSB and dyno write them.
+//! Lines with a tag are other things than the whole, and are left out.
 
 use super::reading::{Course, Reading};
 use dyno_model::latency::{self, LatencySummary};

@@ -1,11 +1,14 @@
-//! Values behind labels, such as `total time:`, and what makes them doubtful: a label seen twice, and what is no number.
+//! Values behind labels, such as `total time:`, and what makes them doubtful: a label seen twice,
+//! and what is no number.
 
 use super::document::Line;
 use std::collections::BTreeMap;
 
-/// A number that a program measured: decimal digits with at most one point. Neither negative, nor infinite, nor none.
+/// A number that a program measured: decimal digits with at most one point. Neither negative, nor
+/// infinite, nor none.
 pub(super) fn measured(text: &str) -> Option<f64> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text.len() <= 24;
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text.len() <= 24;
     is_plain.then(|| text.parse().ok()).flatten()
 }
 
@@ -13,7 +16,11 @@ pub(super) fn measured(text: &str) -> Option<f64> {
 ///
 /// # Errors
 /// When one of the two is no number that can be used.
-pub(super) fn measured_interval(line: usize, second: &str, rate: &str) -> Result<(f64, f64), String> {
+pub(super) fn measured_interval(
+    line: usize,
+    second: &str,
+    rate: &str,
+) -> Result<(f64, f64), String> {
     let number = |word: &str| {
         measured(word).ok_or_else(|| {
             format!("line {line}: `{word}` in a line of progress is not a number that can be used")
@@ -66,8 +73,11 @@ impl<'t> Labels<'t> {
             .next()
             .unwrap_or_default();
         let digits = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let number =
-            if digits.is_empty() { word } else { word.trim_end_matches("ms").trim_end_matches(['s', '%']) };
+        let number = if digits.is_empty() {
+            word
+        } else {
+            word.trim_end_matches("ms").trim_end_matches(['s', '%'])
+        };
         measured(number).map(Some).ok_or_else(|| self.wrong(label, word))
     }
 
@@ -78,7 +88,9 @@ impl<'t> Labels<'t> {
     pub(super) fn count(&self, label: &'static str) -> Result<Option<u64>, String> {
         let number = self.number(label)?;
         let whole = |number: f64| (number.fract() == 0.0 && number < 1e18).then_some(number as u64);
-        match number.map(|number| whole(number).ok_or_else(|| self.wrong(label, &number.to_string()))) {
+        match number
+            .map(|number| whole(number).ok_or_else(|| self.wrong(label, &number.to_string())))
+        {
             Some(count) => count.map(Some),
             None => Ok(None),
         }
@@ -100,9 +112,10 @@ mod tests {
         for (text, number) in [("0", Some(0.0)), ("12.50", Some(12.5)), ("7", Some(7.0))] {
             assert_eq!(measured(text), number);
         }
-        for text in
-            ["", ".", "nan", "-nan", "inf", "infinity", "-1", "+1", "1e400", "1e5", "1.2.3", "1,5", "0x10"]
-        {
+        for text in [
+            "", ".", "nan", "-nan", "inf", "infinity", "-1", "+1", "1e400", "1e5", "1.2.3", "1,5",
+            "0x10",
+        ] {
             assert_eq!(measured(text), None, "{text}");
         }
         assert_eq!(measured(&"9".repeat(400)), None);

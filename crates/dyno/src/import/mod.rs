@@ -1,8 +1,11 @@
 //! Figures that other programs measured, read from what these left: `dyno import`.
 //!
-//! * this file: which format a file is in ([`read`]); [`document`]: a file as lines; [`labels`]: values behind labels;
-//! * [`sysbench`], [`pgbench`], [`transaction_log`], [`aggregate_log`], [`histogram_log`], [`table`]: one format each;
-//! * [`reading`]: what it says of a run; [`sample`]: transactions of which each is known; [`folder`]: readings as a results folder.
+//! * this file: which format a file is in ([`read`]); [`document`]: a file as lines; [`labels`]:
+//!   values behind labels;
+//! * [`sysbench`], [`pgbench`], [`transaction_log`], [`aggregate_log`], [`histogram_log`],
+//!   [`table`]: one format each;
+//! * [`reading`]: what it says of a run; [`sample`]: transactions of which each is known;
+//!   [`folder`]: readings as a results folder.
 //!
 //! What a file does not say stays unknown; nothing is guessed. What contradicts itself is an error.
 
@@ -50,10 +53,12 @@ pub(crate) struct Hints {
     pub(crate) columns: BTreeMap<String, String>,
 }
 
-/// All runs that files of one name hold: one file, or the logs that the threads of one pgbench left.
+/// All runs that files of one name hold: one file, or the logs that the threads of one pgbench
+/// left.
 ///
 /// # Errors
-/// When a file cannot be read, is in no known format, holds no run, or lacks what a run needs; with its name and the remedy.
+/// When a file cannot be read, is in no known format, holds no run, or lacks what a run needs; with
+/// its name and the remedy.
 pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failure> {
     let named = |what: String| {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -90,8 +95,13 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     Ok(readings)
 }
 
-/// What texts hold; `None` when their format is not known. Each format is recognised by its content.
-fn readings(texts: &[String], is_called_table: bool, hints: &Hints) -> Option<Result<Vec<Reading>, String>> {
+/// What texts hold; `None` when their format is not known. Each format is recognised by its
+/// content.
+fn readings(
+    texts: &[String],
+    is_called_table: bool,
+    hints: &Hints,
+) -> Option<Result<Vec<Reading>, String>> {
     let one = |reading: Result<Reading, String>| Some(reading.map(|reading| vec![reading]));
     let text = texts.first().map(String::as_str).unwrap_or_default();
     match text {
@@ -126,9 +136,11 @@ fn printed(text: &str) -> Option<Result<Vec<Reading>, String>> {
 
 /// Whether lines hold runs of a program, and these.
 type Printed = (fn(&[Line<'_>]) -> bool, fn(&[Line<'_>]) -> Result<Vec<Reading>, String>);
-const PRINTED: [Printed; 2] = [(sysbench::is_one, sysbench::read), (pgbench::is_one, pgbench::read)];
+const PRINTED: [Printed; 2] =
+    [(sysbench::is_one, sysbench::read), (pgbench::is_one, pgbench::read)];
 
-/// Fills in what follows from committed, failed, skipped and retries. Why something failed is not known.
+/// Fills in what follows from committed, failed, skipped and retries. Why something failed is not
+/// known.
 fn balance(ledger: &mut Ledger) {
     ledger.attempts = ledger.committed + ledger.failed + ledger.unfinished + ledger.retries;
     ledger.started = ledger.committed + ledger.failed + ledger.unfinished + ledger.skipped;

@@ -1,11 +1,12 @@
-//! What pgbench 9 to 18 prints of a run: lines of progress, errors of clients, and the figures at the end.
+//! What pgbench 9 to 18 prints of a run: lines of progress, errors of clients, and the figures at
+//! the end.
 
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
 use super::reading::{Reading, Warned, interval_rates, nanos};
-use dyno_model::finding::Finding;
 use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 
 const HEADING: &str = "pgbench (";
 const TYPE: &str = "transaction type:";
@@ -23,7 +24,8 @@ const DEVIATION: &str = "latency stddev =";
 const DEVIATION_OLD: &str = "latency stddev:";
 const LAG: &str = "rate limit schedule lag:";
 const RATE: &str = "tps =";
-/// The rate over all of the time, connecting included, where the other one follows: up to version 13.
+/// The rate over all of the time, connecting included, where the other one follows: up to version
+/// 13.
 const RATE_ALL: &str = "tps = ... (including connections establishing)";
 
 const LABELS: [&str; 14] = [
@@ -43,7 +45,8 @@ const LABELS: [&str; 14] = [
     RATE,
 ];
 /// What lines begin with in which pgbench or the server says that something is wrong.
-const WARNINGS: [&str; 5] = ["pgbench: error:", "pgbench: warning:", "pgbench: fatal:", "WARNING:", "ERROR:"];
+const WARNINGS: [&str; 5] =
+    ["pgbench: error:", "pgbench: warning:", "pgbench: fatal:", "WARNING:", "ERROR:"];
 const ABORTED: &str = "Run was aborted";
 
 /// True when there is a line that only pgbench prints.
@@ -73,7 +76,9 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
             (program, server) = versions(heading);
         } else if WARNINGS.iter().any(|word| line.text.starts_with(word)) {
             match runs.last_mut() {
-                Some(run) if line.text.contains(ABORTED) => run.aborted = Some(line.text.to_owned()),
+                Some(run) if line.text.contains(ABORTED) => {
+                    run.aborted = Some(line.text.to_owned())
+                }
                 _ => next.warned.take(line.text),
             }
         } else if let Some(interval) = interval(*line)? {
@@ -97,7 +102,8 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
 /// Of `15.18 (Debian), server 15.4)`; a client of the server's own version names only one.
 fn versions(heading: &str) -> (String, String) {
     let version = |text: &str| text.split([' ', ')', ',']).next().unwrap_or_default().to_owned();
-    let server = heading.split_once("server ").map_or_else(|| version(heading), |(_, text)| version(text));
+    let server =
+        heading.split_once("server ").map_or_else(|| version(heading), |(_, text)| version(text));
     (format!("pgbench {}", version(heading)), server)
 }
 
@@ -112,8 +118,10 @@ impl<'t> Run<'t> {
     fn reading(self) -> Result<Reading, String> {
         let figures = &self.figures;
         let place = format!("line {}: ", self.line);
-        let said =
-            self.warned.first().map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
+        let said = self
+            .warned
+            .first()
+            .map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
         let lacks = |what: &str| format!("{place}a run of pgbench without `{what}`{said}");
         let committed = figures.count(PROCESSED)?.ok_or_else(|| lacks(PROCESSED))?;
         let rate = figures.number(RATE)?.or(figures.number(RATE_ALL)?);
@@ -138,8 +146,10 @@ impl<'t> Run<'t> {
         self.count(&mut reading, committed)?;
         self.set_latency(&mut reading)?;
         reading.course = interval_rates(&self.intervals);
-        reading.findings.extend(self.cut_short(committed).map(|reason| Finding::CutShort { reason }));
-        reading.findings.extend(self.warned.finding());
+        reading
+            .warnings
+            .extend(self.cut_short(committed).map(|reason| Warning::CutShort { reason }));
+        reading.warnings.extend(self.warned.warning());
         Ok(reading)
     }
 
@@ -168,8 +178,10 @@ impl<'t> Run<'t> {
         let figures = &self.figures;
         reading.latency.count = reading.ledger.committed;
         // A mean that includes failures is not that of the transactions that committed.
-        let includes_failures = figures.text(MEAN).is_some_and(|text| text.contains("including failures"));
-        let mean = figures.number(MEAN)?.or(figures.number(MEAN_OLD)?).filter(|_| !includes_failures);
+        let includes_failures =
+            figures.text(MEAN).is_some_and(|text| text.contains("including failures"));
+        let mean =
+            figures.number(MEAN)?.or(figures.number(MEAN_OLD)?).filter(|_| !includes_failures);
         reading.latency.mean = nanos(mean) as f64;
         reading.latency.standard_deviation =
             nanos(figures.number(DEVIATION)?.or(figures.number(DEVIATION_OLD)?)) as f64;
@@ -183,9 +195,9 @@ impl<'t> Run<'t> {
             + self.figures.count(FAILED).ok().flatten().unwrap_or_default()
             + self.figures.count(SKIPPED).ok().flatten().unwrap_or_default();
         let is_less = planned().filter(|planned| (done as f64) < *planned);
-        self.aborted
-            .clone()
-            .or_else(|| is_less.map(|planned| format!("{done} of {planned} transactions were processed")))
+        self.aborted.clone().or_else(|| {
+            is_less.map(|planned| format!("{done} of {planned} transactions were processed"))
+        })
     }
 }
 

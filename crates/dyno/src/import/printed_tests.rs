@@ -1,9 +1,10 @@
-//! Files that sysbench 1.0.20 and pgbench 15 left (crates/dyno/tests/imported), figure by figure; and what must be refused.
+//! Files that sysbench 1.0.20 and pgbench 15 left (crates/dyno/tests/imported), figure by figure;
+//! and what must be refused.
 
 use super::reading::{Course, Reading};
 use super::{Hints, read, sample};
-use dyno_model::finding::Finding;
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use std::path::{Path, PathBuf};
 
 fn path(name: &str) -> PathBuf {
@@ -21,7 +22,8 @@ fn found(names: &[&str]) -> Result<Vec<Reading>, String> {
     read(&files, &hints).map_err(told)
 }
 
-/// Clients; transactions per second; committed, failed, skipped, retries; mean and largest time in microseconds. What is not known is `None`.
+/// Clients; transactions per second; committed, failed, skipped, retries; mean and largest time in
+/// microseconds. What is not known is `None`.
 type Figures = (u32, f64, (u64, Option<u64>, u64, Option<u64>), Option<u64>, Option<u64>);
 
 fn figures(reading: &Reading) -> Figures {
@@ -48,7 +50,10 @@ fn every_figure_is_the_one_that_the_program_printed() {
         (&["sysbench-checkpoints.log"], (2, 616.51, sysbench(1_851, 7), Some(3_240), Some(17_810))),
         (&["sysbench-interval.log"], (2, 447.41, sysbench(1_346, 1), Some(4_460), Some(14_340))),
         (&["sysbench-rate.log"], (2, 46.89, sysbench(143, 0), Some(4_900), Some(11_580))),
-        (&["sysbench-deadlocks.log"], (8, 1_221.5, sysbench(2_453, 1_966), Some(6_530), Some(44_580))),
+        (
+            &["sysbench-deadlocks.log"],
+            (8, 1_221.5, sysbench(2_453, 1_966), Some(6_530), Some(44_580)),
+        ),
         (&["pgbench-progress.log"], (4, 2_893.08, (8_657, Some(0), 0, Some(0)), Some(1_378), None)),
         // Its mean is that of failures, too.
         (&["pgbench-serial.log"], (4, 3_556.72, (10_638, Some(2_172), 0, Some(8_786)), None, None)),
@@ -64,7 +69,10 @@ fn every_figure_is_the_one_that_the_program_printed() {
         (&["retries.log"], (4, 1_570.82, (36, Some(4), 0, None), Some(1_299), Some(6_302))),
         (&["late.log"], (2, 470.15, (12, Some(0), 28, None), Some(3_001), Some(10_323))),
         // Without the first of three intervals, and the last, which is not written.
-        (&["intervals.log"], (2, 1_671.0, (3_342, Some(769), 1_839, Some(1_499)), Some(1_369), Some(18_339))),
+        (
+            &["intervals.log"],
+            (2, 1_671.0, (3_342, Some(769), 1_839, Some(1_499)), Some(1_369), Some(18_339)),
+        ),
         (
             &["intervals-threads.log", "intervals-threads.log.1"],
             (2, 189.0, (567, None, 0, Some(0)), Some(10_594), Some(22_985)),
@@ -104,15 +112,18 @@ fn several_runs_in_one_file_are_several_and_each_has_its_own_course() {
 fn an_aborted_run_is_not_valid_and_what_the_program_said_is_kept() {
     let reading = found(&["pgbench-aborted-some.log"]).unwrap().remove(0);
     assert!(!reading.is_valid());
-    let [Finding::CutShort { reason }, Finding::ProgramWarned { text, lines: 4 }] =
-        reading.findings.as_slice()
+    let [Warning::CutShort { reason }, Warning::ProgramWarned { text, lines: 4 }] =
+        reading.warnings.as_slice()
     else {
-        panic!("{:?}", reading.findings)
+        panic!("{:?}", reading.warnings)
     };
     assert_eq!(reason, "pgbench: error: Run was aborted; the above results are incomplete.");
     assert!(text.ends_with("ERROR:  division by zero"), "{text}");
     let refused = found(&["pgbench-aborted-all.log"]).unwrap_err();
-    assert!(refused.contains("line 4: a run of pgbench that processed no transaction"), "{refused}");
+    assert!(
+        refused.contains("line 4: a run of pgbench that processed no transaction"),
+        "{refused}"
+    );
     assert!(refused.contains("division by zero"), "{refused}");
 }
 
@@ -125,7 +136,10 @@ fn what_is_no_measurement_of_a_database_or_only_a_part_is_refused_with_the_reaso
         ("sysbench-threads.log", "`sysbench threads` or `sysbench mutex`"),
         ("sysbench-mutex.log", "`sysbench threads` or `sysbench mutex`"),
         ("sampled.log", "this is a sample (--sampling-rate)"),
-        ("threads.log.1", "it has no transaction of client 0; each thread of pgbench has a log of its own"),
+        (
+            "threads.log.1",
+            "it has no transaction of client 0; each thread of pgbench has a log of its own",
+        ),
     ] {
         let refused = found(&[name]).unwrap_err();
         assert!(refused.contains(said), "{name}: {refused}");
@@ -133,7 +147,10 @@ fn what_is_no_measurement_of_a_database_or_only_a_part_is_refused_with_the_reaso
     let twice = found(&["retries.log", "tries.log"]).unwrap_err();
     assert!(twice.contains("columns") && twice.contains("several runs are mixed"), "{twice}");
     let twice = found(&["tries.log", "tries.log"]).unwrap_err();
-    assert!(twice.contains("transaction 1 of client") && twice.contains("several runs are mixed"), "{twice}");
+    assert!(
+        twice.contains("transaction 1 of client") && twice.contains("several runs are mixed"),
+        "{twice}"
+    );
     let twice = found(&["intervals-threads.log", "intervals.log"]).unwrap_err();
     assert!(twice.contains("it has no interval of known length"), "{twice}");
 }

@@ -1,11 +1,11 @@
 //! What a file says of a run.
 
 use super::sample::Sample;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::Ledger;
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
+use dyno_model::warning::{Severity, Warning};
 use dyno_store::TimelineLine;
 
 /// What one file, or a part of one, says of one run.
@@ -30,8 +30,9 @@ pub(crate) struct Reading {
     pub(crate) latency: LatencySummary,
     pub(crate) course: Course,
     /// What the program itself said against its figures.
-    pub(crate) findings: Vec<Finding>,
-    /// True when each client waited for its transaction before it began the next, as far as is known.
+    pub(crate) warnings: Vec<Warning>,
+    /// True when each client waited for its transaction before it began the next, as far as is
+    /// known.
     pub(crate) is_closed_loop: bool,
     /// Line that it begins in.
     pub(crate) line: usize,
@@ -74,21 +75,22 @@ impl Warned {
     }
 
     /// What it is in the record of a run.
-    pub(super) fn finding(&self) -> Option<Finding> {
+    pub(super) fn warning(&self) -> Option<Warning> {
         let text = self.first.clone()?;
-        Some(Finding::ProgramWarned { text, lines: self.lines })
+        Some(Warning::ProgramWarned { text, lines: self.lines })
     }
 }
 
 /// Half of the last digit that sysbench prints of a time, milliseconds.
 const ROUNDING_MS: f64 = 0.005;
-/// By how much more clients than there are may have been busy: programs take their figures at slightly different times.
+/// By how much more clients than there are may have been busy: programs take their figures at
+/// slightly different times.
 const TOLERANCE: f64 = 1.05;
 
 impl Reading {
     /// True when the program did not say that its figures must not be used.
     pub(crate) fn is_valid(&self) -> bool {
-        self.findings.iter().all(|finding| finding.severity() < Severity::Invalid)
+        self.warnings.iter().all(|warning| warning.severity() < Severity::Invalid)
     }
 
     /// What cannot be true of a run, whatever was measured.
@@ -97,7 +99,8 @@ impl Reading {
     /// Which figures contradict each other.
     pub(super) fn check(&self) -> Result<(), String> {
         let [min, mean, max] =
-            [self.latency.min as f64, self.latency.mean, self.latency.max as f64].map(|nanos| nanos / 1e6);
+            [self.latency.min as f64, self.latency.mean, self.latency.max as f64]
+                .map(|nanos| nanos / 1e6);
         for (low, high) in [(min, mean), (mean, max), (min, max)] {
             if high > 0.0 && low > high + 2.0 * ROUNDING_MS {
                 return Err(format!(
@@ -142,11 +145,13 @@ pub(super) fn set_percentile(latency: &mut LatencySummary, percentage: f64, nano
     }
 }
 
-/// From so many seconds on a second is one since 1970, and not one since the beginning of a run: three years.
+/// From so many seconds on a second is one since 1970, and not one since the beginning of a run:
+/// three years.
 const EPOCH_MIN: f64 = 1e8;
 
-/// The course that a program's lines of intervals tell: the second at which each ends, and its transactions per second since the line before. Where
-/// seconds are of 1970, nobody knows when the first began, and it is left out.
+/// The course that a program's lines of intervals tell: the second at which each ends, and its
+/// transactions per second since the line before. Where seconds are of 1970, nobody knows when the
+/// first began, and it is left out.
 pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> Course {
     let origin = intervals
         .first()
@@ -160,7 +165,15 @@ pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> Course {
         if length_s > 0.0 {
             let committed = (rate * length_s).round() as u64;
             let (is_warmup, failed, retries, latency_ms) = (false, 0, 0, None);
-            lines.push(TimelineLine { start_s, length_s, is_warmup, committed, failed, retries, latency_ms });
+            lines.push(TimelineLine {
+                start_s,
+                length_s,
+                is_warmup,
+                committed,
+                failed,
+                retries,
+                latency_ms,
+            });
             start_s = second;
         }
     }

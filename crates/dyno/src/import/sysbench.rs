@@ -1,11 +1,12 @@
-//! What sysbench 0.4 to 1.1 print of a run: lines of intervals, reports at checkpoints, and the statistics at the end.
+//! What sysbench 0.4 to 1.1 print of a run: lines of intervals, reports at checkpoints, and the
+//! statistics at the end.
 
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
 use super::reading::{Reading, Warned, interval_rates, nanos, set_percentile};
-use dyno_model::finding::Finding;
 use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 
 /// What each run begins with.
 const BEGINNING: &str = "Running the test with following options:";
@@ -27,8 +28,19 @@ const MAX: &str = "max:";
 const PERCENTILE: &str = "percentile:";
 
 /// Labels of a report.
-const REPORTED: [&str; 11] =
-    [STATISTICS, TRANSACTIONS, EVENTS, ELAPSED, TIME, ERRORS, DEADLOCKS, RECONNECTS, MIN, MEAN, MAX];
+const REPORTED: [&str; 11] = [
+    STATISTICS,
+    TRANSACTIONS,
+    EVENTS,
+    ELAPSED,
+    TIME,
+    ERRORS,
+    DEADLOCKS,
+    RECONNECTS,
+    MIN,
+    MEAN,
+    MAX,
+];
 /// Labels of tests that send no SQL.
 const OTHER_TESTS: [(&str, &str); 6] = [
     ("CPU speed:", "cpu"),
@@ -82,7 +94,13 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
         } else if is_first {
             let reports = vec![Labels::default()];
             let warned = std::mem::take(&mut warned);
-            runs.push(Run { program: program.clone(), line: line.number, warned, reports, ..Run::default() });
+            runs.push(Run {
+                program: program.clone(),
+                line: line.number,
+                warned,
+                reports,
+                ..Run::default()
+            });
         }
         let running = runs.last_mut().filter(|run| !run.has_ended());
         if WARNINGS.iter().any(|word| text.starts_with(word)) {
@@ -106,14 +124,16 @@ impl<'t> Run<'t> {
 
     fn take(&mut self, line: Line<'t>) -> Result<(), String> {
         let value = |label: &'static str| Some((label, line.text.strip_prefix(label)?));
-        if let Some((_, test)) = OTHER_TESTS.iter().find(|(label, _)| line.text.starts_with(label)) {
+        if let Some((_, test)) = OTHER_TESTS.iter().find(|(label, _)| line.text.starts_with(label))
+        {
             self.other_test = Some(test);
         } else if line.text.starts_with('[') && line.text.ends_with("Checkpoint report:") {
             self.report();
             self.is_checkpoint = true;
         } else if let Some(interval) = interval(line)? {
             self.intervals.push(interval);
-        } else if let Some((label, text)) = [THREADS, RATE, UNFINISHED].into_iter().find_map(value) {
+        } else if let Some((label, text)) = [THREADS, RATE, UNFINISHED].into_iter().find_map(value)
+        {
             self.head.take(label, Line { text, ..line })?;
         } else {
             if line.text == STATISTICS && self.is_checkpoint && self.has_report() {
@@ -141,7 +161,8 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// What it says as a whole. Each report has the counts since the one before it, and the time since the beginning.
+    /// What it says as a whole. Each report has the counts since the one before it, and the time
+    /// since the beginning.
     fn reading(self) -> Result<Reading, String> {
         let last = self.reports.last().expect("a run begins with one");
         self.check_complete(last)?;
@@ -159,7 +180,8 @@ impl<'t> Run<'t> {
         };
         let ledger = &mut reading.ledger;
         ledger.committed = committed;
-        // What sysbench calls ignored errors are transactions that were begun again; older versions count deadlocks only.
+        // What sysbench calls ignored errors are transactions that were begun again; older versions
+        // count deadlocks only.
         let retries = sum(ERRORS)?.or(sum(DEADLOCKS)?);
         ledger.retries = retries.unwrap_or_default();
         ledger.reconnects = sum(RECONNECTS)?.unwrap_or_default();
@@ -173,17 +195,19 @@ impl<'t> Run<'t> {
         if committed == transactions && self.reports.len() == 1 {
             reading.rate = self.printed_rate(last, committed, seconds)?;
         } else if committed != transactions {
-            reading.findings.push(Finding::EventsCounted { transactions, events: committed });
+            reading.warnings.push(Warning::EventsCounted { transactions, events: committed });
         }
         reading.course = interval_rates(&self.intervals);
-        reading.findings.extend(self.warned.finding());
+        reading.warnings.extend(self.warned.warning());
         Ok(reading)
     }
 
     fn check_complete(&self, last: &Labels<'_>) -> Result<(), String> {
         let place = format!("line {}: ", self.line);
-        let end =
-            self.warned.first().map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
+        let end = self
+            .warned
+            .first()
+            .map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
         if !last.has(TRANSACTIONS) && (self.other_test.is_some() || last.has(EVENTS)) {
             let test = self.other_test.unwrap_or("threads` or `sysbench mutex");
             return Err(format!(
@@ -207,7 +231,8 @@ impl<'t> Run<'t> {
             largest.extend(report.number(MAX)?);
             let (mean, events) =
                 (report.number(MEAN)?, report.number(EVENTS)?.or(report.number(TRANSACTIONS)?));
-            weighted = weighted.zip(mean.zip(events)).map(|(sum, (mean, events))| sum + mean * events);
+            weighted =
+                weighted.zip(mean.zip(events)).map(|(sum, (mean, events))| sum + mean * events);
         }
         let committed = reading.ledger.committed;
         let latency = &mut reading.latency;
@@ -230,17 +255,26 @@ impl<'t> Run<'t> {
                 .chars()
                 .filter(char::is_ascii_digit)
                 .collect();
-            let value = measured(line.rsplit(':').next().unwrap_or_default().trim().trim_end_matches("ms"));
+            let value =
+                measured(line.rsplit(':').next().unwrap_or_default().trim().trim_end_matches("ms"));
             let (Ok(percentage), Some(value)) = (digits.parse(), value) else {
-                return Err(report.wrong(PERCENTILE, line.rsplit(':').next().unwrap_or_default().trim()));
+                return Err(
+                    report.wrong(PERCENTILE, line.rsplit(':').next().unwrap_or_default().trim())
+                );
             };
             set_percentile(latency, percentage, nanos(Some(value)));
         }
         Ok(())
     }
 
-    /// The rate behind the number of transactions: more exact than the time, which is rounded, but not below 1 per second.
-    fn printed_rate(&self, report: &Labels<'_>, committed: u64, seconds: f64) -> Result<Option<f64>, String> {
+    /// The rate behind the number of transactions: more exact than the time, which is rounded, but
+    /// not below 1 per second.
+    fn printed_rate(
+        &self,
+        report: &Labels<'_>,
+        committed: u64,
+        seconds: f64,
+    ) -> Result<Option<f64>, String> {
         let printed = report.text(TRANSACTIONS).and_then(|text| text.split_once('('));
         let Some((_, printed)) = printed else { return Ok(None) };
         let word = printed.split_whitespace().next().unwrap_or_default();
@@ -258,11 +292,13 @@ impl<'t> Run<'t> {
 
 /// The sum over all reports; `None` when one does not have it.
 fn sum(reports: &[Labels<'_>], label: &'static str) -> Result<Option<u64>, String> {
-    let counts: Result<Vec<Option<u64>>, String> = reports.iter().map(|report| report.count(label)).collect();
+    let counts: Result<Vec<Option<u64>>, String> =
+        reports.iter().map(|report| report.count(label)).collect();
     Ok(counts?.into_iter().sum())
 }
 
-/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5 `[  10s] threads: 4, tps: 1234.56, ...`: second and rate.
+/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5
+/// `[  10s] threads: 4, tps: 1234.56, ...`: second and rate.
 fn interval(line: Line<'_>) -> Result<Option<(f64, f64)>, String> {
     let parse = || {
         let (second, rest) = line.text.strip_prefix('[')?.split_once(']')?;

@@ -1,4 +1,5 @@
-//! Tables (`.csv`) with a heading: one run per line, with commas, semicolons or tabs between its cells.
+//! Tables (`.csv`) with a heading: one run per line, with commas, semicolons or tabs between its
+//! cells.
 
 use super::labels::measured;
 use super::reading::{Reading, nanos, set_percentile};
@@ -22,14 +23,17 @@ pub(crate) const COLUMNS: [(&str, &str); 11] = [
     ("max_ms", "longest response time"),
 ];
 
-/// Largest number of clients, seconds and milliseconds that a cell may hold; what is larger is a mistake.
+/// Largest number of clients, seconds and milliseconds that a cell may hold; what is larger is a
+/// mistake.
 const LARGEST: f64 = 1e12;
 
 /// True when the first line names columns that are known, or that the user named.
 pub(super) fn is_one(text: &str, names: &BTreeMap<String, String>) -> bool {
     let heading = text.lines().next().unwrap_or_default();
-    let cells: Vec<&str> =
-        heading.split(char::from(delimiter(text))).map(|cell| cell.trim().trim_matches('"')).collect();
+    let cells: Vec<&str> = heading
+        .split(char::from(delimiter(text)))
+        .map(|cell| cell.trim().trim_matches('"'))
+        .collect();
     let is_there = |column: &str| cells.contains(&names.get(column).map_or(column, String::as_str));
     cells.len() > 1 && COLUMNS.iter().any(|(column, _)| is_there(column))
 }
@@ -107,15 +111,23 @@ impl Row<'_> {
     }
 
     fn wrong(&self, column: &str, what: &str) -> String {
-        format!("line {}: `{}` in `{column}` is {what}", self.line, self.text(column).unwrap_or_default())
+        format!(
+            "line {}: `{}` in `{column}` is {what}",
+            self.line,
+            self.text(column).unwrap_or_default()
+        )
     }
 
     fn reading(&self) -> Result<Reading, String> {
         let seconds = self.number("seconds")?.unwrap_or_default();
         let rate = self.number("throughput")?;
-        let committed = self.count("committed")?.or(rate.map(|rate| (rate * seconds).round() as u64));
+        let committed =
+            self.count("committed")?.or(rate.map(|rate| (rate * seconds).round() as u64));
         let Some(committed) = committed else {
-            return Err(format!("line {}: neither `committed` nor `throughput` has a value", self.line));
+            return Err(format!(
+                "line {}: neither `committed` nor `throughput` has a value",
+                self.line
+            ));
         };
         let clients = self
             .count("clients")?
@@ -140,7 +152,8 @@ impl Row<'_> {
         reading.latency.mean = nanos(self.number("mean_ms")?) as f64;
         reading.latency.max = nanos(self.number("max_ms")?);
         let mut below = 0.0;
-        for (column, percentage) in [("p50_ms", 50.0), ("p95_ms", 95.0), ("p99_ms", 99.0), ("max_ms", 100.0)]
+        for (column, percentage) in
+            [("p50_ms", 50.0), ("p95_ms", 95.0), ("p99_ms", 99.0), ("max_ms", 100.0)]
         {
             let Some(time) = self.number(column)? else { continue };
             if time < below {
@@ -156,8 +169,10 @@ impl Row<'_> {
 /// All lines of a table. `names` says what columns of [`COLUMNS`] are called there.
 pub(super) fn read(text: &str, names: &BTreeMap<String, String>) -> Result<Vec<Reading>, String> {
     let mut builder = csv::ReaderBuilder::new();
-    let mut reader = builder.trim(csv::Trim::All).delimiter(delimiter(text)).from_reader(text.as_bytes());
-    let heading = Heading { cells: reader.headers().map_err(|error| error.to_string())?.clone(), names };
+    let mut reader =
+        builder.trim(csv::Trim::All).delimiter(delimiter(text)).from_reader(text.as_bytes());
+    let heading =
+        Heading { cells: reader.headers().map_err(|error| error.to_string())?.clone(), names };
     heading.check()?;
     let mut readings = Vec::new();
     for cells in reader.records() {
@@ -165,5 +180,9 @@ pub(super) fn read(text: &str, names: &BTreeMap<String, String>) -> Result<Vec<R
         let line = cells.position().map_or(0, csv::Position::line);
         readings.push(Row { heading: &heading, cells, line }.reading()?);
     }
-    if readings.is_empty() { Err("the table has no line below its heading".to_owned()) } else { Ok(readings) }
+    if readings.is_empty() {
+        Err("the table has no line below its heading".to_owned())
+    } else {
+        Ok(readings)
+    }
 }

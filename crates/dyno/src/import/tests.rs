@@ -4,8 +4,8 @@ use super::reading::{Course, Reading};
 use super::{Hints, histogram_log, read, sample, table, transaction_log};
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::failure::FailureKind;
-use dyno_model::finding::Finding;
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -62,7 +62,8 @@ fn of_files(name: &str, texts: &[&str]) -> Vec<Reading> {
         std::fs::write(path, text).expect("it has room");
     }
     let files: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
-    let readings = read(&files, &Hints { clients: Some(4), ..Hints::default() }).expect("it is read");
+    let readings =
+        read(&files, &Hints { clients: Some(4), ..Hints::default() }).expect("it is read");
     for reading in &readings {
         assert_eq!(reading.ledger.check(), Vec::<String>::new());
     }
@@ -101,17 +102,23 @@ fn a_run_of_sysbench_is_read_and_what_it_does_not_say_stays_unknown() {
     assert_eq!((ledger.committed, ledger.retries, ledger.reconnects), (95_303, 7, 2));
     let latency = reading.latency;
     assert_eq!((latency.min, latency.mean, latency.max), (20_000, 130_000.0, 27_370_000));
-    assert_eq!((latency.p95, latency.p50, latency.p99), (150_000, 0, 0), "only one percentile is there");
+    assert_eq!(
+        (latency.p95, latency.p50, latency.p99),
+        (150_000, 0, 0),
+        "only one percentile is there"
+    );
     assert_eq!(rates(&reading), [(0.0, 24_115), (1.0, 41_659)]);
 }
 
 #[test]
 fn version_1_1_of_sysbench_and_runs_one_after_another_are_read() {
-    let newer =
-        SYSBENCH.replace("total time:", "time elapsed:").replace("sysbench 1.0.20 (", "sysbench 1.1.0 (");
+    let newer = SYSBENCH
+        .replace("total time:", "time elapsed:")
+        .replace("sysbench 1.0.20 (", "sysbench 1.1.0 (");
     let both = format!("{newer}{}", SYSBENCH.replace("threads: 4", "threads: 8"));
     let readings = of_files("", &[&both]);
-    let clients: Vec<_> = readings.iter().map(|reading| (reading.clients, reading.measured)).collect();
+    let clients: Vec<_> =
+        readings.iter().map(|reading| (reading.clients, reading.measured)).collect();
     assert_eq!(clients, [(Some(4), Nanos(3_004_000_000)), (Some(8), Nanos(3_004_000_000))]);
     let cut = SYSBENCH.split("General").next().unwrap_or_default();
     assert!(
@@ -142,7 +149,10 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
         "0 1 1000 0 1700000100 500000\n0 2 3000 0 1700000101 200000\n",
         "1 1 2000 0 1700000100 900000\n1 2 failed 0 1700000101 1\n",
     ];
-    assert!(transaction_log::is_one(logs[0]) && !transaction_log::is_one("a line of prose, as it happens\n"));
+    assert!(
+        transaction_log::is_one(logs[0])
+            && !transaction_log::is_one("a line of prose, as it happens\n")
+    );
     let reading = of_files("", &logs).remove(0);
     assert_eq!(reading.clients, Some(2));
     assert_eq!(reading.started_at, "2023-11-14T22:15:00.499Z");
@@ -157,7 +167,8 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
     let Course::Samples(samples) = reading.course else { panic!("all times are known") };
     let committed: Vec<u64> = sample::intervals(&samples).map(|it| it.transaction.len()).collect();
     assert_eq!(committed, [3]);
-    let broken = transaction_log::read(&["0 1 1000 0 1700000100 500000\n0 2 30".to_owned()]).map(|_| ());
+    let broken =
+        transaction_log::read(&["0 1 1000 0 1700000100 500000\n0 2 30".to_owned()]).map(|_| ());
     assert_eq!(broken, Err("line 2: not a transaction of pgbench: `0 2 30`".to_owned()));
 }
 
@@ -177,14 +188,17 @@ fn columns_of_a_table_may_be_called_otherwise_and_bad_cells_are_named() {
             .starts_with("line 2: `fast` in `throughput` is not a number")
     );
     assert_eq!(refused("a,b\n", &names), "no column is called `threads`; there are a, b");
-    assert!(refused("clients,seconds\n8,60\n", &BTreeMap::new()).contains("--column throughput=NAME"));
+    assert!(
+        refused("clients,seconds\n8,60\n", &BTreeMap::new()).contains("--column throughput=NAME")
+    );
 }
 
 #[test]
 fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     // Two intervals as dyno writes them, one of them of something else.
     let folder = tempfile::tempdir().expect("a folder");
-    let mut interval = dyno_model::record::Interval::empty("t", false, Nanos(0), Nanos(1_000_000_000), &[]);
+    let mut interval =
+        dyno_model::record::Interval::empty("t", false, Nanos(0), Nanos(1_000_000_000), &[]);
     for value in [1_000, 2_000, 3_000] {
         dyno_model::latency::record(&mut interval.transaction, value);
     }
@@ -203,8 +217,8 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
         load: dyno_model::plan::LoadPlan::new(dyno_model::plan::StopRule::Transactions(3)),
     };
     let out = folder.path().join("r");
-    let mut writer =
-        dyno_store::RunWriter::create_at(&out, &plan.plan(), "", &Default::default()).expect("it is made");
+    let mut writer = dyno_store::RunWriter::create_at(&out, &plan.plan(), "", &Default::default())
+        .expect("it is made");
     dyno_model::event::Listener::interval(&mut writer, &interval);
     writer.finish().expect("it is written");
     let log = out.join("trials/t/latency.hlog");
@@ -215,7 +229,10 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
     let hints = Hints { unit: Nanos(1), ..Hints::default() };
     let refused = read(&[&log], &hints).unwrap_err().render(false, dyno_report::EN);
-    assert!(refused.contains("with how many clients") && refused.contains("--clients N"), "{refused}");
+    assert!(
+        refused.contains("with how many clients") && refused.contains("--clients N"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -271,7 +288,10 @@ fn numbers_that_are_none_are_refused_in_every_format() {
 fn figures_that_contradict_each_other_are_of_several_runs_and_refused() {
     let block = SYSBENCH.split("SQL statistics:").nth(1).unwrap_or_default();
     for (text, said) in [
-        (format!("{SYSBENCH}SQL statistics:{block}"), "line 27: `SQL statistics:` again, after line 10"),
+        (
+            format!("{SYSBENCH}SQL statistics:{block}"),
+            "line 27: `SQL statistics:` again, after line 10",
+        ),
         (SYSBENCH.replace("threads: 4", "threads: 2"), "keep 4.0 clients busy, but it says 2"),
         (SYSBENCH.replace("3.0040s", "6.0040s"), "are 15873.25 per second, but it says 31721.9"),
         (SYSBENCH.replace("27.37", "0.05"), "contradict each other"),
@@ -295,7 +315,10 @@ fn figures_that_contradict_each_other_are_of_several_runs_and_refused() {
             "clients,seconds,throughput\n4.5,60,1\n".to_owned(),
             "line 2: `4.5` in `clients` is not a whole number",
         ),
-        ("clients,seconds,throughput,seconds\n4,60,1,60\n".to_owned(), "two columns are called `seconds`"),
+        (
+            "clients,seconds,throughput,seconds\n4,60,1,60\n".to_owned(),
+            "two columns are called `seconds`",
+        ),
         (
             format!("FATAL: cannot connect\n{}", SYSBENCH.split("SQL").next().unwrap_or_default()),
             "it said: FATAL: cannot connect",
@@ -318,7 +341,8 @@ fn what_a_file_does_not_say_is_unknown_and_not_zero() {
     // The rate without the time for connecting is the one of later versions.
     let both = format!("{old}tps = 530.5 (excluding connections establishing)\n");
     assert!((of_file(&both).measured.as_secs_f64() - 15_660.0 / 530.5).abs() < 1e-6);
-    let sysbench = SYSBENCH.replace("    ignored errors:                      7      (0.00 per sec.)\n", "");
+    let sysbench =
+        SYSBENCH.replace("    ignored errors:                      7      (0.00 per sec.)\n", "");
     assert_eq!(
         (of_file(&sysbench).ledger.known_failed(), of_file(&sysbench).ledger.known_retries()),
         (None, None)
@@ -336,7 +360,10 @@ fn what_a_file_does_not_say_is_unknown_and_not_zero() {
         (None, 56_061_000, 0)
     );
     let table = of_file("clients;seconds;throughput\n8;60;100\n");
-    assert_eq!((table.clients, table.ledger.known_failed(), table.latency.mean), (Some(8), None, 0.0));
+    assert_eq!(
+        (table.clients, table.ledger.known_failed(), table.latency.mean),
+        (Some(8), None, 0.0)
+    );
 }
 
 #[test]
@@ -354,13 +381,14 @@ fn events_are_counted_where_an_old_sysbench_counts_no_transactions() {
         (reading.latency.mean, reading.latency.p95, reading.latency.max),
         (10_490_000.0, 17_450_000, 0)
     );
-    assert_eq!(reading.findings, [Finding::EventsCounted { transactions: 0, events: 622_041 }]);
+    assert_eq!(reading.warnings, [Warning::EventsCounted { transactions: 0, events: 622_041 }]);
 }
 
 #[test]
 fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_them() {
-    let before =
-        |prefix: &str, text: &str| text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>();
+    let before = |prefix: &str, text: &str| {
+        text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>()
+    };
     let stamp = "2026-11-26T16:00:00.1234567Z ";
     for prefix in [
         "> ",
@@ -372,8 +400,9 @@ fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_the
     ] {
         for text in [SYSBENCH, PGBENCH] {
             let (reading, plain) = (of_file(&before(prefix, text)), of_file(text));
-            let figures =
-                |it: &Reading| (it.clients, it.measured, it.ledger.clone(), it.program.clone(), rates(it));
+            let figures = |it: &Reading| {
+                (it.clients, it.measured, it.ledger.clone(), it.program.clone(), rates(it))
+            };
             assert_eq!(figures(&reading), figures(&plain), "{prefix:?}");
         }
     }
@@ -383,14 +412,16 @@ fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_the
     let readings = of_files("", &[&mixed]);
     let programs: Vec<_> = readings.iter().map(|it| it.program.as_str()).collect();
     assert_eq!(programs, ["sysbench 1.0.20", "pgbench 15.18"]);
-    let utf16: Vec<u8> = format!("\u{feff}{PGBENCH}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> =
+        format!("\u{feff}{PGBENCH}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("windows.txt");
     std::fs::write(&path, utf16).expect("it has room");
     assert_eq!(read(&[&path], &Hints::default()).expect("it is read")[0].ledger.committed, 67_672);
 }
 
-/// Lines of pgbench's log of intervals with these beginnings: 10 transactions each, of 100 microseconds.
+/// Lines of pgbench's log of intervals with these beginnings: 10 transactions each, of 100
+/// microseconds.
 fn interval_log(starts: &[u64]) -> String {
     starts.iter().map(|start| format!("{start} 10 1000 100000 100 100\n")).collect()
 }
@@ -411,7 +442,13 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
         ("0 1 1000 0 1700000100 500000\n0 3 1000 0 1700000101 500000\n".to_owned(), sample),
         ("0 5 1000 0 1700000100 500000\n0 6 1000 0 1700000101 500000\n".to_owned(), sample),
         (interval_log(&[1_700_000_110, 1_700_000_100]), mixed),
-        (format!("{}1700000110 10 1000 100000 100 100 0 0 0 0 0\n", interval_log(&[1_700_000_100])), mixed),
+        (
+            format!(
+                "{}1700000110 10 1000 100000 100 100 0 0 0 0 0\n",
+                interval_log(&[1_700_000_100])
+            ),
+            mixed,
+        ),
         (interval_log(&[1_700_000_100, 1_700_000_110, 1_700_000_125]), "do not have one length"),
     ] {
         let refused = refused(&text);
@@ -441,7 +478,8 @@ fn cells_of_tables_that_are_mistakes_and_runs_without_time_are_refused() {
 
 #[test]
 fn arrivals_at_a_rate_keep_more_clients_busy_than_there_are() {
-    let two = [SYSBENCH.replace("threads: 4", "threads: 2"), PGBENCH.replace("clients: 4", "clients: 1")];
+    let two =
+        [SYSBENCH.replace("threads: 4", "threads: 2"), PGBENCH.replace("clients: 4", "clients: 1")];
     for (text, rate) in two.iter().zip([
         "Target transaction rate: 32000/sec\nThreads started!",
         "rate limit schedule lag: avg 0.142 (max 0.500) ms\ntps",
@@ -449,30 +487,38 @@ fn arrivals_at_a_rate_keep_more_clients_busy_than_there_are() {
         assert!(refused(text).contains("clients busy, but it says"), "{text}");
         let word = rate.lines().last().expect("a word");
         assert!(
-            of_file(&text.replace(&format!("\n{word}"), &format!("\n{rate}"))).rate.is_none_or(|it| it > 1.0)
+            of_file(&text.replace(&format!("\n{word}"), &format!("\n{rate}")))
+                .rate
+                .is_none_or(|it| it > 1.0)
         );
     }
 }
 
 #[test]
 fn a_run_of_pgbench_that_did_not_do_all_of_it_is_cut_short() {
-    let findings = |done: &str| of_file(&PGBENCH.replace("67672", done)).findings;
+    let warnings = |done: &str| of_file(&PGBENCH.replace("67672", done)).warnings;
     let reason = "67677 of 70000 transactions were processed".to_owned();
-    assert_eq!(findings("67672/70000"), [Finding::CutShort { reason }]);
+    assert_eq!(warnings("67672/70000"), [Warning::CutShort { reason }]);
     // What failed and what was skipped was done, too.
-    assert_eq!(findings("67672/67677"), []);
-    assert_eq!(findings("67672/67687\nnumber of transactions skipped: 10 (0.01%)"), []);
+    assert_eq!(warnings("67672/67677"), []);
+    assert_eq!(warnings("67672/67687\nnumber of transactions skipped: 10 (0.01%)"), []);
     let nothing = PGBENCH.replace("67672", "0").replace("22562.184203", "0.000000");
     assert_eq!(of_file(&nothing).measured, Nanos(3_000_000_000), "of nothing there is no rate");
 }
 
 #[test]
 fn what_a_program_says_after_a_run_belongs_to_the_next_or_to_the_last() {
-    let warned = |text: &str| Finding::ProgramWarned { text: text.to_owned(), lines: 1 };
+    let warned = |text: &str| Warning::ProgramWarned { text: text.to_owned(), lines: 1 };
     let readings = of_files("", &[&format!("{SYSBENCH}FATAL: a\n{SYSBENCH}FATAL: b\n")]);
-    assert_eq!(readings[0].findings, []);
-    assert_eq!(readings[1].findings, [Finding::ProgramWarned { text: "FATAL: a".to_owned(), lines: 2 }]);
-    assert_eq!(of_file(&format!("{PGBENCH}pgbench: error: c\n")).findings, [warned("pgbench: error: c")]);
+    assert_eq!(readings[0].warnings, []);
+    assert_eq!(
+        readings[1].warnings,
+        [Warning::ProgramWarned { text: "FATAL: a".to_owned(), lines: 2 }]
+    );
+    assert_eq!(
+        of_file(&format!("{PGBENCH}pgbench: error: c\n")).warnings,
+        [warned("pgbench: error: c")]
+    );
 }
 
 #[test]
@@ -484,7 +530,8 @@ fn figures_that_only_some_versions_of_sysbench_print_are_read() {
     let reading = of_file(&old);
     assert_eq!((reading.ledger.known_retries(), reading.ledger.unfinished), (Some(7), 3));
     assert_eq!(reading.program, "sysbench 1.0.20", "the command line is no version");
-    // The least and the largest of nothing are no times, and a rate of two digits is less exact than number and time.
+    // The least and the largest of nothing are no times, and a rate of two digits is less exact
+    // than number and time.
     let nothing = of_file(&SYSBENCH.replace("95303", "0").replace("31721.90", "0.00"));
     assert_eq!((nothing.latency.min, nothing.latency.max), (0, 0));
     assert_eq!(of_file(&SYSBENCH.replace("95303", "1").replace("31721.90", "0.33")).rate, None);
@@ -492,9 +539,11 @@ fn figures_that_only_some_versions_of_sysbench_print_are_read() {
 
 #[test]
 fn runs_of_several_containers_come_in_the_order_in_which_they_began() {
-    let before =
-        |prefix: &str, text: &str| text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>();
-    let text = ["a-1  | it waits\n", &before("b-1  | ", PGBENCH), &before("a-1  | ", SYSBENCH)].concat();
+    let before = |prefix: &str, text: &str| {
+        text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>()
+    };
+    let text =
+        ["a-1  | it waits\n", &before("b-1  | ", PGBENCH), &before("a-1  | ", SYSBENCH)].concat();
     let readings = of_files("", &[&text]);
     let programs: Vec<_> = readings.iter().map(|it| it.program.as_str()).collect();
     assert_eq!(programs, ["pgbench 15.18", "sysbench 1.0.20"]);

@@ -1,5 +1,5 @@
-//! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, when the transaction ended, and perhaps how late it began
-//! and how often it was tried again.
+//! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, when the
+//! transaction ended, and perhaps how late it began and how often it was tried again.
 
 use super::reading::{Course, Reading};
 use super::sample::{Outcome, Sample};
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 /// Longest run, microseconds: 31 days. Lines that are further apart are not of one run.
 const RUN_MAX: u64 = 31 * 86_400 * 1_000_000;
-/// Seconds since 1970 that a log may have: 2001 to 2100. Other numbers are no times, and the file no log.
+/// Seconds since 1970 that a log may have: 2001 to 2100. Other numbers are no times, and the file
+/// no log.
 pub(super) const EPOCH: std::ops::Range<u64> = 978_307_200..4_102_444_800;
 /// Longest time, microseconds: an hour, the largest that histograms keep.
 const TIME_MAX: u64 = latency::HIGHEST_NANOS / 1_000;
@@ -30,7 +31,9 @@ pub(super) fn is_one(text: &str) -> bool {
 
 fn parse(line: &str) -> Option<Row> {
     let columns: Vec<&str> = line.split_ascii_whitespace().collect();
-    let [client, number, time, script, seconds, micros, more @ ..] = columns.as_slice() else { return None };
+    let [client, number, time, script, seconds, micros, more @ ..] = columns.as_slice() else {
+        return None;
+    };
     let outcome = match *time {
         "skipped" => Outcome::Skipped,
         "failed" | "serialization" | "deadlock" | "other" => Outcome::Failed,
@@ -39,7 +42,8 @@ fn parse(line: &str) -> Option<Row> {
     let seconds = seconds.parse::<u64>().ok().filter(|seconds| EPOCH.contains(seconds))?;
     let micros = micros.parse::<u64>().ok().filter(|micros| *micros < 1_000_000)?;
     script.parse::<u32>().ok()?;
-    // With one column more, nobody knows whether it is the delay of `--rate` or the retries of `--max-tries`.
+    // With one column more, nobody knows whether it is the delay of `--rate` or the retries of
+    // `--max-tries`.
     let retries = match more {
         [] => 0,
         [either] => either.parse::<u64>().ok().map(|_| 0)?,
@@ -47,10 +51,16 @@ fn parse(line: &str) -> Option<Row> {
         _ => return None,
     };
     let sample = Sample { ended: seconds * 1_000_000 + micros, outcome, retries };
-    Some(Row { client: client.parse().ok()?, number: number.parse().ok()?, sample, columns: columns.len() })
+    Some(Row {
+        client: client.parse().ok()?,
+        number: number.parse().ok()?,
+        sample,
+        columns: columns.len(),
+    })
 }
 
-/// The run whose threads left these logs. Its clock begins with the first transaction and ends with the last.
+/// The run whose threads left these logs. Its clock begins with the first transaction and ends with
+/// the last.
 ///
 /// # Errors
 /// When a line is not one of such a log, and when the logs hold less or more than one run.
@@ -59,8 +69,8 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
     let mut clients = Clients::default();
     let mut columns = None;
     for (number, line) in logs.iter().flat_map(|log| (1..).zip(log.lines())) {
-        let row =
-            parse(line).ok_or_else(|| format!("line {number}: not a transaction of pgbench: `{line}`"))?;
+        let row = parse(line)
+            .ok_or_else(|| format!("line {number}: not a transaction of pgbench: `{line}`"))?;
         if *columns.get_or_insert(row.columns) != row.columns {
             return Err(format!(
                 "line {number}: {} columns, where the lines before it have others; logs of several runs are mixed",

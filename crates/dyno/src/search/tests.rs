@@ -9,7 +9,13 @@ use dyno_model::response::{Bounded, ResponseSummary};
 use std::collections::BTreeSet;
 
 fn search() -> Search {
-    Search { most: LoadBy::Rate, measure: LimitMeasure::P95, below: 20.0, transaction: None, from: None }
+    Search {
+        most: LoadBy::Rate,
+        measure: LimitMeasure::P95,
+        below: 20.0,
+        transaction: None,
+        from: None,
+    }
 }
 
 #[derive(Default)]
@@ -38,17 +44,22 @@ struct Server {
     is_calm_at_last: bool,
     /// The measurement in which the user interrupts.
     cut: usize,
-    findings: Vec<Finding>,
+    warnings: Vec<Warning>,
     measured: Vec<(String, Option<f64>)>,
 }
 
 impl Server {
     fn new() -> Self {
-        let (findings, measured) = (Vec::new(), Vec::new());
-        Self { slow_ms: 1, is_unlucky: false, is_calm_at_last: false, cut: 0, findings, measured }
+        let (warnings, measured) = (Vec::new(), Vec::new());
+        Self { slow_ms: 1, is_unlucky: false, is_calm_at_last: false, cut: 0, warnings, measured }
     }
 
-    fn measure(&mut self, trial: &Trial, under: &Treatment, listener: &mut dyn Listener) -> TrialRecord {
+    fn measure(
+        &mut self,
+        trial: &Trial,
+        under: &Configuration,
+        listener: &mut dyn Listener,
+    ) -> TrialRecord {
         self.measured.push((trial.id.clone(), under.load.rate));
         listener.event(&Event::PhaseStarted { trial: trial.id.clone(), phase: Phase::Ramp });
         let StopRule::Duration(measured) = under.load.stop else { panic!("a duration") };
@@ -82,9 +93,10 @@ impl Server {
             committed: started,
             ..TransactionCount::default()
         };
-        let mut findings = if is_kept && self.is_calm_at_last { Vec::new() } else { self.findings.clone() };
+        let mut warnings =
+            if is_kept && self.is_calm_at_last { Vec::new() } else { self.warnings.clone() };
         if self.measured.len() == self.cut {
-            findings.push(Finding::CutShort { reason: "interrupted".to_owned() });
+            warnings.push(Warning::CutShort { reason: "interrupted".to_owned() });
         }
         TrialRecord {
             trial: trial.clone(),
@@ -101,7 +113,7 @@ impl Server {
                 unstarted: arrived - committed,
                 ..OpenLoop::default()
             }),
-            findings,
+            warnings,
             ..TrialRecord::default()
         }
     }
@@ -114,7 +126,7 @@ fn run(
     server: &mut Server,
 ) -> (Result<TrialRecord, Missing>, Vec<String>) {
     let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
-    let treatment = Treatment {
+    let configuration = Configuration {
         system: 0,
         clients: 8,
         workload: WorkloadPlan::new("idle", dyno_model::catalog::WorkloadOptions::default()),
@@ -127,11 +139,12 @@ fn run(
         variation: Variation::default(),
         beside: Vec::new(),
     };
-    let trial = Trial { id: format!("b0{block}-001"), block, treatment: 0 };
+    let trial = Trial { id: format!("b0{block}-001"), block, configuration: 0 };
     let mut heard = Listening::default();
-    let result = searches.run(search, &trial, &treatment, &mut heard, &mut |trial, under, listener| {
-        Ok(server.measure(trial, under, listener))
-    });
+    let result =
+        searches.run(search, &trial, &configuration, &mut heard, &mut |trial, under, listener| {
+            Ok(server.measure(trial, under, listener))
+        });
     (result, heard.0)
 }
 
@@ -170,7 +183,11 @@ fn each_step_has_a_name_of_its_own_and_the_last_is_the_trial() {
     let (third, heard) = run(&mut searches, &search(), 3, &mut unlucky);
     let passed = found(third).search.unwrap().passed.unwrap();
     assert!((passed / result.passed.unwrap() - 1.0).abs() < 0.07, "{passed}");
-    assert_eq!(of(&heard, "started b03-001"), 1, "what was written of the attempt does not count: {heard:?}");
+    assert_eq!(
+        of(&heard, "started b03-001"),
+        1,
+        "what was written of the attempt does not count: {heard:?}"
+    );
 }
 
 #[test]
@@ -178,10 +195,13 @@ fn a_search_that_finds_nothing_says_what_takes_too_long() {
     let mut server = Server { slow_ms: 30, ..Server::new() };
     let (outcome, heard) = run(&mut Searches::default(), &search(), 1, &mut server);
     let Err(Missing::Search(result)) = outcome else { panic!("no load passes") };
-    let SearchEnd::FailsEverywhere { slow: Some(slow), .. } = &result.end else { panic!("{result:?}") };
+    let SearchEnd::FailsEverywhere { slow: Some(slow), .. } = &result.end else {
+        panic!("{result:?}")
+    };
     assert_eq!((slow.transaction.as_deref(), slow.alone_ms), (Some("slow"), 30.0));
     assert_eq!(heard.iter().filter(|it| it.starts_with("stepped")).count(), result.steps.len());
-    let told = dyno_report::no_load(&result.search, &result.end, result.steps.len(), dyno_report::EN);
+    let told =
+        dyno_report::no_load(&result.search, &result.end, result.steps.len(), dyno_report::EN);
     assert_eq!(told, "p95 < 20 ms fails at every load; slow alone takes 30.0 ms");
 
     // The others pass.
@@ -216,28 +236,29 @@ fn a_search_that_is_interrupted_keeps_its_steps() {
 
 #[test]
 fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
-    let busy = Finding::GeneratorBusy { share: 0.95 };
-    let mut server = Server { slow_ms: 30, findings: vec![busy.clone()], ..Server::new() };
+    let busy = Warning::GeneratorBusy { share: 0.95 };
+    let mut server = Server { slow_ms: 30, warnings: vec![busy.clone()], ..Server::new() };
     let (outcome, _) = run(&mut Searches::default(), &search(), 1, &mut server);
     let Err(Missing::Search(result)) = outcome else { panic!("nothing is known") };
     assert_eq!((&result.end, result.is_undecided()), (&SearchEnd::Generator, true));
 
-    let mut server = Server { findings: vec![busy], ..Server::new() };
+    let mut server = Server { warnings: vec![busy], ..Server::new() };
     let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
     assert!(record.search.as_ref().unwrap().is_bound() && record.is_valid(), "{:?}", record.search);
 
     // What is only worth a warning spoils no step.
-    let warned = Finding::GeneratorBusy { share: 0.75 };
-    let mut server = Server { slow_ms: 30, findings: vec![warned], ..Server::new() };
+    let warned = Warning::GeneratorBusy { share: 0.75 };
+    let mut server = Server { slow_ms: 30, warnings: vec![warned], ..Server::new() };
     let (outcome, _) = run(&mut Searches::default(), &search(), 1, &mut server);
     let Err(Missing::Search(result)) = outcome else { panic!("no load passes") };
     assert!(matches!(result.end, SearchEnd::FailsEverywhere { .. }), "{result:?}");
 
-    let others = Finding::OthersBusy { share: 0.4, processes: Vec::new() };
+    let others = Warning::OtherProcessesCpu { share: 0.4, processes: Vec::new() };
     for is_calm_at_last in [false, true] {
-        let mut server = Server { findings: vec![others.clone()], is_calm_at_last, ..Server::new() };
+        let mut server =
+            Server { warnings: vec![others.clone()], is_calm_at_last, ..Server::new() };
         let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
-        assert_eq!(record.findings, std::slice::from_ref(&others), "once");
+        assert_eq!(record.warnings, std::slice::from_ref(&others), "once");
     }
 }
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Campaign {
     plan: Plan,
-    /// Per treatment: what a trial takes by the plan, before anything was measured.
+    /// Per configuration: what a trial takes by the plan, before anything was measured.
     estimates: Vec<Duration>,
-    /// Per treatment: what its finished trials took, and how many there were.
+    /// Per configuration: what its finished trials took, and how many there were.
     spent: Vec<(Duration, u32)>,
     /// Finished or failed trials, by position in the run order.
     is_over: Vec<bool>,
@@ -69,9 +69,12 @@ impl Current {
 impl Campaign {
     /// `done` are trials that were measured before, which takes no time any more.
     pub(super) fn new(plan: Plan, done: &BTreeSet<String>) -> Self {
-        let estimates =
-            plan.treatments.iter().map(|treatment| estimate::trial(&plan, treatment).likely.into()).collect();
-        let spent = vec![(Duration::ZERO, 0); plan.treatments.len()];
+        let estimates = plan
+            .configurations
+            .iter()
+            .map(|configuration| estimate::trial(&plan, configuration).likely.into())
+            .collect();
+        let spent = vec![(Duration::ZERO, 0); plan.configurations.len()];
         let is_over = plan.trials.iter().map(|trial| done.contains(&trial.id)).collect();
         Self { plan, estimates, spent, is_over, current: None }
     }
@@ -95,7 +98,8 @@ impl Campaign {
             Event::TrialStarted { trial } => {
                 let position = self.plan.trials.iter().position(|other| other.id == *trial);
                 // A search begins its trial again for each load that it wants to keep.
-                let earlier = self.current.as_ref().filter(|current| Some(current.position) == position);
+                let earlier =
+                    self.current.as_ref().filter(|current| Some(current.position) == position);
                 let started = earlier.map_or(now, |current| current.started);
                 self.current = position.map(|position| Current {
                     position,
@@ -119,7 +123,9 @@ impl Campaign {
             }
             Event::TrialFinished(record) => self.end(&record.trial.id, Some(now)),
             // It says nothing about how long others take, but where a search ended without a load.
-            Event::TrialFailed { trial, search, .. } => self.end(trial, search.is_some().then_some(now)),
+            Event::TrialFailed { trial, search, .. } => {
+                self.end(trial, search.is_some().then_some(now))
+            }
             _ => {}
         }
     }
@@ -135,12 +141,14 @@ impl Campaign {
     }
 
     fn end(&mut self, id: &str, measured_until: Option<Duration>) {
-        let Some(position) = self.plan.trials.iter().position(|trial| trial.id == id) else { return };
+        let Some(position) = self.plan.trials.iter().position(|trial| trial.id == id) else {
+            return;
+        };
         self.is_over[position] = true;
         if let Some(current) = self.current.take_if(|current| current.position == position)
             && let Some(until) = measured_until
         {
-            let (sum, count) = &mut self.spent[self.plan.trials[position].treatment];
+            let (sum, count) = &mut self.spent[self.plan.trials[position].configuration];
             *sum += until.saturating_sub(current.started);
             *count += 1;
         }
@@ -155,17 +163,23 @@ impl Campaign {
 
     /// Time that all trials to come will probably take, with the rest of the current one.
     pub(super) fn left(&self, now: Duration) -> Duration {
-        let waiting =
-            self.plan.trials.iter().zip(&self.is_over).enumerate().filter(|(_, (_, is_over))| !**is_over);
+        let waiting = self
+            .plan
+            .trials
+            .iter()
+            .zip(&self.is_over)
+            .enumerate()
+            .filter(|(_, (_, is_over))| !**is_over);
         let mut left = Duration::ZERO;
         for (position, (trial, _)) in waiting {
-            let expected = self.expected(trial.treatment);
+            let expected = self.expected(trial.configuration);
             left += match &self.current {
                 Some(current) if current.position == position => {
                     let elapsed = now.saturating_sub(current.started);
                     let projected = current.projected(now);
                     // What is projected of a search is the end of its load step, and others follow.
-                    let is_search = self.plan.treatments[trial.treatment].load.find.is_some();
+                    let is_search =
+                        self.plan.configurations[trial.configuration].load.find.is_some();
                     let least = if is_search { expected } else { Duration::ZERO };
                     projected.unwrap_or(expected).max(least).saturating_sub(elapsed)
                 }
@@ -175,10 +189,10 @@ impl Campaign {
         left
     }
 
-    /// What a trial of a treatment takes: as long as its earlier ones did on average; else the plan's estimate, corrected by
-    /// what estimates were wrong by so far.
-    fn expected(&self, treatment: usize) -> Duration {
-        let (sum, count) = self.spent[treatment];
+    /// What a trial of a configuration takes: as long as its earlier ones did on average; else the
+    /// plan's estimate, corrected by what estimates were wrong by so far.
+    fn expected(&self, configuration: usize) -> Duration {
+        let (sum, count) = self.spent[configuration];
         if count > 0 {
             return sum / count;
         }
@@ -189,15 +203,18 @@ impl Campaign {
         }
         let correction =
             if estimated.is_zero() { 1.0 } else { spent.as_secs_f64() / estimated.as_secs_f64() };
-        self.estimates[treatment].mul_f64(correction)
+        self.estimates[configuration].mul_f64(correction)
     }
 }
 
 impl Current {
     /// What the trial takes if measuring goes on as it does; `None` until a tenth of it is over.
     fn projected(&self, now: Duration) -> Option<Duration> {
-        let (Some((Phase::Measure, began)), Some(share)) = (self.phase, self.share) else { return None };
-        (share > 0.1).then(|| began.saturating_sub(self.started) + now.saturating_sub(began).div_f64(share))
+        let (Some((Phase::Measure, began)), Some(share)) = (self.phase, self.share) else {
+            return None;
+        };
+        (share > 0.1)
+            .then(|| began.saturating_sub(self.started) + now.saturating_sub(began).div_f64(share))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The screen: what a run shows while it goes on. It listens to events and can be absent without changing a measurement.
+//! The screen: what a run shows while it goes on. It listens to events and can be absent without
+//! changing a measurement.
 //!
 //! * [`campaign`]: what is known about the run so far, and the time left (pure);
 //! * `screen`: a display that redraws itself, for a terminal, or plain lines, for everything else.

@@ -1,5 +1,6 @@
-//! What is shown of a run: on a terminal two lines at its bottom that are drawn again and again, below finished trials that scroll by; elsewhere
-//! plain lines, one per system and per trial, with the time left now and then.
+//! What is shown of a run: on a terminal two lines at its bottom that are drawn again and again,
+//! below finished trials that scroll by; elsewhere plain lines, one per system and per trial, with
+//! the time left now and then.
 
 use super::campaign::{Campaign, Current, Pace};
 use crate::interrupt::Interrupts;
@@ -32,7 +33,12 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(campaign: Campaign, interrupts: Interrupts, printer: Printer, lang: Lang) -> Self {
+    pub(super) fn new(
+        campaign: Campaign,
+        interrupts: Interrupts,
+        printer: Printer,
+        lang: Lang,
+    ) -> Self {
         let surface = if printer.is_interactive() {
             let bar = ProgressBar::with_draw_target(Some(SCALE), printer.progress_target());
             let style = ProgressStyle::with_template("{prefix}\n[{bar:30}] {percent:>3} %  {msg}")
@@ -61,10 +67,11 @@ impl Screen {
         }
     }
 
-    /// The time left, after every block and after the first trial, when the estimate has met reality.
+    /// The time left, after every block and after the first trial, when the estimate has met
+    /// reality.
     fn say_time_left(&mut self) {
         let (done, trials) = (self.campaign.done(), self.campaign.plan().trials.len());
-        let is_block_over = done.is_multiple_of(self.campaign.plan().treatments.len());
+        let is_block_over = done.is_multiple_of(self.campaign.plan().configurations.len());
         if done < trials && (done == 1 || is_block_over) {
             let left = Some(self.campaign.left(self.started.elapsed()));
             self.say(&dyno_report::note(&Note::Done { done, trials, left }, self.lang));
@@ -86,7 +93,10 @@ impl Screen {
     /// Its time, and what the current trial does.
     fn time(&self, now: Duration) -> String {
         let rate = self.campaign.current().and_then(Current::throughput);
-        dyno_report::note(&Note::Time { spent: now, left: self.campaign.left(now), rate }, self.lang)
+        dyno_report::note(
+            &Note::Time { spent: now, left: self.campaign.left(now), rate },
+            self.lang,
+        )
     }
 
     fn draw(&self) {
@@ -101,7 +111,9 @@ impl Screen {
     fn place(&self) -> String {
         let plan = self.campaign.plan();
         let note = match self.campaign.current() {
-            None => Note::Done { done: self.campaign.done(), trials: plan.trials.len(), left: None },
+            None => {
+                Note::Done { done: self.campaign.done(), trials: plan.trials.len(), left: None }
+            }
             Some(current) => {
                 let (trial, phase, share) = (current.position, current.phase(), current.share);
                 Note::At(Position { plan, trial, phase, share })
@@ -119,7 +131,9 @@ impl Listener for Screen {
         }
         match (&self.surface, event) {
             (Surface::Bar(bar), Event::RunFinished { .. }) => return bar.finish_and_clear(),
-            (Surface::Lines(_), Event::TrialFinished(_) | Event::TrialFailed { .. }) => self.say_time_left(),
+            (Surface::Lines(_), Event::TrialFinished(_) | Event::TrialFailed { .. }) => {
+                self.say_time_left()
+            }
             _ => {}
         }
         self.say_if_interrupted();

@@ -1,5 +1,5 @@
-//! Where a system is, said in the words of both worlds: every command reads the same address the same way, and none goes on without
-//! the encryption that was asked for.
+//! Where a system is, said in the words of both worlds: every command reads the same address the
+//! same way, and none goes on without the encryption that was asked for.
 
 use crate::program::{Bench, Ended, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
@@ -12,7 +12,8 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::Command;
 
-/// A server that lets in over TCP only those who encrypt. Its certificate is made out to `localhost`, and to no address.
+/// A server that lets in over TCP only those who encrypt. Its certificate is made out to
+/// `localhost`, and to no address.
 struct Server {
     running: RunningServer,
     certificates: TempDir,
@@ -24,7 +25,9 @@ impl Server {
         let file = |name: &str| certificates.path().join(name).display().to_string();
         let (certificate, key) = (file("server.pem"), file("server.key"));
         let settings: &[(&str, &str)] = match kind {
-            ServerKind::Postgres => &[("ssl", "on"), ("ssl_cert_file", &certificate), ("ssl_key_file", &key)],
+            ServerKind::Postgres => {
+                &[("ssl", "on"), ("ssl_cert_file", &certificate), ("ssl_key_file", &key)]
+            }
             _ => &[("ssl_cert", &certificate), ("ssl_key", &key)],
         };
         let running = running_server(kind, settings)?;
@@ -63,8 +66,11 @@ impl Server {
 fn certificates(kind: ServerKind) -> TempDir {
     let folder = TempDir::new().expect("a folder");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
-    fs::write(folder.path().join("names"), "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n")
-        .expect("a file");
+    fs::write(
+        folder.path().join("names"),
+        "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n",
+    )
+    .expect("a file");
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
     for command in [
         &format!("req -x509 {key} -keyout ca.key -out ca.pem -days 2 -subj /CN=authority"),
@@ -72,7 +78,8 @@ fn certificates(kind: ServerKind) -> TempDir {
         &format!("req {key} -keyout server.key -out server.csr -subj /CN=localhost"),
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
     ] {
-        let made = Command::new("openssl").args(command.split(' ')).current_dir(folder.path()).output();
+        let made =
+            Command::new("openssl").args(command.split(' ')).current_dir(folder.path()).output();
         let made = made.expect("openssl is there");
         assert!(made.status.success(), "{command}: {}", String::from_utf8_lossy(&made.stderr));
     }
@@ -103,8 +110,12 @@ enum Outcome {
 use Outcome::{In, Out};
 
 /// Each row: host, mode of encryption and authorities as name and value, what comes of it.
-type Row =
-    (&'static str, Option<(&'static str, &'static str)>, Option<(&'static str, &'static str)>, Outcome);
+type Row = (
+    &'static str,
+    Option<(&'static str, &'static str)>,
+    Option<(&'static str, &'static str)>,
+    Outcome,
+);
 
 const ROWS: [Row; 15] = [
     ("127.0.0.1", None, None, Out("sslmode=require")),
@@ -117,7 +128,12 @@ const ROWS: [Row; 15] = [
     ("127.0.0.1", Some(("sslmode", "verify-full")), Some(("sslrootcert", "ca.pem")), Out("TLS: ")),
     ("localhost", Some(("sslmode", "verify-full")), Some(("sslrootcert", "ca.pem")), In),
     ("localhost", Some(("ssl-mode", "VERIFY_IDENTITY")), Some(("ssl-ca", "ca.pem")), In),
-    ("localhost", Some(("sslmode", "verify-full")), Some(("sslrootcert", "other.pem")), Out("TLS: ")),
+    (
+        "localhost",
+        Some(("sslmode", "verify-full")),
+        Some(("sslrootcert", "other.pem")),
+        Out("TLS: "),
+    ),
     // The authorities of the system; this test says which they are.
     ("localhost", Some(("sslmode", "verify-full")), None, In),
     ("localhost", Some(("sslmode", "verify-ca")), None, Out("`verify-ca` needs the file")),
@@ -131,7 +147,9 @@ const COMMANDS: [&str; 4] = ["plan", "run", "pgbench", "sysbench"];
 /// Runs a command on an address, with one transaction at most.
 fn run(command: &str, bench: &Bench, server: &Server, row: &Row) -> Option<Ended> {
     let target = server.running.target();
-    let Endpoint::Tcp { port, .. } = target.endpoint else { panic!("managed servers listen on TCP") };
+    let Endpoint::Tcp { port, .. } = target.endpoint else {
+        panic!("managed servers listen on TCP")
+    };
     let (host, mode, authorities, _) = row;
     let file = |name: &str| server.certificates.path().join(name).display().to_string();
     let (password, is_postgres) = (target.password.reveal(), target.engine == Engine::Postgres);
@@ -150,9 +168,18 @@ fn run(command: &str, bench: &Bench, server: &Server, row: &Row) -> Option<Ended
         query.join("&")
     );
     let mut command = match command {
-        "pgbench" => {
-            bench.command(&["pgbench", "--url", &url, "-n", "-t", "1", "-f", "one.sql", "--results", "p"])
-        }
+        "pgbench" => bench.command(&[
+            "pgbench",
+            "--url",
+            &url,
+            "-n",
+            "-t",
+            "1",
+            "-f",
+            "one.sql",
+            "--results",
+            "p",
+        ]),
         "sysbench" => {
             let (driver, mode_option, ca_option) = match is_postgres {
                 true => ("pgsql", "--pgsql-sslmode", "--pgsql-sslrootcert"),
@@ -210,7 +237,8 @@ fn the_question_with_which_the_guide_begins_is_one_line_and_encrypted() {
     let (scripts, rest) = block.split_once("\n```").expect("their end");
     for (kind, scheme) in [(ServerKind::Postgres, "postgres"), (ServerKind::Mariadb, "mysql")] {
         let Some(server) = Server::start(kind) else { continue };
-        server.ask("CREATE TABLE orders (id INTEGER PRIMARY KEY, status VARCHAR(9), total INTEGER)");
+        server
+            .ask("CREATE TABLE orders (id INTEGER PRIMARY KEY, status VARCHAR(9), total INTEGER)");
         server.ask("INSERT INTO orders VALUES (1, 'open', 7)");
         let bench = Bench::new();
         for script in scripts.split("\n-- ") {
@@ -218,11 +246,18 @@ fn the_question_with_which_the_guide_begins_is_one_line_and_encrypted() {
             bench.file(name, sql.replace("100000", "1").replace("99990", "1"));
         }
         let target = server.running.target();
-        let Endpoint::Tcp { port, .. } = target.endpoint else { panic!("managed servers listen on TCP") };
-        let (_, line) =
-            rest.split_once(&format!("\ndyno run '{scheme}://me@localhost/shop")).expect("the line");
-        let line =
-            line.lines().next().expect("it goes on").replace('\'', "").replace("shop", &target.database);
+        let Endpoint::Tcp { port, .. } = target.endpoint else {
+            panic!("managed servers listen on TCP")
+        };
+        let (_, line) = rest
+            .split_once(&format!("\ndyno run '{scheme}://me@localhost/shop"))
+            .expect("the line");
+        let line = line
+            .lines()
+            .next()
+            .expect("it goes on")
+            .replace('\'', "")
+            .replace("shop", &target.database);
         let (query, options) = line.split_once(' ').expect("options behind the address");
         let url = format!(
             "{scheme}://{}:{}@localhost:{port}/{}{query}",
@@ -231,8 +266,10 @@ fn the_question_with_which_the_guide_begins_is_one_line_and_encrypted() {
             target.database
         );
         let options = options.replace("1,8,64", "1,3");
-        let options: Vec<&str> =
-            options.split(' ').chain(["--duration", "500ms", "--warmup", "0s", "--out", "r"]).collect();
+        let options: Vec<&str> = options
+            .split(' ')
+            .chain(["--duration", "500ms", "--warmup", "0s", "--out", "r"])
+            .collect();
         let ended = bench.dyno(&[&["run", &url], &options[..]].concat());
         assert!(ended.is_done(), "{ended}");
         let records = records(&bench.path().join("r"));
@@ -268,11 +305,17 @@ fn every_command_reads_the_same_address_the_same_way() {
                 match &row.3 {
                     In => assert!(ended.is_done(), "{place}"),
                     Out(words) => {
-                        let words = if command == "sysbench" { sysbench_words(words, kind) } else { words };
+                        let words =
+                            if command == "sysbench" { sysbench_words(words, kind) } else { words };
                         assert!(ended.code != 0 && said.contains(words), "{place}");
                     }
                 }
-                assert_nowhere(server.running.target().password.reveal(), &said, bench.path(), &place);
+                assert_nowhere(
+                    server.running.target().password.reveal(),
+                    &said,
+                    bench.path(),
+                    &place,
+                );
             }
         }
     }
@@ -309,11 +352,17 @@ fn what_a_url_asks_and_dyno_cannot_do_ends_the_command_before_anything_is_opened
         ("mysql://u@127.0.0.1:1/d?ssl-mode=SOMETIMES", "`ssl-mode` cannot be `SOMETIMES`"),
         ("mysql://u@127.0.0.1:1/d?options=x", "parameter `options` is not for mysql"),
         ("postgres://u:hunter2/x@127.0.0.1:1/d", "percent-encoding"),
-        ("postgres://u@/d?host=/tmp&sslmode=require", "PostgreSQL has no encryption on unix sockets"),
+        (
+            "postgres://u@/d?host=/tmp&sslmode=require",
+            "PostgreSQL has no encryption on unix sockets",
+        ),
     ] {
         let ended = bench.dyno(&["pgbench", "-n", "-t", "1", "-f", "one.sql", address]);
         assert!(ended.code == 1 && ended.stderr.contains(words), "{address}: {ended}");
-        assert!(!ended.stderr.contains("failed") && !ended.stderr.contains("hunter"), "{address}: {ended}");
+        assert!(
+            !ended.stderr.contains("failed") && !ended.stderr.contains("hunter"),
+            "{address}: {ended}"
+        );
         if address.contains("://") {
             bench.file("x.toml", format!("title = \"t\"\n[[system]]\nname = \"S\"\nurl = \"{address}\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\ntransactions = 1\n"));
             let ended = bench.dyno(&["run", "x.toml"]);

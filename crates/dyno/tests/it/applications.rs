@@ -1,15 +1,15 @@
-//! An application in front of the database: `crud` goes through it, its audit and the server's counters see the same as without it, and
-//! what it cannot do is told.
+//! An application in front of the database: `crud` goes through it, its audit and the server's
+//! counters see the same as without it, and what it cannot do is told.
 
 use crate::audits::{Silent, Work};
 use crate::program::{Bench, events, records, signal};
 use dyno_engine::Node;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
-use dyno_model::finding::Finding;
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::warning::Warning;
 use dyno_testkit::{folder_holds, processes_with, require_application, require_server, wait_until};
 use std::net::TcpListener;
 use std::path::Path;
@@ -47,12 +47,18 @@ fn the_same_commands_reach_the_database_directly_and_through_an_application() {
     assert!(ended.is_done(), "{ended}");
     let folder = bench.path().join("r");
     let records = records(&folder);
-    let starts = events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
+    let starts =
+        events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
     assert_eq!((records.len(), starts.count()), (2, 1), "a way needs no other start");
     for record in &records {
         assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0), "{:?}", record.ledger);
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
-        assert!(!record.findings.iter().any(|finding| matches!(finding, Finding::CountersDiffer { .. })));
+        assert!(
+            !record
+                .warnings
+                .iter()
+                .any(|warning| matches!(warning, Warning::CountersDiffer { .. }))
+        );
         // The server's own word: 60 tables, each with two repetitions of five rows.
         let counted = |name: &str| record.server_counters.get(name).copied();
         for (name, count) in [
@@ -73,7 +79,8 @@ fn the_same_commands_reach_the_database_directly_and_through_an_application() {
         record.statements.iter().map(|statement| statement.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(kinds(&records[0]), kinds(&records[1]));
-    let environment = std::fs::read_to_string(folder.join("environment.json")).expect("the environment");
+    let environment =
+        std::fs::read_to_string(folder.join("environment.json")).expect("the environment");
     assert!(environment.contains("\"tomcat\": \"10."), "{environment}");
     assert!(ended.stdout.contains("S (endpoint web)"), "{ended}");
     assert!(!folder_holds(&folder, "Dyno-1-"), "the password is in the results");
@@ -89,16 +96,17 @@ fn clients_go_to_the_application_and_not_past_it() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("its address").port();
     drop(listener);
-    let door = Target::new(Engine::Http, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
+    let client_target =
+        Target::new(Engine::Http, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
     let work = Work::new("crud", &[], 2, StopRule::Transactions(4));
     work.prepare(&database);
-    let run = |door: Option<Target>| {
+    let run = |client_target: Option<Target>| {
         let mut nodes = Node::alone(database.clone());
-        nodes[0].door = door;
+        nodes[0].client_target = client_target;
         work.try_run_on(nodes, &AtomicUsize::new(0), &mut Silent)
     };
     assert_eq!(run(None).expect("the database is there").ledger.committed, 4);
-    let error = run(Some(door)).expect_err("clients have nowhere to go").to_string();
+    let error = run(Some(client_target)).expect_err("clients have nowhere to go").to_string();
     assert!(error.contains(&port.to_string()), "{error}");
 }
 
@@ -110,7 +118,8 @@ fn an_application_that_dies_marks_its_trial() {
     }
     let bench = Bench::new();
     bench.file("web.toml", spec(war, "duration = \"1h\"", r#""web""#));
-    let mut run = bench.command(&["run", "web.toml", "--out", "r"]).spawn().expect("dyno can be started");
+    let mut run =
+        bench.command(&["run", "web.toml", "--out", "r"]).spawn().expect("dyno can be started");
     wait_until("measuring begins", || {
         std::fs::read_to_string(bench.path().join("r/events.jsonl"))
             .is_ok_and(|text| text.contains(r#""phase":"measure""#))
@@ -123,19 +132,21 @@ fn an_application_that_dies_marks_its_trial() {
     signal("-KILL", processes[0]);
     assert_ne!(run.wait().expect("dyno ends").code(), Some(0));
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
-    let died = record.findings.iter().find_map(|finding| match finding {
-        Finding::SystemFailed { reason, .. } => Some(reason.clone()),
+    let died = record.warnings.iter().find_map(|warning| match warning {
+        Warning::SystemFailed { reason, .. } => Some(reason.clone()),
         _ => None,
     });
     assert!(
-        died.as_deref().is_some_and(|reason| reason.starts_with("the application server web was killed")),
+        died.as_deref()
+            .is_some_and(|reason| reason.starts_with("the application server web was killed")),
         "{:?}",
-        record.findings
+        record.warnings
     );
     assert_eq!(application_processes(&bench), Vec::<u32>::new());
 }
 
-/// Makes `c.war`, whose page `/ready` fails whenever it is asked for: what is to answer is not there.
+/// Makes `c.war`, whose page `/ready` fails whenever it is asked for: what is to answer is not
+/// there.
 fn unready(bench: &Bench) {
     let folder = bench.path().join("WEB-INF");
     std::fs::create_dir(&folder).expect("it is new");
@@ -143,7 +154,10 @@ fn unready(bench: &Bench) {
                 <servlet><servlet-name>r</servlet-name><servlet-class>nowhere.Ready</servlet-class></servlet>\
                 <servlet-mapping><servlet-name>r</servlet-name><url-pattern>/ready</url-pattern></servlet-mapping></web-app>";
     std::fs::write(folder.join("web.xml"), text).expect("the bench can be written to");
-    let made = Command::new("jar").args(["-c", "-f", "c.war", "WEB-INF"]).current_dir(bench.path()).status();
+    let made = Command::new("jar")
+        .args(["-c", "-f", "c.war", "WEB-INF"])
+        .current_dir(bench.path())
+        .status();
     assert!(made.expect("jar comes with Java").success());
     std::fs::remove_dir_all(folder).expect("it is ours");
 }
@@ -178,7 +192,10 @@ fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() 
         let ended = bench.dyno(&["run", "web.toml", "--out", name.trim_end_matches(".war")]);
         assert_eq!(ended.code, 6, "{ended}");
         let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("endpoint web: the application server ") && told.contains(words), "{ended}");
+        assert!(
+            told.contains("endpoint web: the application server ") && told.contains(words),
+            "{ended}"
+        );
         assert!(name != "a.war" || told.contains("ZipException"), "{ended}");
         assert_eq!(application_processes(&bench), Vec::<u32>::new());
     }

@@ -1,5 +1,5 @@
-//! What audits say when something goes wrong on a real server: answers that never come, updates that somebody else undoes, statements
-//! that wait for a lock for longer than the trial lasts.
+//! What audits say when something goes wrong on a real server: answers that never come, updates
+//! that somebody else undoes, statements that wait for a lock for longer than the trial lasts.
 
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_engine::loading::{Loading, load};
@@ -48,13 +48,15 @@ impl Work {
     }
 
     fn native(&self, engine: Engine) -> Native {
-        let description = catalog().into_iter().find(|known| known.name == self.kind).expect("built in");
+        let description =
+            catalog().into_iter().find(|known| known.name == self.kind).expect("built in");
         let mut options = description.defaults();
         for (name, value) in &self.options {
             options.0.insert((*name).to_owned(), value.clone());
         }
         let plan = WorkloadPlan::new(self.kind, options);
-        Native::build(&plan, Setting { engine, clients: self.clients, seed: 1 }).expect("the options fit")
+        Native::build(&plan, Setting { engine, clients: self.clients, seed: 1 })
+            .expect("the options fit")
     }
 
     /// Makes the tables and fills them; how many rows that were.
@@ -94,7 +96,7 @@ impl Work {
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
         let engine = nodes[0].target.engine;
-        let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+        let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
         let mut input = TrialInput::new(trial, nodes, self.clients, &self.load, 1, interrupts);
         input.load.shares_machine = true;
         self.native(engine).run_trial(&input, listener)
@@ -116,7 +118,9 @@ pub(crate) fn session(target: &Target, sql: &str) -> Connection {
 
 /// The server behind a thief of answers; statements travel as text, which the thief can read.
 fn robbed(target: &Target, text: &'static str, answers: usize) -> (AnswerThief, Target) {
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("managed servers listen on TCP")
+    };
     let thief = AnswerThief::new(host, *port, text, answers);
     let address = thief.address();
     let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
@@ -168,7 +172,8 @@ fn commits_in_doubt_that_took_effect_hide_no_loss() {
     }
 }
 
-/// Takes one from a counter and adds one to another while clients work, and ends the trial when they have gone on.
+/// Takes one from a counter and adds one to another while clients work, and ends the trial when
+/// they have gone on.
 struct Thimblerigger<'a> {
     target: &'a Target,
     interrupts: &'a AtomicUsize,
@@ -199,8 +204,11 @@ fn a_lost_update_that_was_witnessed_is_a_violation_though_the_sum_is_right() {
         let interrupts = AtomicUsize::new(0);
         let mut listener = Thimblerigger { target: &target, interrupts: &interrupts, intervals: 0 };
         let record = work.run(&target, &interrupts, &mut listener);
-        let [AuditCheck::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. }] =
-            &record.audit.checks[..]
+        let [
+            AuditCheck::LostUpdates {
+                committed, in_doubt, sum_before, sum_after, witnessed, ..
+            },
+        ] = &record.audit.checks[..]
         else {
             panic!("unexpected audit {:?}", record.audit);
         };
@@ -225,7 +233,9 @@ fn an_insert_of_single_rows_in_doubt_is_not_sent_again() {
         assert_eq!(thief.left(), 0, "{kind}");
         let failed = BTreeMap::from([(FailureKind::ConnectionLost, 1)]);
         assert_eq!((&record.ledger.failed_by_kind, record.ledger.in_doubt), (&failed, 1), "{kind}");
-        let [AuditCheck::RowCount { expected_min, expected_max, found, .. }] = record.audit.checks[..] else {
+        let [AuditCheck::RowCount { expected_min, expected_max, found, .. }] =
+            record.audit.checks[..]
+        else {
             panic!("unexpected audit {:?}", record.audit);
         };
         // All rows but that of the transaction that failed, and those in doubt took effect.
@@ -267,7 +277,12 @@ fn work_in_doubt_is_no_violation_whatever_the_workload() {
             assert_eq!((ledger.failed, ledger.in_doubt), (3, 3), "{workload} on {kind}");
             let balance = balance(&record);
             assert_eq!((balance.lost_min, balance.surplus_min), (0, 0), "{workload} on {kind}");
-            assert_ne!(record.audit.verdict(), AuditVerdict::Violated, "{workload}: {:?}", record.audit);
+            assert_ne!(
+                record.audit.verdict(),
+                AuditVerdict::Violated,
+                "{workload}: {:?}",
+                record.audit
+            );
         }
     }
 }
@@ -293,12 +308,17 @@ fn a_statement_that_waits_for_a_lock_past_its_trial_does_not_change_the_next() {
         first.prepare(&target);
         let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("it runs");
         for sql in ["BEGIN", "UPDATE rush SET c2 = c2 WHERE c1 = 1"] {
-            block_on(holder.query(sql, &mut Discard)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+            block_on(holder.query(sql, &mut Discard))
+                .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
         }
         let record = first.run(&target, &AtomicUsize::new(0), &mut Silent);
         assert_eq!((record.ledger.committed, record.ledger.unfinished), (0, 2), "{kind}");
         assert_eq!(record.audit.unsettled, 0, "{kind}");
-        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: nothing was acknowledged");
+        assert_eq!(
+            record.audit.verdict(),
+            AuditVerdict::Intact,
+            "{kind}: nothing was acknowledged"
+        );
 
         let next = Work::rush("in-place", 1, 2, StopRule::Transactions(20));
         let record = next.run(&target, &AtomicUsize::new(0), &mut Holder(holder));

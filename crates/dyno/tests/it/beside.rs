@@ -1,11 +1,12 @@
-//! Workloads that run beside the one that a trial is about: their figures, their audits, and what the server counted of all.
+//! Workloads that run beside the one that a trial is about: their figures, their audits, and what
+//! the server counted of all.
 
 use crate::program::{Bench, Ended, flaws, questions_max, records};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::beside::BesideRecord;
-use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
+use dyno_model::warning::Warning;
 use dyno_testkit::require_server;
 
 /// The rest of a spec whose own workload stands behind it.
@@ -47,7 +48,8 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
     assert!(ended.code == 9 || ended.is_done(), "{ended}");
     assert!(ended.stdout.contains("Workloads beside"), "{ended}");
     let folder = bench.path().join("r");
-    let (alone, with): (Vec<_>, Vec<_>) = records(&folder).into_iter().partition(|it| it.beside.is_empty());
+    let (alone, with): (Vec<_>, Vec<_>) =
+        records(&folder).into_iter().partition(|it| it.beside.is_empty());
     assert_eq!((alone.len(), with.len()), (1, 1), "{ended}");
     let (own, report) = (&with[0], beside(&with[0]));
     assert_eq!((report.name.as_str(), report.clients), ("report", 2));
@@ -63,7 +65,9 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
     assert!(flaws(own).is_empty(), "{:?}", flaws(own));
     bench.forget_the_machine("r");
     let sheet = bench.dyno(&["report", "r", "--format", "csv"]).stdout;
-    let line = sheet.lines().find(|line| line.starts_with("beside,") && line.contains(",committed@report,"));
+    let line = sheet
+        .lines()
+        .find(|line| line.starts_with("beside,") && line.contains(",committed@report,"));
     assert!(line.is_some_and(|line| line.contains(&format!(",{},", ledger.committed))), "{sheet}");
     let summary = std::fs::read_to_string(folder.join("summary.json")).expect("it is written");
     let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
@@ -78,14 +82,16 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
 #[test]
 fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
     let bench = Bench::new();
-    let writing =
-        REPORT.replace("SELECT count(*), sum(k) FROM sbtest1;", "DELETE FROM sbtest1 WHERE id = 1;");
+    let writing = REPORT
+        .replace("SELECT count(*), sum(k) FROM sbtest1;", "DELETE FROM sbtest1 WHERE id = 1;");
     let text = spec("server = { kind = \"sqlite\" }", "kind = \"oltp_read_write\"", &writing);
     let refused = run(&bench, &text, "no");
     assert_eq!(refused.code, 4, "{refused}");
-    for words in
-        ["[[beside]] \"report\" changes sbtest1", "the audit of [workload]", "let one of them only read"]
-    {
+    for words in [
+        "[[beside]] \"report\" changes sbtest1",
+        "the audit of [workload]",
+        "let one of them only read",
+    ] {
         assert!(refused.stderr.contains(words), "{words}: {refused}");
     }
     assert!(!bench.path().join("no").exists());
@@ -107,12 +113,17 @@ fn a_workload_beside_that_cannot_go_on_ends_the_trial_and_says_so() {
     let ended = run(&bench, &text, "r");
     let records = records(&bench.path().join("r"));
     let told = |record: &TrialRecord| {
-        record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { reason } if reason.contains("the workload \"report\" beside stopped") && reason.contains("colour")))
+        record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { reason } if reason.contains("the workload \"report\" beside stopped") && reason.contains("colour")))
     };
-    assert!(records.len() == 1 && told(&records[0]), "{ended}\n{:?}", records.first().map(|it| &it.findings));
+    assert!(
+        records.len() == 1 && told(&records[0]),
+        "{ended}\n{:?}",
+        records.first().map(|it| &it.warnings)
+    );
 }
 
-/// Counters in a table of dyno's own, and payments in one of the user's: both commit, and each is audited by what its own clients did.
+/// Counters in a table of dyno's own, and payments in one of the user's: both commit, and each is
+/// audited by what its own clients did.
 const PAYING: &str = "[[beside]]\nname = \"till\"\nclients = 2\n[beside.workload]\nkind = \"sql\"\n[beside.workload.audit]\n\
                       \"count(*) from payments\" = \"+1 per pay\"\n[[beside.workload.setup]]\nname = \"schema\"\n\
                       sql = \"CREATE TABLE payments (id INTEGER, n INTEGER);\"\n[[beside.workload.scripts]]\nname = \"pay\"\n\
@@ -153,8 +164,8 @@ fn the_server_counts_the_commits_of_both(kind: ServerKind) {
         own + till,
         "{kind}: SHOW GLOBAL STATUS, before and after"
     );
-    let differs = |finding: &&Finding| matches!(finding, Finding::CountersDiffer { .. });
-    assert_eq!(record.findings.iter().find(differs), None, "{kind}");
+    let differs = |warning: &&Warning| matches!(warning, Warning::CountersDiffer { .. });
+    assert_eq!(record.warnings.iter().find(differs), None, "{kind}");
 }
 
 #[test]
@@ -178,11 +189,15 @@ fn postgresql_counts_the_transactions_of_both() {
     let theirs = record.server_counters["xact_commit"];
     // dyno's own questions commit too: those of the monitor, and those of both observers.
     let questions = 4 * questions_max(&bench.path().join("r"), &record) + 200;
-    assert!((ours..=ours + questions).contains(&theirs), "pg_stat_database says {theirs}, not {ours}");
+    assert!(
+        (ours..=ours + questions).contains(&theirs),
+        "pg_stat_database says {theirs}, not {ours}"
+    );
     assert!(in_all(till) > questions / 100, "{ours} and {questions}");
 }
 
-/// Whatever a set-up reads is there: rows of the built-in tables, and what those make that stand before it.
+/// Whatever a set-up reads is there: rows of the built-in tables, and what those make that stand
+/// before it.
 #[test]
 fn the_data_of_all_are_made_one_after_another_and_once() {
     let bench = Bench::new();
@@ -214,7 +229,8 @@ fn the_data_of_all_are_made_one_after_another_and_once() {
         ("same prepare", lua, lua),
     ] {
         bench.file("of_none.sql", "CREATE TABLE seen (n INTEGER);\n");
-        let more = format!("[[beside]]\nname = \"other\"\nclients = 2\n[beside.workload]\n{other}\n");
+        let more =
+            format!("[[beside]]\nname = \"other\"\nclients = 2\n[beside.workload]\n{other}\n");
         let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", own, &more), name);
         assert!(ended.is_done(), "{name}: {ended}");
         let record = records(&bench.path().join(name)).remove(0);
@@ -225,7 +241,8 @@ fn the_data_of_all_are_made_one_after_another_and_once() {
     }
 }
 
-/// Both have a `prepare` in a module, which makes a table for each thread, and each has one of its own, with an option that the other does not know.
+/// Both have a `prepare` in a module, which makes a table for each thread, and each has one of its
+/// own, with an option that the other does not know.
 #[test]
 fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
     if require_server(ServerKind::Postgres).is_none() {
@@ -255,7 +272,8 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
             "kind = \"lua\"\nscripts = [\"{name}.lua\", \"own_{name}.lua\"]\nmodules = [\"tables.lua\"]\n"
         )
     };
-    let more = format!("[[beside]]\nname = \"other\"\nclients = 5\n[beside.workload]\n{}", scripts("two"));
+    let more =
+        format!("[[beside]]\nname = \"other\"\nclients = 5\n[beside.workload]\n{}", scripts("two"));
     let text = spec("server = { kind = \"postgres\" }", &scripts("one"), &more);
     let ended = run(&bench, &text, "r");
     assert!(ended.is_done(), "{ended}");
@@ -265,11 +283,13 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
     let other = text.replace("[beside.workload]", "[beside.workload]\nrows = 4");
     let ended = run(&bench, &other, "unread");
     assert!(ended.is_done(), "{ended}");
-    // One that it reads, in whatever thread, makes it another, whose tables are in the way of the first.
+    // One that it reads, in whatever thread, makes it another, whose tables are in the way of the
+    // first.
     let tables = std::fs::read_to_string(bench.path().join("tables.lua")).expect("it is ours");
     let parallel = "sysbench.cmdline.commands = { prepare = { function() local _ = sysbench.tid == 1 and sysbench.opt.rows \
                     if sysbench.tid == 0 then prepare() end end, sysbench.cmdline.PARALLEL_COMMAND } }\n";
-    let all = "local all = 0 for _, value in pairs(sysbench.opt) do all = all + 1 end assert(all > 1)\n";
+    let all =
+        "local all = 0 for _, value in pairs(sysbench.opt) do all = all + 1 end assert(all > 1)\n";
     for (name, reading) in [
         ("read", tables.replace("prepare()", "prepare() local rows = sysbench.opt.rows")),
         ("parallel", format!("{tables}{parallel}")),
@@ -277,7 +297,9 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
     ] {
         bench.file("tables.lua", reading);
         let ended = run(&bench, &other, name);
-        for words in ["relation \"shared1\" already exists", "another value of rows, which it reads"] {
+        for words in
+            ["relation \"shared1\" already exists", "another value of rows, which it reads"]
+        {
             assert!(ended.stderr.contains(words), "{name}: {words}: {ended}");
         }
     }

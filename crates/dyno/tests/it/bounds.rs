@@ -1,4 +1,5 @@
-//! What users, servers and results folders name and say may be no file, without an end, deleted, or meant for somebody's terminal.
+//! What users, servers and results folders name and say may be no file, without an end, deleted, or
+//! meant for somebody's terminal.
 
 use crate::ends::Running;
 use crate::program::{Bench, Ended, records};
@@ -32,8 +33,8 @@ fn fifo(path: &Path) {
 
 #[test]
 fn certificates_and_passwords_are_read_from_files_only() {
-    let server =
-        serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
+    let server = serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default())
+        .expect("a free port");
     let bench = Bench::new();
     let pipe = bench.path().join("pipe");
     fifo(&pipe);
@@ -41,7 +42,8 @@ fn certificates_and_passwords_are_read_from_files_only() {
     let run = |options: &str, variable: Option<(&str, &str)>, settings: &[&str]| {
         let url = url(options);
         let arguments =
-            [&["run", &url, "--workload", "rush", "--clients", "1", "--out", "r"], settings].concat();
+            [&["run", &url, "--workload", "rush", "--clients", "1", "--out", "r"], settings]
+                .concat();
         let mut command = bench.command(&arguments);
         command.envs(variable);
         Ended::from(command.output().expect("dyno can be started"))
@@ -60,7 +62,10 @@ fn certificates_and_passwords_are_read_from_files_only() {
         let ended = run(options, variable, &settings);
         assert_eq!(ended.code, PREFLIGHT_FAILED, "{options} {variable:?}: {ended}");
         let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(&format!("{why}, not a regular file")), "{options} {variable:?}: {ended}");
+        assert!(
+            words.contains(&format!("{why}, not a regular file")),
+            "{options} {variable:?}: {ended}"
+        );
     }
 }
 
@@ -68,7 +73,11 @@ fn certificates_and_passwords_are_read_from_files_only() {
 fn what_is_no_file_in_a_results_folder_is_not_waited_for() {
     let bench = measured();
     let results = bench.path().join("r");
-    let trial = std::fs::read_dir(results.join("trials")).expect("trials").next().expect("one").expect("one");
+    let trial = std::fs::read_dir(results.join("trials"))
+        .expect("trials")
+        .next()
+        .expect("one")
+        .expect("one");
     let report = results.join("report.html");
     let replaced = |file: &Path, by: &dyn Fn(&Path)| {
         let kept = file.with_extension("kept");
@@ -88,11 +97,17 @@ fn what_is_no_file_in_a_results_folder_is_not_waited_for() {
         assert!(ended.code == RESULTS_FAILED && ended.stderr.contains(&why), "{ended}");
         for file in ["environment.json", "spec.toml", "events.jsonl"] {
             let (ended, report) = replaced(&results.join(file), maker);
-            assert!(ended.is_done() && report.contains(&format!("{file}: {why}")), "{file}: {ended}");
+            assert!(
+                ended.is_done() && report.contains(&format!("{file}: {why}")),
+                "{file}: {ended}"
+            );
         }
         for file in ["latency.hlog", "timeline.csv", "monitor.csv"] {
             let (ended, report) = replaced(&trial.path().join(file), maker);
-            assert!(ended.is_done() && report.contains(&format!("{file}: {why}")), "{file}: {ended}");
+            assert!(
+                ended.is_done() && report.contains(&format!("{file}: {why}")),
+                "{file}: {ended}"
+            );
         }
     }
 }
@@ -116,7 +131,10 @@ fn no_link_is_followed_to_what_is_written_into_results() {
     std::fs::rename(&events, &moved).expect("it is there");
     symlink(&moved, &events).expect("it is new");
     let ended = bench.dyno(&["run", "--resume", "r"]);
-    assert!(ended.code == RESULTS_FAILED && ended.stderr.contains("a link, not a regular file"), "{ended}");
+    assert!(
+        ended.code == RESULTS_FAILED && ended.stderr.contains("a link, not a regular file"),
+        "{ended}"
+    );
 }
 
 #[test]
@@ -164,7 +182,8 @@ fn a_limit_for_the_size_of_files_is_an_error_that_names_the_file() {
     let report = bench.path().join("r/report.html");
     std::fs::write(&report, "the old report").expect("it can be written");
     // Blocks of 1024 bytes.
-    let command = format!("ulimit -f 8; exec '{}' report r --format html", env!("CARGO_BIN_EXE_dyno"));
+    let command =
+        format!("ulimit -f 8; exec '{}' report r --format html", env!("CARGO_BIN_EXE_dyno"));
     let mut limited = Command::new("bash");
     limited.args(["-c", &command]).current_dir(bench.path());
     let ended = Ended::from(limited.output().expect("bash is there"));

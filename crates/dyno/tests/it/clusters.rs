@@ -1,5 +1,5 @@
-//! Systems that are several servers: clients are spread over the nodes, the audit sees what all of them committed, and a node that dies ends
-//! the trial.
+//! Systems that are several servers: clients are spread over the nodes, the audit sees what all of
+//! them committed, and a node that dies ends the trial.
 
 use crate::audits::{SECOND, Silent, Work, session};
 use crate::program::{Bench, records, signal};
@@ -9,25 +9,30 @@ use dyno_host::counters;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::{Event, Listener, Phase};
-use dyno_model::finding::Finding;
 use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use dyno_testkit::{RunningServer, processes_with, require_server, running_server, wait_until};
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 fn node(server: &RunningServer) -> Node {
-    Node { target: server.target(), door: None, barrier: server.barrier(), is_spare: false }
+    Node {
+        target: server.target(),
+        client_target: None,
+        barrier: server.barrier(),
+        is_spare: false,
+    }
 }
 
 fn nodes(server: &RunningServer) -> Vec<Node> {
     server.nodes().map(node).collect()
 }
 
-/// Holds a node up from before the clients begin, so that it neither commits nor repeats what others commit: until the audit has begun, or
-/// until this is dropped.
+/// Holds a node up from before the clients begin, so that it neither commits nor repeats what
+/// others commit: until the audit has begun, or until this is dropped.
 struct Hindrance {
     node: Target,
     is_over_at_audit: bool,
@@ -58,7 +63,9 @@ impl Listener for Hindrance {
                 is_locked.recv().expect("the node is held up");
                 self.release = Some(release);
             }
-            Event::PhaseStarted { phase: Phase::Audit, .. } if self.is_over_at_audit => self.release = None,
+            Event::PhaseStarted { phase: Phase::Audit, .. } if self.is_over_at_audit => {
+                self.release = None
+            }
             _ => {}
         }
     }
@@ -75,7 +82,8 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     let work = in_place(StopRule::TransactionsPerClient(10));
     assert!(work.prepare(&server.target()) > 0);
     let targets: Vec<Target> = server.nodes().map(RunningServer::target).collect();
-    let count = |target: &Target| counters::snapshot(target).expect("a node answers")["wsrep_replicated"];
+    let count =
+        |target: &Target| counters::snapshot(target).expect("a node answers")["wsrep_replicated"];
     let before: Vec<i64> = targets.iter().map(count).collect();
     let record = work.run_on(nodes(&server), &nobody, &mut Silent);
     let grown: Vec<i64> =
@@ -85,7 +93,8 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     assert!(grown.iter().all(|commits| *commits >= 20), "{grown:?}");
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
 
-    // The first is asked what came of it all, and has not done what the others committed when the audit begins.
+    // The first is asked what came of it all, and has not done what the others committed when the
+    // audit begins.
     let mut work = in_place(StopRule::Duration(Nanos(SECOND / 2)));
     work.load.grace = Nanos(SECOND / 5);
     assert!(work.prepare(&server.target()) > 0);
@@ -94,7 +103,8 @@ fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
     assert!(record.ledger.committed > 0 && record.ledger.unfinished == 2);
     assert_eq!(record.audit.verdict(), AuditVerdict::Undecided, "{:?}", record.audit);
 
-    // The second does not let go of its clients: their statements would take effect in the middle of the next trial.
+    // The second does not let go of its clients: their statements would take effect in the middle
+    // of the next trial.
     let second = server.nodes().nth(1).expect("three nodes");
     let mut hindrance = Hindrance::of(second, false);
     assert!(work.prepare(&server.target()) > 0);
@@ -124,13 +134,16 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
     assert_eq!(record.ledger.committed, 200);
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
-    let differ = record.findings.iter().find(|finding| matches!(finding, Finding::CountersDiffer { .. }));
+    let differ =
+        record.warnings.iter().find(|warning| matches!(warning, Warning::CountersDiffer { .. }));
     assert_eq!(differ, None);
     assert!(ended.stdout.contains("2 × ") && ended.stdout.contains("Galera 4"), "{ended}");
 
     bench.file("endless.toml", spec("duration = \"1h\"\nwarmup = \"0s\""));
-    let mut run =
-        bench.command(&["run", "endless.toml", "--out", "dead"]).spawn().expect("dyno can be started");
+    let mut run = bench
+        .command(&["run", "endless.toml", "--out", "dead"])
+        .spawn()
+        .expect("dyno can be started");
     let is_measuring = || {
         std::fs::read_to_string(bench.path().join("dead/events.jsonl"))
             .is_ok_and(|text| text.contains(r#""phase":"measure""#))
@@ -147,11 +160,15 @@ fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
     let status = run.wait().expect("dyno ends");
     assert_ne!(status.code(), Some(0));
     let [record] = &records(&bench.path().join("dead"))[..] else { panic!("one trial") };
-    let died = record.findings.iter().find_map(|finding| match finding {
-        Finding::SystemFailed { reason, .. } => Some(reason.clone()),
+    let died = record.warnings.iter().find_map(|warning| match warning {
+        Warning::SystemFailed { reason, .. } => Some(reason.clone()),
         _ => None,
     });
-    assert!(died.as_deref().is_some_and(|reason| reason.contains("lost node 2")), "{:?}", record.findings);
+    assert!(
+        died.as_deref().is_some_and(|reason| reason.contains("lost node 2")),
+        "{:?}",
+        record.warnings
+    );
     assert_eq!(processes_with(&scratch), Vec::<u32>::new());
 }
 
@@ -168,7 +185,8 @@ fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
     );
     let plan = bench.dyno(&["plan", "cluster.toml"]);
     assert!(plan.stdout.contains("G: galera with 3 nodes, started by dyno"), "{plan}");
-    let nowhere = bench.command(&["run", "cluster.toml"]).env("DYNO_GALERA_PROVIDER", "/nowhere.so").output();
+    let nowhere =
+        bench.command(&["run", "cluster.toml"]).env("DYNO_GALERA_PROVIDER", "/nowhere.so").output();
     let ended = crate::program::Ended::from(nowhere.expect("dyno can be started"));
     assert_eq!(ended.code, 4, "{ended}");
     assert!(ended.stderr.contains("no library of Galera found; looked for"), "{ended}");
@@ -192,7 +210,10 @@ fn a_cluster_that_runs_out_of_memory_for_data_ends_its_trial_with_its_own_words(
     assert_eq!(ended.code, 6, "{ended}");
     let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
     let stopped = record.facts.as_ref().and_then(|facts| facts.stopped.clone()).unwrap_or_default();
-    assert!(stopped.contains("out-of-resources (error 1114") && stopped.contains("is full"), "{stopped}");
+    assert!(
+        stopped.contains("out-of-resources (error 1114") && stopped.contains("is full"),
+        "{stopped}"
+    );
     assert!(record.ledger.committed > 0 && record.is_cut_short(), "{:?}", record.ledger);
     // All that it acknowledged is there.
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);

@@ -9,9 +9,17 @@ fn help_is_a_result_and_shows_only_what_is_there() {
     let bench = Bench::new();
     let ended = bench.dyno(&["--help"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    for command in
-        ["run", "plan", "report", "compare", "import", "cleanup", "workloads", "doctor", "null-server"]
-    {
+    for command in [
+        "run",
+        "plan",
+        "report",
+        "compare",
+        "import",
+        "cleanup",
+        "workloads",
+        "doctor",
+        "null-server",
+    ] {
         assert!(ended.stdout.contains(&format!("\n  {command} ")), "{ended}");
         let help = bench.dyno(&[command, "--help"]);
         assert!(help.code == 0 && help.stdout.contains("Examples:\n  dyno "), "{help}");
@@ -30,7 +38,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
                    whether it can run here
       report       Write the report of a results folder again
       compare      Compare runs before a change with runs after it: a verdict per
-                   treatment, and an exit code for CI
+                   configuration, and an exit code for CI
       import       Take figures that other programs measured into a results folder,
                    and hold a claim against them
       cleanup      Drop the tables that dyno made on systems that it did not start,
@@ -69,7 +77,10 @@ fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
         (&["report"], "<RESULTS>"),
         (&["report", "x", "--format", "htm"], "similar value exists: 'html'"),
         (&["report", "x", "--lang", "xx"], "[possible values: en"),
-        (&["null-server", "--protocol", "mysql", "--listen", "somewhere"], "invalid value 'somewhere'"),
+        (
+            &["null-server", "--protocol", "mysql", "--listen", "somewhere"],
+            "invalid value 'somewhere'",
+        ),
         (&["workloads", "rsuh"], "did you mean `rush`?"),
     ];
     for (arguments, hint) in rows {
@@ -85,7 +96,8 @@ fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
 #[test]
 fn nothing_is_coloured_when_nobody_looks() {
     let bench = Bench::new();
-    for arguments in [&["run", "missing.toml"][..], &["--help"], &["run", "--oops"], &["workloads"]] {
+    for arguments in [&["run", "missing.toml"][..], &["--help"], &["run", "--oops"], &["workloads"]]
+    {
         let ended = bench.dyno(arguments);
         assert!(!ended.stdout.contains('\x1b') && !ended.stderr.contains('\x1b'), "{ended}");
     }
@@ -110,13 +122,20 @@ fn workloads_are_listed_and_explained() {
     let bench = Bench::new();
     let list = bench.dyno(&["workloads", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&list.stdout).unwrap();
-    let names: Vec<&str> =
-        json.as_array().unwrap().iter().map(|workload| workload["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|workload| workload["name"].as_str().unwrap())
+        .collect();
     let text = bench.dyno(&["workloads"]).stdout;
     for name in names {
         assert!(text.contains(name), "{text}");
         let explained = bench.dyno(&["workloads", name]).stdout;
-        assert!(explained.starts_with(name) && explained.contains("Options, in [workload]"), "{explained}");
+        assert!(
+            explained.starts_with(name) && explained.contains("Options, in [workload]"),
+            "{explained}"
+        );
     }
     assert!(text.contains("rush") && text.contains("oltp_read_write"), "{text}");
 }
@@ -134,7 +153,13 @@ fn the_null_server_tells_its_address_and_ends_with_ctrl_c() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port = line.trim().rsplit(':').next().unwrap().parse::<u16>().unwrap();
     assert!(line.starts_with("listening at 127.0.0.1:") && port > 0, "{line}");
-    let taken = bench.dyno(&["null-server", "--protocol", "mysql", "--listen", &format!("127.0.0.1:{port}")]);
+    let taken = bench.dyno(&[
+        "null-server",
+        "--protocol",
+        "mysql",
+        "--listen",
+        &format!("127.0.0.1:{port}"),
+    ]);
     assert!(
         taken.code == 5 && taken.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")),
         "{taken}"
@@ -200,5 +225,8 @@ fn a_shell_completes_commands_and_options_and_each_command_has_a_manual_page() {
     assert!(page("dyno-run.1").expect("a page").contains("\\fB\\-\\-duration\\fR"));
     assert!(page("dyno.1").expect("a page").contains("dyno\\-compare(1)"));
     let ended = bench.dyno(&["man", "dyno.bash"]);
-    assert!(ended.code == 7 && ended.stderr.contains("cannot write manual pages into dyno.bash"), "{ended}");
+    assert!(
+        ended.code == 7 && ended.stderr.contains("cannot write manual pages into dyno.bash"),
+        "{ended}"
+    );
 }

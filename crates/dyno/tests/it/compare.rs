@@ -1,4 +1,5 @@
-//! `dyno compare` on what runs leave: verdicts, exit codes, forms of output, and the mistakes a user makes.
+//! `dyno compare` on what runs leave: verdicts, exit codes, forms of output, and the mistakes a
+//! user makes.
 
 use crate::program::{Bench, Ended};
 use serde_json::{Value, json};
@@ -21,7 +22,8 @@ fn measured() -> Bench {
     bench
 }
 
-/// Copies `run` to another folder with figures set by hand: transactions per second of each trial, and response times that follow.
+/// Copies `run` to another folder with figures set by hand: transactions per second of each trial,
+/// and response times that follow.
 fn staged(bench: &Bench, name: &str, throughputs: [u64; 3], change: impl Fn(&mut Value)) {
     let (from, to) = (bench.path().join("run"), bench.path().join(name));
     fs::create_dir_all(&to).expect("a folder can be made");
@@ -45,7 +47,7 @@ fn staged(bench: &Bench, name: &str, throughputs: [u64; 3], change: impl Fn(&mut
                 event["transaction"][time] = json!(1_000_000_000 / throughput);
             }
             // How busy this machine was must not make it invalid, also when it is judged anew.
-            event["findings"] = json!([]);
+            event["warnings"] = json!([]);
             event["facts"]["steal"] = json!(0.0);
             event["generator"]["workers"] = json!([]);
             change(&mut event);
@@ -75,8 +77,7 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
         event["transaction"]["count"] = json!(0);
     });
     staged(&bench, "broken", [1000, 1010, 990], |event| {
-        let check =
-            json!({"check": "row-count", "table": "t", "expected_min": 5, "expected_max": 5, "found": 4});
+        let check = json!({"check": "row-count", "table": "t", "expected_min": 5, "expected_max": 5, "found": 4});
         event["audit"]["checks"] = json!([check]);
     });
     let rows: &[(&str, &[&str], i32, &str)] = &[
@@ -101,7 +102,12 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
         ),
         ("slower", &["--fail-on", "none"], 0, "Worse: "),
         ("slower", &["--fail-on", "inconclusive"], 0, "Worse: "),
-        ("dead", &["--fail-on", "worse"], 8, "Did not work: new has no verdict in 5 of 5 comparisons"),
+        (
+            "dead",
+            &["--fail-on", "worse"],
+            8,
+            "Did not work: new has no verdict in 5 of 5 comparisons",
+        ),
         (
             "faster",
             &[],
@@ -109,9 +115,19 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
             "Better: With new, 30 % more transactions per second are committed than with base (95.1 % interval",
         ),
         ("faster", &["--fail-on", "worse,better"], 9, "Better: "),
-        ("wild", &[], 0, "Inconclusive: It cannot be said whether new or base has the better throughput"),
+        (
+            "wild",
+            &[],
+            0,
+            "Inconclusive: It cannot be said whether new or base has the better throughput",
+        ),
         ("wild", &["--fail-on", "worse,inconclusive"], 9, "Inconclusive: "),
-        ("broken", &[], 9, "Invalid: nothing is known to be worse, but 5 of 5 comparisons cannot be judged"),
+        (
+            "broken",
+            &[],
+            9,
+            "Invalid: nothing is known to be worse, but 5 of 5 comparisons cannot be judged",
+        ),
     ];
     for (new, options, code, sentence) in rows {
         let ended = bench.dyno(&[&["compare", "base", new], *options].concat());
@@ -120,8 +136,14 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
     }
     let slower = bench.dyno(&["compare", "base", "slower"]).stdout;
     let line = slower.lines().find(|line| line.starts_with("  tx/s")).unwrap_or_default();
-    assert!(line.contains(" 1,000 ") && line.contains(" 800 ") && line.ends_with("worse"), "{slower}");
-    assert!(slower.contains("The runs were not interleaved") || slower.contains("took turns"), "{slower}");
+    assert!(
+        line.contains(" 1,000 ") && line.contains(" 800 ") && line.ends_with("worse"),
+        "{slower}"
+    );
+    assert!(
+        slower.contains("The runs were not interleaved") || slower.contains("took turns"),
+        "{slower}"
+    );
     let json = bench.dyno(&["compare", "base", "slower", "--json"]);
     let value: Value = serde_json::from_str(&json.stdout).expect("one JSON value");
     assert_eq!(
@@ -144,25 +166,42 @@ fn forms_go_to_stdout_or_into_files() {
         let ended = bench.dyno(&["compare", "base", "new", "--format", format]);
         assert!(ended.code == 8 && ended.stdout.starts_with(beginning), "{ended}");
     }
-    let titled =
-        bench.dyno(&["compare", "base", "new", "--format", "html", "--title", "An index & its price"]);
+    let titled = bench.dyno(&[
+        "compare",
+        "base",
+        "new",
+        "--format",
+        "html",
+        "--title",
+        "An index & its price",
+    ]);
     for element in ["title", "h1"] {
         let text = format!("<{element}>An index &amp; its price</{element}>");
         assert!(titled.stdout.contains(&text), "{titled}");
     }
-    let ended = bench.dyno(&["compare", "base", "new", "--format", "text,json,html", "--out", "folder"]);
+    let ended =
+        bench.dyno(&["compare", "base", "new", "--format", "text,json,html", "--out", "folder"]);
     assert_eq!(ended.code, 8, "{ended}");
     let text = fs::read_to_string(bench.path().join("folder/compare.txt")).expect("a text");
     assert_eq!(text, bench.dyno(&["compare", "base", "new"]).stdout);
     for file in ["compare.json", "compare.html"] {
-        assert!(ended.stdout.contains(file) && bench.path().join("folder").join(file).exists(), "{ended}");
+        assert!(
+            ended.stdout.contains(file) && bench.path().join("folder").join(file).exists(),
+            "{ended}"
+        );
     }
 }
 
 /// `dyno sysbench` on a file, with its results below a folder.
 fn sysbench(bench: &Bench, script: &str, arguments: &[&str]) {
-    let options =
-        ["sysbench", script, "--db-driver=sqlite", "--sqlite-db=file.db", "--table-size=20", "--events=5"];
+    let options = [
+        "sysbench",
+        script,
+        "--db-driver=sqlite",
+        "--sqlite-db=file.db",
+        "--table-size=20",
+        "--events=5",
+    ];
     let ended = bench.dyno(&[&options[..], arguments].concat());
     assert!(ended.is_done(), "{ended}");
 }
@@ -171,7 +210,9 @@ fn sysbench(bench: &Bench, script: &str, arguments: &[&str]) {
 fn runs_of_sysbench_are_pooled_by_the_folder_that_they_were_given() {
     let bench = Bench::new();
     sysbench(&bench, "oltp_point_select", &["prepare"]);
-    for (folder, threads) in [("base", "1"), ("base", "2"), ("new", "1"), ("base", "1"), ("new", "1")] {
+    for (folder, threads) in
+        [("base", "1"), ("base", "2"), ("new", "1"), ("base", "1"), ("new", "1")]
+    {
         let (threads, results) = (format!("--threads={threads}"), format!("--results={folder}"));
         sysbench(&bench, "oltp_point_select", &[&threads, &results, "run"]);
     }
@@ -185,7 +226,10 @@ fn runs_of_sysbench_are_pooled_by_the_folder_that_they_were_given() {
     assert!(ended.code == 0 && ended.stderr.is_empty(), "{ended}");
     assert!(ended.stdout.starts_with("Comparison: sysbench oltp_point_select\n"), "{ended}");
     assert!(ended.stdout.contains("1 client (n = 2 and 2)\n"), "{ended}");
-    assert!(ended.stdout.contains("Only in base, not compared\n* sqlite file.db, 2 clients\n"), "{ended}");
+    assert!(
+        ended.stdout.contains("Only in base, not compared\n* sqlite file.db, 2 clients\n"),
+        "{ended}"
+    );
     let text = ended.stdout.replace('\n', " ");
     assert!(text.contains("measure until each side has at least 3."), "{ended}");
     assert!(last_line(&ended).starts_with("Inconclusive: "), "{ended}");
@@ -203,8 +247,12 @@ fn sysbench_with_other_keys_or_tables_is_not_the_same_thing() {
     let text = "nothing to compare; rand_type: uniform in BASE, special in NEW";
     assert!(keys.code == 2 && keys.stdout.is_empty() && keys.stderr.contains(text), "{keys}");
     let mixed = bench.dyno(&["compare", "uniform", "special"]);
-    let text = "NEW cannot be pooled: runs of different experiments are no repeats: oltp_point_select (";
-    assert!(mixed.code == 2 && mixed.stderr.contains(text) && mixed.stderr.contains("help: "), "{mixed}");
+    let text =
+        "NEW cannot be pooled: runs of different experiments are no repeats: oltp_point_select (";
+    assert!(
+        mixed.code == 2 && mixed.stderr.contains(text) && mixed.stderr.contains("help: "),
+        "{mixed}"
+    );
 }
 
 #[test]
@@ -259,8 +307,18 @@ fn scripts_of_pgbench_that_differ_are_told_and_other_weights_are_another_workloa
     let bench = Bench::new();
     let run = |results: &str, script: &str, statement: &str| {
         bench.file("a.sql", statement);
-        let arguments =
-            ["pgbench", "--url", "sqlite:file.db", "-n", "-t", "3", "--results", results, "-f", script];
+        let arguments = [
+            "pgbench",
+            "--url",
+            "sqlite:file.db",
+            "-n",
+            "-t",
+            "3",
+            "--results",
+            results,
+            "-f",
+            script,
+        ];
         let ended = bench.dyno(&arguments);
         assert!(ended.is_done(), "{ended}");
     };

@@ -1,4 +1,5 @@
-//! A system's database is measured in copies of it: with an index and without, by scripts that write, and the original stays as it was.
+//! A system's database is measured in copies of it: with an index and without, by scripts that
+//! write, and the original stays as it was.
 
 use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
 use crate::program::Ended;
@@ -69,7 +70,8 @@ fn an_index_is_tried_in_copies_of_a_database_on_mariadb() {
 fn others_are_kept_out_of_a_copy(shop: &Shop) {
     let endless = spec(shop, "").replace("transactions = 5", "duration = \"10m\"");
     shop.bench.file("endless.toml", endless);
-    let first = Running::of(&shop.bench, shop.bench.command(&["run", "endless.toml", "--out", "r"]));
+    let first =
+        Running::of(&shop.bench, shop.bench.command(&["run", "endless.toml", "--out", "r"]));
     first.await_phase(Phase::Measure);
     let second = shop.bench.dyno(&["run", "index.toml", "--out", "second"]);
     assert_eq!(second.code, PREFLIGHT_FAILED, "{second}");
@@ -89,13 +91,16 @@ fn others_are_kept_out_of_a_copy(shop: &Shop) {
 fn a_copy_that_bears_no_mark_yet_when_its_run_is_killed_is_found_by_cleanup() {
     for (engine, lock) in [(Engine::Postgres, "try_advisory_lock"), (Engine::Mysql, "GET_LOCK")] {
         let Some(mut shop) = Shop::open(engine) else { continue };
-        let Endpoint::Tcp { host, port } = &shop.target.endpoint else { panic!("it listens to TCP") };
+        let Endpoint::Tcp { host, port } = &shop.target.endpoint else {
+            panic!("it listens to TCP")
+        };
         let silencer = Silencer::new(host, *port);
         // The lock comes before the mark.
         silencer.listen_for(lock);
         shop.url = shop.url.replace(&format!("{host}:{port}"), &silencer.address().to_string());
         shop.bench.file("index.toml", spec(&shop, ""));
-        let run = Running::of(&shop.bench, shop.bench.command(&["run", "index.toml", "--out", "copied"]));
+        let run =
+            Running::of(&shop.bench, shop.bench.command(&["run", "index.toml", "--out", "copied"]));
         wait_until("the copy is to be locked", || silencer.is_silent());
         crate::program::signal("-KILL", run.pid());
         run.ended();
@@ -109,7 +114,8 @@ fn a_copy_that_bears_no_mark_yet_when_its_run_is_killed_is_found_by_cleanup() {
 
 fn each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(shop: &Shop) {
     // What a trial finds was never written to: the sum of all is that of its own commits.
-    let ended = run(shop, "[workload.audit]\n\"sum(n) - 0 * count(*) from things\" = \"+1 per write\"\n");
+    let ended =
+        run(shop, "[workload.audit]\n\"sum(n) - 0 * count(*) from things\" = \"+1 per write\"\n");
     assert!(ended.is_done(), "{ended}");
     let records = shop.records("copied");
     assert_eq!(records.len(), 8, "two levels, two numbers of clients, two blocks");
@@ -118,14 +124,22 @@ fn each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(shop: &Shop) {
         let (table, things) =
             schema.tables.iter().find(|(name, _)| name.ends_with("things")).expect("it was copied");
         assert_eq!(schema.tables.len(), 1, "{table} alone, without dyno's marker: {schema:?}");
-        assert_eq!(things.indexes.contains_key("things_n"), record.trial.treatment >= 2, "{schema:?}");
+        assert_eq!(
+            things.indexes.contains_key("things_n"),
+            record.trial.configuration >= 2,
+            "{schema:?}"
+        );
         let sum = record.audit.checks.iter().find_map(|check| match check {
             dyno_model::audit::AuditCheck::Value { found, .. } => Some(*found),
             _ => None,
         });
         assert_eq!(sum, Some(5), "the copy is fresh");
     }
-    assert_eq!(shop.ask("SELECT sum(n), count(*) FROM things"), "0 100", "the original is only read");
+    assert_eq!(
+        shop.ask("SELECT sum(n), count(*) FROM things"),
+        "0 100",
+        "the original is only read"
+    );
     assert!(!shop.has_table("dyno_marker"));
     assert!(!is_there(shop), "the copy is gone");
 }
@@ -134,7 +148,10 @@ fn is_there(shop: &Shop) -> bool {
     let copy = copies::place(&shop.target);
     match &copy.endpoint {
         Endpoint::File(path) => path.exists(),
-        _ => dyno_host::databases::are_there(&shop.target, &[copy.database]).expect("it answers") == [true],
+        _ => {
+            dyno_host::databases::are_there(&shop.target, &[copy.database]).expect("it answers")
+                == [true]
+        }
     }
 }
 
@@ -160,7 +177,10 @@ fn what_is_no_copy_of_dyno_s_is_left_alone(shop: &Shop) {
 fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
     let measure = |results: &str| {
         assert!(shop.run(&["read.sql"], &["--out", &format!("spec/{results}")]).is_done());
-        let (Endpoint::Tcp { host, port }, user) = (&shop.target.endpoint, &shop.target.user) else { return };
+        let (Endpoint::Tcp { host, port }, user) = (&shop.target.endpoint, &shop.target.user)
+        else {
+            return;
+        };
         let (port, database) = (port.to_string(), shop.target.database.clone());
         let clients = if results == "before" { "1" } else { "2" };
         let ended = if shop.target.engine == Engine::Postgres {
@@ -195,10 +215,16 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
                 ("db", &database),
                 ("password", &shop.password().to_owned()),
             ];
-            let mut line: Vec<String> =
-                ["sysbench", "one.lua", "--db-driver=mysql", "--events=5", "--time=0", "--results=alone"]
-                    .map(str::to_owned)
-                    .into();
+            let mut line: Vec<String> = [
+                "sysbench",
+                "one.lua",
+                "--db-driver=mysql",
+                "--events=5",
+                "--time=0",
+                "--results=alone",
+            ]
+            .map(str::to_owned)
+            .into();
             line.extend(options.map(|(name, value)| format!("--mysql-{name}={value}")));
             line.extend([format!("--threads={clients}"), "run".to_owned()]);
             shop.bench.command(&line.iter().map(String::as_str).collect::<Vec<_>>()).output()
@@ -208,7 +234,9 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
     measure("before");
     shop.ask("CREATE INDEX things_n ON things (n)");
     measure("after");
-    for folder in ["spec", "alone"].into_iter().filter(|folder| shop.bench.path().join(folder).exists()) {
+    for folder in
+        ["spec", "alone"].into_iter().filter(|folder| shop.bench.path().join(folder).exists())
+    {
         let ended = shop.bench.dyno(&["report", folder, "--out", "none"]);
         let is_told = ended.stderr.contains("are no repeats of the same thing: INDEX things_n ON");
         assert!(ended.code == 2 && is_told, "{folder}: {ended}");
@@ -218,7 +246,8 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
 }
 
 fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {
-    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
+    let options =
+        ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
     copies::make(&shop.target, &options).expect("it can be copied");
     assert!(is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);

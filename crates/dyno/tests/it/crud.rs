@@ -1,4 +1,5 @@
-//! The workload `crud`: its audit on SQLite and on real servers, with losses that are planted, and what a killed run leaves.
+//! The workload `crud`: its audit on SQLite and on real servers, with losses that are planted, and
+//! what a killed run leaves.
 
 use crate::audits::{Meddler, Work};
 use crate::program::{Bench, records};
@@ -27,8 +28,10 @@ fn measure(work: &Work, target: &Target, meddling: Option<&str>) -> TrialRecord 
 }
 
 fn query(target: &Target, sql: &str) {
-    block_on(async { Connection::connect(target, &Io::Blocking).await?.query(sql, &mut Discard).await })
-        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(async {
+        Connection::connect(target, &Io::Blocking).await?.query(sql, &mut Discard).await
+    })
+    .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
 }
 
 fn sqlite(bench: &Bench) -> Target {
@@ -48,18 +51,25 @@ fn found(record: &TrialRecord) -> Vec<(i64, i64)> {
     record.audit.checks.iter().map(pair).collect()
 }
 
-/// 30 transactions of two INSERTs of five rows, of which two each stay: ids 4, 5, 9 and 10, each one higher after its UPDATE.
+/// 30 transactions of two INSERTs of five rows, of which two each stay: ids 4, 5, 9 and 10, each
+/// one higher after its UPDATE.
 const INTACT: [(i64, i64); 4] = [(120, 120), (960, 960), (780, 780), (0, 0)];
 
 #[test]
 fn tables_hold_what_was_inserted_updated_and_not_deleted_and_none_is_left() {
     let bench = Bench::new();
-    let servers: Vec<_> = SERVERS.into_iter().filter_map(|kind| running_server(kind, &[])).collect();
+    let servers: Vec<_> =
+        SERVERS.into_iter().filter_map(|kind| running_server(kind, &[])).collect();
     let targets = servers.iter().map(dyno_testkit::RunningServer::target).chain([sqlite(&bench)]);
     for target in targets {
         let record = measure(&crud(&[]), &target, None);
         let engine = target.engine;
-        assert_eq!((record.ledger.committed, record.ledger.failed), (30, 0), "{engine}: {:?}", record.ledger);
+        assert_eq!(
+            (record.ledger.committed, record.ledger.failed),
+            (30, 0),
+            "{engine}: {:?}",
+            record.ledger
+        );
         assert_eq!(found(&record), INTACT, "{engine}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{engine}");
         let count = |name: &str| {
@@ -100,7 +110,9 @@ fn rows_that_a_storage_engine_swallows_are_missed() {
     assert_eq!(record.ledger.committed, 30, "all was acknowledged");
     assert_eq!(found(&record)[..4], [(0, 120), (0, 960), (0, 780), (0, 0)]);
     assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
-    let AuditCheck::RowCount { table, .. } = &record.audit.checks[4] else { panic!("{:?}", record.audit) };
+    let AuditCheck::RowCount { table, .. } = &record.audit.checks[4] else {
+        panic!("{:?}", record.audit)
+    };
     assert!(table.starts_with("crud_") && table.contains("(transaction "), "{table}");
     assert_eq!(record.audit.checks.len(), 9, "five tables are named");
 }
@@ -142,8 +154,11 @@ fn what_a_killed_run_left_is_replaced_by_the_next_and_cleaned_up() {
     // Killed in the midst of a trial, with a table left.
     let kill = |results: &str| {
         let mut command = bench.command(&["run", "endless.toml", "--out", results]);
-        let mut run =
-            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("dyno can be started");
+        let mut run = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("dyno can be started");
         wait_until("the trial is measured", || {
             std::fs::read_to_string(bench.path().join(results).join("events.jsonl"))
                 .is_ok_and(|text| text.contains(r#""phase":"measure""#))

@@ -1,14 +1,15 @@
-//! Clients that are spread over databases of one server: who works where, figures and audits of each, and what is left behind.
+//! Clients that are spread over databases of one server: who works where, figures and audits of
+//! each, and what is left behind.
 
 use crate::program::{Bench, Ended, flaws, questions_max, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::databases::{are_there, beside, claim};
 use dyno_host::marker::ClaimOptions;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::warning::Warning;
 use dyno_testkit::{RunningServer, require_server, running_server};
 
 /// The rest of a spec behind its system and load.
@@ -41,13 +42,20 @@ fn three_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
     let of_each = committed(&record);
     assert_eq!(of_each.iter().map(|it| it.0).collect::<Vec<_>>(), ["dyno_1", "dyno_2", "dyno_3"]);
     assert!(of_each.iter().all(|it| it.1 > 0), "{kind}: {of_each:?}");
-    assert_eq!(of_each.iter().map(|it| it.1).sum::<u64>(), record.ledger.committed, "figures add up");
+    assert_eq!(
+        of_each.iter().map(|it| it.1).sum::<u64>(),
+        record.ledger.committed,
+        "figures add up"
+    );
     let times: u64 =
         record.transactions.iter().filter_map(|it| it.response.as_ref()).map(|all| all.count).sum();
     assert_eq!(times, record.transaction.count, "response times too");
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
     // The counters and the ledger of each.
-    assert_eq!(record.audit.databases, ["dyno_1", "dyno_1", "dyno_2", "dyno_2", "dyno_3", "dyno_3"]);
+    assert_eq!(
+        record.audit.databases,
+        ["dyno_1", "dyno_1", "dyno_2", "dyno_2", "dyno_3", "dyno_3"]
+    );
     assert!(flaws(&record).is_empty(), "{kind}: {:?}", flaws(&record));
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "text"]);
@@ -61,8 +69,8 @@ fn the_server_counts_the_commits_of_all(kind: ServerKind) {
     let Some((_bench, record)) = three_on(kind) else { return };
     let sent = record.facts.as_ref().expect("written").commits_sent_in_all;
     assert_eq!(record.server_counters["Com_commit"], i64::try_from(sent).expect("few"), "{kind}");
-    let differs = |finding: &&Finding| matches!(finding, Finding::CountersDiffer { .. });
-    assert_eq!(record.findings.iter().find(differs), None, "{kind}");
+    let differs = |warning: &&Warning| matches!(warning, Warning::CountersDiffer { .. });
+    assert_eq!(record.warnings.iter().find(differs), None, "{kind}");
 }
 
 #[test]
@@ -78,11 +86,16 @@ fn clients_over_databases_have_figures_and_audits_of_each_on_mysql() {
 #[test]
 fn clients_over_databases_have_figures_and_audits_of_each_on_postgresql() {
     let Some((bench, record)) = three_on(ServerKind::Postgres) else { return };
-    let ours = i64::try_from(record.facts.as_ref().expect("written").committed_in_all).expect("few");
+    let ours =
+        i64::try_from(record.facts.as_ref().expect("written").committed_in_all).expect("few");
     let theirs = record.server_counters["xact_commit"];
-    // dyno's own questions commit too: those of the monitor, and those of the observer in each database.
+    // dyno's own questions commit too: those of the monitor, and those of the observer in each
+    // database.
     let questions = 6 * questions_max(&bench.path().join("r"), &record) + 300;
-    assert!((ours..=ours + questions).contains(&theirs), "pg_stat_database says {theirs}, not {ours}");
+    assert!(
+        (ours..=ours + questions).contains(&theirs),
+        "pg_stat_database says {theirs}, not {ours}"
+    );
 }
 
 /// A server of somebody's.
@@ -100,14 +113,16 @@ impl Host {
         let Endpoint::Tcp { host, port } = &base.endpoint else { panic!("{:?}", base.endpoint) };
         let (user, password) = (&base.user, base.password.reveal());
         let (engine, database) = (base.engine, &base.database);
-        let system =
-            format!("url = \"{engine}://{user}:{password}@{host}:{port}/{database}\"\ndata = \"{data}\"");
+        let system = format!(
+            "url = \"{engine}://{user}:{password}@{host}:{port}/{database}\"\ndata = \"{data}\""
+        );
         Some(Self { bench: Bench::new(), base, system, _server: server })
     }
 
     /// All fields of an answer in a database, joined; the server's own database has no name here.
     fn ask(&self, database: &str, sql: &str) -> String {
-        let target = if database.is_empty() { self.base.clone() } else { beside(&self.base, database) };
+        let target =
+            if database.is_empty() { self.base.clone() } else { beside(&self.base, database) };
         let mut table = Table::default();
         block_on(async {
             let mut connection = Connection::connect(&target, &Io::Blocking).await?;
@@ -147,14 +162,18 @@ const NAMES: &str = "[\"north\", \"south\"]";
 const PAY: &str = "kind = \"sql\"\nscripts = [{ name = \"pay\", sql = '''\nBEGIN;\nUPDATE till SET n = n + 1 WHERE id = 1;\nCOMMIT;\n''' }, \
                    { name = \"look\", sql = \"SELECT n FROM till;\" }]\n[workload.audit]\n\"sum(n) from till\" = \"+1 per pay\"\n";
 
-/// What dyno makes is gone afterwards, the databases that it made too; one that was there and empty is empty again.
+/// What dyno makes is gone afterwards, the databases that it made too; one that was there and empty
+/// is empty again.
 fn nothing_is_left(host: &Host) {
     host.ask("", "CREATE DATABASE empty_one");
     let text = spec(&host.system, "[\"empty_one\", \"made_one\"]", "kind = \"rush\"\nrows = 10");
     let ended = run(&host.bench, &text, &["--out", "made"]);
     assert!(ended.is_done(), "{ended}");
     let record = records(&host.bench.path().join("made")).remove(0);
-    assert_eq!(committed(&record).iter().map(|it| it.0).collect::<Vec<_>>(), ["empty_one", "made_one"]);
+    assert_eq!(
+        committed(&record).iter().map(|it| it.0).collect::<Vec<_>>(),
+        ["empty_one", "made_one"]
+    );
     assert_eq!(host.are_there(&["empty_one", "made_one"]), [true, false], "{ended}");
     assert_eq!((host.tables("empty_one").as_str(), host.tables("").as_str()), ("", ""));
 }
@@ -172,17 +191,24 @@ fn a_database_of_others_is_refused(host: &Host) {
     assert_eq!(host.are_there(&["fresh"]), [false]);
     assert_eq!(host.tables("theirs"), "customers");
     // As the run itself would, without the look before.
-    let options = ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
+    let options =
+        ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names = ["fresh".to_owned(), "theirs".to_owned()];
     assert!(claim(&host.base, &names, &options).is_err());
-    assert_eq!((host.are_there(&["fresh"]), host.tables("theirs").as_str()), (vec![false], "customers"));
+    assert_eq!(
+        (host.are_there(&["fresh"]), host.tables("theirs").as_str()),
+        (vec![false], "customers")
+    );
 }
 
-/// What a run left that was killed is removed from each database, and what somebody put beside it stays.
+/// What a run left that was killed is removed from each database, and what somebody put beside it
+/// stays.
 fn cleanup_removes_what_a_killed_run_left(host: &Host) {
-    let options = ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
+    let options =
+        ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names: Vec<String> = ["dyno_1", "dyno_2"].map(str::to_owned).to_vec();
-    for (claimed, name) in claim(&host.base, &names, &options).expect("they are made").iter_mut().zip(&names)
+    for (claimed, name) in
+        claim(&host.base, &names, &options).expect("they are made").iter_mut().zip(&names)
     {
         claimed.record_tables(&beside(&host.base, name), &["rush"], &options).expect("it is noted");
         host.ask(name, "CREATE TABLE rush (id INTEGER)");
@@ -240,12 +266,17 @@ fn clients_work_in_their_own_database(host: &Host) {
     let report = host.bench.dyno(&["report", "r", "--format", "csv"]).stdout;
     for shop in SHOPS {
         let line = report.lines().find(|line| line.contains(&format!(",committed@{shop},")));
-        let all: u64 =
-            ["pay", "look"].into_iter().map(|own| of_script(&record, &format!("{shop}: {own}"))).sum();
+        let all: u64 = ["pay", "look"]
+            .into_iter()
+            .map(|own| of_script(&record, &format!("{shop}: {own}")))
+            .sum();
         assert!(line.is_some_and(|line| line.contains(&format!(",{all},"))), "{shop}: {report}");
     }
     let report = host.bench.dyno(&["report", "r", "--format", "text"]);
-    assert!(report.stdout.contains("served its databases least equally with 5 clients"), "{report}");
+    assert!(
+        report.stdout.contains("served its databases least equally with 5 clients"),
+        "{report}"
+    );
 }
 
 /// Updates that a trigger in one of the databases undoes are found there.
@@ -264,17 +295,25 @@ fn an_update_that_one_database_loses_is_found_in_it(host: &Host) {
         &["--out", "lost", "--yes-write-to", "north,south"],
     );
     let record = records(&host.bench.path().join("lost")).remove(0);
-    let verdicts: Vec<_> =
-        record.audit.places().map(|(database, check)| (database.unwrap_or(""), check.verdict())).collect();
-    assert_eq!(verdicts, [("north", AuditVerdict::Intact), ("south", AuditVerdict::Violated)], "{ended}");
-    let found = Finding::ViolatedIn { databases: vec!["south".to_owned()] };
-    assert!(record.findings.contains(&found), "{:?}", record.findings);
+    let verdicts: Vec<_> = record
+        .audit
+        .places()
+        .map(|(database, check)| (database.unwrap_or(""), check.verdict()))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [("north", AuditVerdict::Intact), ("south", AuditVerdict::Violated)],
+        "{ended}"
+    );
+    let found = Warning::ViolatedIn { databases: vec!["south".to_owned()] };
+    assert!(record.warnings.contains(&found), "{:?}", record.warnings);
     host.bench.forget_the_machine("lost");
     let report = host.bench.dyno(&["report", "lost", "--format", "text"]);
     assert!(report.stdout.contains("the data are violated in south"), "{report}");
 }
 
-/// Without a word that they may be written to they are only read; a database that is not there is named.
+/// Without a word that they may be written to they are only read; a database that is not there is
+/// named.
 fn shops_are_only_read_and_missing_ones_are_told(host: &Host) {
     let looking = "kind = \"sql\"\nscripts = [{ name = \"look\", sql = \"SELECT n FROM till;\" }]";
     let ended = run(&host.bench, &spec(&host.system, NAMES, looking), &["--out", "read"]);
@@ -284,7 +323,10 @@ fn shops_are_only_read_and_missing_ones_are_told(host: &Host) {
     assert!(refused.code == 4 && refused.stderr.contains("--yes-write-to south"), "{refused}");
     let text = spec(&host.system, "[\"north\", \"west\"]", looking);
     let refused = run(&host.bench, &text, &["--out", "no"]);
-    assert!(refused.code == 4 && refused.stderr.contains("there is no database \"west\""), "{refused}");
+    assert!(
+        refused.code == 4 && refused.stderr.contains("there is no database \"west\""),
+        "{refused}"
+    );
     // A limit may be on one script of one of them.
     let limited = |name: &str| {
         let limit = format!("[[limit]]\ntransaction = \"{name}\"\np99 = \"< 9s\"\n");
@@ -293,7 +335,10 @@ fn shops_are_only_read_and_missing_ones_are_told(host: &Host) {
     };
     let (named, unnamed) = (limited("south: pay"), limited("pay"));
     assert!(named.is_done(), "{named}");
-    assert!(unnamed.code == 3 && unnamed.stderr.contains("no transaction is called `pay`"), "{unnamed}");
+    assert!(
+        unnamed.code == 3 && unnamed.stderr.contains("no transaction is called `pay`"),
+        "{unnamed}"
+    );
 }
 
 fn shops_side_by_side(kind: ServerKind) {

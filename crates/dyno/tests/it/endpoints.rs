@@ -26,13 +26,17 @@ proxy = {{ kind = "haproxy", threads = 1 }}
 
 /// What is started on the way through HAProxy, with its version.
 fn located() -> Result<Option<(&'static str, String)>, HostError> {
-    dyno_host::way::locate(&Via::Proxy(ProxyPlan { kind: ProxyKind::Haproxy, threads: None }))
+    dyno_host::network_path::locate(&Via::Proxy(ProxyPlan {
+        kind: ProxyKind::Haproxy,
+        threads: None,
+    }))
 }
 
 /// True when the proxy is installed; where servers are required, it is too.
 fn has_proxy() -> bool {
     let found = located();
-    let is_required = std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
+    let is_required =
+        std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
     assert!(found.is_ok() || !is_required, "haproxy is missing; scripts/servers installs it");
     found.is_ok()
 }
@@ -55,7 +59,8 @@ fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
         let ended = bench.dyno(&["run", "ways.toml", "--out", "r"]);
         assert!(ended.is_done(), "{kind}: {ended}");
         let folder = bench.path().join("r");
-        let starts = events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
+        let starts =
+            events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
         assert_eq!(starts.count(), 1, "{kind}: a way needs no other start");
         let records = records(&folder);
         assert_eq!(records.len(), 6, "{kind}: {ended}");
@@ -66,10 +71,16 @@ fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
         let environment = std::fs::read(folder.join("environment.json")).expect("the environment");
         let environment: serde_json::Value = serde_json::from_slice(&environment).expect("JSON");
         let (_, version) = located().expect("it ran").expect("it is started");
-        assert!(!version.is_empty() && environment["proxies"]["haproxy"] == *version, "{environment}");
+        assert!(
+            !version.is_empty() && environment["proxies"]["haproxy"] == *version,
+            "{environment}"
+        );
         assert!(environment["kernel_settings"]["net.core.somaxconn"].is_string(), "{environment}");
-        let page = std::fs::read_to_string(folder.join("report.html")).expect("a run leaves its report");
-        assert!(page.contains(&format!("haproxy {version}")) && page.contains("net.core.somaxconn"));
+        let page =
+            std::fs::read_to_string(folder.join("report.html")).expect("a run leaves its report");
+        assert!(
+            page.contains(&format!("haproxy {version}")) && page.contains("net.core.somaxconn")
+        );
         nothing_is_left(&bench);
     }
 }
@@ -106,11 +117,12 @@ fn a_proxy_that_dies_marks_its_trial_and_the_next_ones_are_measured() {
     assert_eq!(records.len(), plan.trials.len(), "{}", String::from_utf8_lossy(&output.stderr));
     let [first, second] = &records[..] else { panic!("two trials") };
     assert!(
-        !first.is_valid() && format!("{:?}", first.findings).contains("the proxy proxied was killed"),
+        !first.is_valid()
+            && format!("{:?}", first.warnings).contains("the proxy proxied was killed"),
         "{:?}",
-        first.findings
+        first.warnings
     );
-    assert!(flaws(second).is_empty() && second.ledger.committed > 0, "{:?}", second.findings);
+    assert!(flaws(second).is_empty() && second.ledger.committed > 0, "{:?}", second.warnings);
     nothing_is_left(&bench);
 }
 
@@ -139,14 +151,20 @@ fn a_link_in_place_of_a_proxys_configuration_or_log_leads_root_nowhere() {
     mode(&bench.file("bin/haproxy", text), 0o755);
     let factors = r#"endpoint = ["proxied"]"#;
     bench.file("ways.toml", spec(ServerKind::Mariadb, "[1]", "transactions = 1, ", factors));
-    let path =
-        format!("{}:{}", bench.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        bench.path().join("bin").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let output = bench.command(&["run", "ways.toml", "--out", "r"]).env("PATH", path).output();
     let said = String::from_utf8_lossy(&output.expect("dyno can be started").stderr).into_owned();
     assert_eq!(std::fs::read_to_string(&secret).expect("it is there"), "for root only\n", "{said}");
     let found = std::fs::metadata(&secret).expect("it is there");
     assert_eq!((found.uid(), found.mode() & 0o777), (0, 0o600), "it was given away: {said}");
-    assert!(!dyno_testkit::folder_holds(&bench.path().join("r"), "root only"), "it is in the results");
+    assert!(
+        !dyno_testkit::folder_holds(&bench.path().join("r"), "root only"),
+        "it is in the results"
+    );
     assert!(
         dyno_testkit::folder_holds(&bench.path().join("r"), "cannot bind socket"),
         "its log is kept: {said}"

@@ -1,5 +1,6 @@
-//! Everything ends: servers that fall silent mark their trial and the campaign goes on, and the first Ctrl-C is heard whatever dyno
-//! is waiting for. Limits that must not be waited for are so long that a test which did would fail by its own limit.
+//! Everything ends: servers that fall silent mark their trial and the campaign goes on, and the
+//! first Ctrl-C is heard whatever dyno is waiting for. Limits that must not be waited for are so
+//! long that a test which did would fail by its own limit.
 
 use crate::program::{Bench, Ended, events, records, signal};
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
@@ -35,7 +36,8 @@ fn spec_of_mute(bench: &Bench, scheme: &str, server: &RunningServer, connect_tim
 
 const MUTE: [(Protocol, &str); 2] = [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")];
 
-/// A run in the background, whose results are in the folder `r`. It does not outlive its test, whatever that finds.
+/// A run in the background, whose results are in the folder `r`. It does not outlive its test,
+/// whatever that finds.
 pub(crate) struct Running<'b> {
     bench: &'b Bench,
     /// Until it has ended.
@@ -85,8 +87,7 @@ impl<'b> Running<'b> {
     /// Waits until a phase of a trial has begun.
     pub(crate) fn await_phase(&self, awaited: Phase) {
         wait_until("the phase begins", || {
-            let is_it =
-                |event: &Event| matches!(event, Event::PhaseStarted { phase, .. } if *phase == awaited);
+            let is_it = |event: &Event| matches!(event, Event::PhaseStarted { phase, .. } if *phase == awaited);
             self.events().iter().any(is_it)
         });
     }
@@ -122,7 +123,8 @@ fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_th
             let ended = Running::of(&bench, bench.command(command)).ended();
             assert_eq!(ended.code, PREFLIGHT_FAILED, "{scheme}: {ended}");
             let text = format!("{}{}", ended.stdout, ended.stderr);
-            let place = format!("Mute: {scheme}://bench@127.0.0.1:{}/shop", server.local_addr.port());
+            let place =
+                format!("Mute: {scheme}://bench@127.0.0.1:{}/shop", server.local_addr.port());
             assert!(text.contains(&place), "{scheme}: {ended}");
             assert!(text.contains("the server did not answer within 3s"), "{scheme}: {ended}");
         }
@@ -181,7 +183,8 @@ fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the
         running.halt(kind);
         let ended = running.ended();
         assert_eq!(ended.code, RUN_INCOMPLETE, "{kind}: {ended}");
-        let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is there");
+        let text =
+            std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is there");
         let records = records(&bench.path().join("r"));
         let [halted, next] = &records[..] else { panic!("{kind}: two trials, found {text}") };
         let said = "the server has been silent for 6s, and another connection failed: timeout";
@@ -201,8 +204,11 @@ fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_is_halted() {
         }
         for phase in phases {
             let bench = Bench::new();
-            std::fs::set_permissions(bench.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
-                .expect("it is ours");
+            std::fs::set_permissions(
+                bench.path(),
+                std::os::unix::fs::PermissionsExt::from_mode(0o755),
+            )
+            .expect("it is ours");
             // Loading, which comes behind the schema, and the audit take as long as there are rows.
             let is_long = matches!(phase, Phase::Schema | Phase::Load | Phase::Audit);
             let rows = if is_long { 200_000 } else { 1_000 };
@@ -223,7 +229,9 @@ fn ctrl_c_is_heard_while_a_command_before_or_after_a_storage_runs() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
-    for (before, after) in [("touch begun; sleep 10000", "true"), ("true", "touch begun; sleep 10000")] {
+    for (before, after) in
+        [("touch begun; sleep 10000", "true"), ("true", "touch begun; sleep 10000")]
+    {
         let bench = Bench::new();
         std::fs::set_permissions(bench.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .expect("it is ours");

@@ -1,4 +1,5 @@
-//! Every shipped experiment runs in its smoke profile, on real servers, from the repository's folder as its head says.
+//! Every shipped experiment runs in its smoke profile, on real servers, from the repository's
+//! folder as its head says.
 
 use crate::program::{Bench, Ended, flaws, records};
 use dyno_model::audit::AuditVerdict;
@@ -8,11 +9,18 @@ use dyno_testkit::{require_application, require_server};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
+/// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of
+/// their own.
 const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
     (
         "anomalies",
-        &[ServerKind::Mariadb, ServerKind::Galera, ServerKind::Mysql, ServerKind::Postgres, ServerKind::Ndb],
+        &[
+            ServerKind::Mariadb,
+            ServerKind::Galera,
+            ServerKind::Mysql,
+            ServerKind::Postgres,
+            ServerKind::Ndb,
+        ],
     ),
     ("cluster", &[ServerKind::Mysql, ServerKind::Ndb]),
     ("disk-bottleneck", &[ServerKind::Mariadb]),
@@ -29,7 +37,13 @@ const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
     ),
     (
         "isolation",
-        &[ServerKind::Mariadb, ServerKind::Galera, ServerKind::Mysql, ServerKind::Postgres, ServerKind::Ndb],
+        &[
+            ServerKind::Mariadb,
+            ServerKind::Galera,
+            ServerKind::Mysql,
+            ServerKind::Postgres,
+            ServerKind::Ndb,
+        ],
     ),
     ("network-path", &[ServerKind::Mysql]),
     ("raid-buffer-pool", &[ServerKind::Mariadb]),
@@ -40,9 +54,11 @@ const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
 /// What `raid-buffer-pool.toml` makes its arrays in.
 const ARRAYS: &str = "/var/tmp/dyno-raid";
 
-/// Runs an experiment's smoke profile from the repository's folder; `None` where a server is missing.
+/// Runs an experiment's smoke profile from the repository's folder; `None` where a server is
+/// missing.
 fn smoke(bench: &Bench, name: &str) -> Option<Ended> {
-    let (_, servers) = EXPERIMENTS.iter().find(|(known, _)| *known == name).expect("a shipped experiment");
+    let (_, servers) =
+        EXPERIMENTS.iter().find(|(known, _)| *known == name).expect("a shipped experiment");
     for &kind in *servers {
         require_server(kind)?;
     }
@@ -63,18 +79,23 @@ fn every_trial_is_there_and_intact(results: &Path) {
     let planned: BTreeSet<String> = plan.trials.iter().map(|trial| trial.id.clone()).collect();
     let records = records(results);
     assert_eq!(records.len(), planned.len(), "every trial is measured once");
-    assert_eq!(records.iter().map(|record| record.trial.id.clone()).collect::<BTreeSet<_>>(), planned);
+    assert_eq!(
+        records.iter().map(|record| record.trial.id.clone()).collect::<BTreeSet<_>>(),
+        planned
+    );
     for record in &records {
         let id = &record.trial.id;
         assert_eq!(record.ledger.check(), Vec::<String>::new(), "{id}");
-        let workload = &plan.treatment(&record.trial).workload;
+        let workload = &plan.configuration(&record.trial).workload;
         let is_weak = match workload.kind.as_str() {
-            // What a way without a lock does under weak isolation is not said beforehand: that is the experiment.
+            // What a way without a lock does under weak isolation is not said beforehand: that is
+            // the experiment.
             "rush" => {
                 workload.options.text("variant") == "read-modify-write"
                     && workload.options.text("isolation") != "serializable"
             }
-            // Nor what servers of the MySQL family make of REPEATABLE READ, and a cluster of Galera of SERIALIZABLE.
+            // Nor what servers of the MySQL family make of REPEATABLE READ, and a cluster of Galera
+            // of SERIALIZABLE.
             "history" => {
                 plan.system(&record.trial).name == "Galera"
                     || workload.options.text("isolation") == "repeatable-read"
@@ -83,11 +104,20 @@ fn every_trial_is_there_and_intact(results: &Path) {
         };
         let verdict = record.audit.verdict();
         assert!(verdict == AuditVerdict::Intact || is_weak, "{id}: {:?}", record.audit);
-        assert!(flaws(record).is_empty(), "{id}: {:?}, {:?}", flaws(record), record.ledger.failed_by_kind);
+        assert!(
+            flaws(record).is_empty(),
+            "{id}: {:?}, {:?}",
+            flaws(record),
+            record.ledger.failed_by_kind
+        );
     }
     // Over all, for a window of a second may pass without a commit on a slow disk.
     let committed: u64 = records.iter().map(|record| record.ledger.committed).sum();
-    assert!(committed as usize > records.len(), "only {committed} commits in {} trials", records.len());
+    assert!(
+        committed as usize > records.len(),
+        "only {committed} commits in {} trials",
+        records.len()
+    );
 }
 
 #[test]
@@ -95,7 +125,12 @@ fn every_shipped_experiment_is_tested() {
     let files = std::fs::read_dir(root().join("experiments")).expect("the folder can be listed");
     let shipped: BTreeSet<String> = files
         .map(|file| {
-            file.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned()
+            file.expect("an entry")
+                .path()
+                .file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
         })
         .collect();
     let tested = EXPERIMENTS.iter().map(|(name, _)| (*name).to_owned());
@@ -106,15 +141,20 @@ fn every_shipped_experiment_is_tested() {
 fn isolation_levels_are_compared_on_servers_and_on_clusters() {
     let bench = Bench::new();
     let Some(ended) = smoke(&bench, "isolation") else { return };
-    for curve in ["Galera (read-modify-write, serializable)", "NDB (read-modify-write, read-committed)"] {
+    for curve in
+        ["Galera (read-modify-write, serializable)", "NDB (read-modify-write, read-committed)"]
+    {
         assert!(ended.stdout.contains(curve), "{ended}");
     }
     // Neither cluster keeps what two clients add at the same time.
     let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for line in ["Galera (read-modify-write, repeatable-read)", "NDB (read-modify-write, read-committed)"] {
+    for line in
+        ["Galera (read-modify-write, repeatable-read)", "NDB (read-modify-write, read-committed)"]
+    {
         let (_, rest) =
             told.split_once(&format!("{line} lost ")).unwrap_or_else(|| panic!("{line}: {ended}"));
-        let (percent, rest) = rest.split_once(" % of its acknowledged updates at 20 clients").expect(rest);
+        let (percent, rest) =
+            rest.split_once(" % of its acknowledged updates at 20 clients").expect(rest);
         assert!(percent.parse::<f64>().is_ok_and(|percent| percent > 0.0), "{percent}{rest}");
     }
 }
@@ -157,7 +197,8 @@ fn thread_pools_are_compared_on_both_families() {
         assert!(ended.stdout.contains(curve), "{ended}");
     }
     // That the pool was there is the servers' own word.
-    let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("events are written");
+    let events =
+        std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("events are written");
     for handling in ["pool-of-threads", "loaded-dynamically"] {
         assert!(events.contains(&format!("\"thread_handling\":\"{handling}\"")), "{handling}");
     }
@@ -190,8 +231,8 @@ fn temporary_tables_are_compared_with_none() {
 
 #[test]
 fn arrays_are_made_measured_and_removed() {
-    let is_root =
-        std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let is_root = std::fs::metadata("/proc/self")
+        .is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     if !is_root {
         println!("skipped: making arrays of loop devices needs root");
         return;

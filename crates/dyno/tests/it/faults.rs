@@ -1,20 +1,21 @@
-//! Servers are harmed on purpose while they are measured: what is lost is found, what is kept is not called lost, and the report says how long
-//! it took.
+//! Servers are harmed on purpose while they are measured: what is lost is found, what is kept is
+//! not called lost, and the report says how long it took.
 
 use crate::program::{Bench, Ended, events, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Event;
 use dyno_model::failure::FailureKind;
 use dyno_model::fault::FaultAction;
-use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
+use dyno_model::warning::Warning;
 use dyno_testkit::{processes_with, require_server};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-/// A spec of one system under eight clients that write, and leave the processors to other tests now and then.
+/// A spec of one system under eight clients that write, and leave the processors to other tests now
+/// and then.
 fn spec(server: &str, load: &str, faults: &str) -> String {
     format!(
         "title = \"Harm\"\n[[system]]\nname = \"S\"\nserver = {{ {server} }}\n[workload]\nkind = \"rush\"\n\
@@ -64,27 +65,39 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
         }
         let bench = Bench::new();
         let server = format!("kind = \"{name}\"");
-        let (ended, record) =
-            run(&bench, &spec(&server, &format!("duration = \"{duration}\""), &kill_and_start(away)));
+        let (ended, record) = run(
+            &bench,
+            &spec(&server, &format!("duration = \"{duration}\""), &kill_and_start(away)),
+        );
         assert!(ended.is_done(), "{ended}");
         let (acknowledged, lost, in_doubt) = ledger(&record);
-        assert!(acknowledged >= record.ledger.committed && lost == 0, "{name}: {lost} of {acknowledged}");
+        assert!(
+            acknowledged >= record.ledger.committed && lost == 0,
+            "{name}: {lost} of {acknowledged}"
+        );
         // One answer that is outstanding per client, at most.
         assert!(in_doubt <= 8, "{name}: {in_doubt}");
         // The sum of the counters allows for those in doubt, the ledger knows what became of them.
         assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
         let facts = record.facts.as_ref().expect("facts");
-        let made: Vec<_> = facts.faults.iter().map(|fault| (fault.action, fault.failed.clone())).collect();
+        let made: Vec<_> =
+            facts.faults.iter().map(|fault| (fault.action, fault.failed.clone())).collect();
         assert_eq!(made, [(FaultAction::Kill, None), (FaultAction::Start, None)], "{name}");
         assert!(facts.faults[1].at.0 >= (1_000 + away) * 1_000_000);
-        assert_eq!(record.audit.unsettled, 0, "{name}: numbers of sessions from before say nothing");
+        assert_eq!(
+            record.audit.unsettled, 0,
+            "{name}: numbers of sessions from before say nothing"
+        );
         assert!(record.ledger.reconnects >= 8, "{name}: all clients came back");
-        assert!(!record.is_cut_short(), "{name}: {:?}", record.findings);
+        assert!(!record.is_cut_short(), "{name}: {:?}", record.warnings);
         bench.forget_the_machine("r");
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         let model: Value = serde_json::from_str(&report.stdout).expect("a model");
         let row = &model["faults"][0];
-        assert!(row["outage"]["max"].as_f64().is_some_and(|seconds| seconds >= 0.5), "{name}: {row}");
+        assert!(
+            row["outage"]["max"].as_f64().is_some_and(|seconds| seconds >= 0.5),
+            "{name}: {row}"
+        );
         let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
         assert!(text.contains("kill server, start server: nothing was committed for"), "{text}");
         assert!(text.contains("no acknowledged commit is gone"), "{text}");
@@ -111,7 +124,8 @@ fn commits_that_a_server_acknowledges_before_it_keeps_them_are_found_to_be_gone(
         let bench = Bench::new();
         // It is not started by a fault: dyno does that before it audits.
         let kill = "[[fault]]\nat = \"800ms\"\naction = \"kill\"\n";
-        let (ended, record) = run(&bench, &spec(server, "duration = \"1500ms\"\ngrace = \"0s\"", kill));
+        let (ended, record) =
+            run(&bench, &spec(server, "duration = \"1500ms\"\ngrace = \"0s\"", kill));
         let (acknowledged, lost, _) = ledger(&record);
         assert!(lost > 0 && lost <= acknowledged, "{kind}: {lost} of {acknowledged}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
@@ -125,8 +139,7 @@ fn a_server_that_hangs_goes_on_where_it_was() {
         return;
     }
     let bench = Bench::new();
-    let halt =
-        "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n[[fault]]\nafter = \"2s\"\naction = \"continue\"\n";
+    let halt = "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n[[fault]]\nafter = \"2s\"\naction = \"continue\"\n";
     let (ended, record) = run(&bench, &spec("kind = \"postgres\"", "duration = \"5s\"", halt));
     assert!(ended.is_done(), "{ended}");
     assert_eq!(ledger(&record).1, 0);
@@ -134,10 +147,12 @@ fn a_server_that_hangs_goes_on_where_it_was() {
     let longest = record.longest_gap.expect("a gap").length.0;
     assert!(longest >= 1_000_000_000, "{longest}");
 
-    // It hangs still when measuring ends: whoever waits for an answer is cut off, and the audit has one.
+    // It hangs still when measuring ends: whoever waits for an answer is cut off, and the audit has
+    // one.
     let bench = Bench::new();
     let halt = "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n";
-    let (_, record) = run(&bench, &spec("kind = \"postgres\"", "duration = \"1s\"\ngrace = \"200ms\"", halt));
+    let (_, record) =
+        run(&bench, &spec("kind = \"postgres\"", "duration = \"1s\"\ngrace = \"200ms\"", halt));
     assert_eq!(record.ledger.unfinished, 8);
     assert_eq!(ledger(&record).1, 0);
 }
@@ -156,11 +171,14 @@ fn each_trial_is_harmed_at_a_moment_of_its_own_and_leaves_no_server_to_the_next(
     );
     let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
     let results = bench.path().join("r");
-    let moments: Vec<u64> =
-        records(&results).iter().map(|record| record.facts.as_ref().expect("facts").faults[0].at.0).collect();
+    let moments: Vec<u64> = records(&results)
+        .iter()
+        .map(|record| record.facts.as_ref().expect("facts").faults[0].at.0)
+        .collect();
     let [first, second] = moments[..] else { panic!("two trials: {ended}") };
     assert!(first.abs_diff(second) > 400_000_000, "{first} and {second}");
-    let starts = events(&results).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
+    let starts =
+        events(&results).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
     assert_eq!(starts.count(), 2, "{ended}");
 }
 
@@ -193,8 +211,7 @@ fn the_data_of_scripts_are_asked_for_after_their_server_was_started_again() {
         let restart = "[[fault]]\nat = \"500ms\"\naction = \"restart\"\n";
         let text = spec(&format!("kind = \"{name}\""), "duration = \"2s\"", restart);
         let rush = "kind = \"rush\"\nvariant = \"in-place\"\nledger = true";
-        let own =
-            "kind = \"lua\"\nscript = \"count.lua\"\naudit = { \"count(*) from c\" = \"+1 per count\" }";
+        let own = "kind = \"lua\"\nscript = \"count.lua\"\naudit = { \"count(*) from c\" = \"+1 per count\" }";
         let (ended, record) = run(&bench, &text.replace(rush, own));
         let [AuditCheck::Value { found, .. }] = &record.audit.checks[..] else {
             panic!("{name}: {:?}\n{ended}", record.audit)
@@ -210,7 +227,8 @@ fn a_command_is_told_the_system_and_its_settings() {
                    command = 'echo \"$DYNO_SYSTEM, $DYNO_SETTINGS, $DYNO_SETTING_CACHE_SIZE\" > told'\n\
                    [factors]\n\"server.settings.cache_size\" = [500]\n";
     let (ended, _) = run(&bench, &spec("kind = \"sqlite\"", "duration = \"500ms\"", command));
-    let told = std::fs::read_to_string(bench.path().join("told")).unwrap_or_else(|_| panic!("{ended}"));
+    let told =
+        std::fs::read_to_string(bench.path().join("told")).unwrap_or_else(|_| panic!("{ended}"));
     assert_eq!(told, "S, cache_size=500\n, 500\n", "{ended}");
 }
 
@@ -222,8 +240,8 @@ fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
     let bench = Bench::new();
     let command = "[[fault]]\nat = \"300ms\"\naction = \"run\"\ncommand = \"echo no; exit 3\"\n";
     let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"1s\"", command));
-    let found = record.findings.iter().find_map(|finding| match finding {
-        Finding::FaultNotMade { what, reason } => Some((what.as_str(), reason.as_str())),
+    let found = record.warnings.iter().find_map(|warning| match warning {
+        Warning::FaultNotMade { what, reason } => Some((what.as_str(), reason.as_str())),
         _ => None,
     });
     assert_eq!(
@@ -246,14 +264,15 @@ fn a_replica_that_is_promoted_has_all_that_its_synchronous_primary_acknowledged(
     let faults = "[[fault]]\nat = \"1s\"\naction = \"kill\"\nnode = \"primary\"\n\
                   [[fault]]\nafter = \"500ms\"\naction = \"promote\"\nnode = \"replica 1\"\n";
     let server = "kind = \"postgres-replica\", synchronous = true";
-    let (ended, record) = run(&bench, &spec(server, "duration = \"8s\"\nattempts_max = 1000", faults));
+    let (ended, record) =
+        run(&bench, &spec(server, "duration = \"8s\"\nattempts_max = 1000", faults));
     assert!(ended.is_done(), "{ended}");
     let facts = record.facts.as_ref().expect("facts");
     assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
     let (acknowledged, lost, _) = ledger(&record);
     assert!(acknowledged >= record.ledger.committed && lost == 0, "{lost} of {acknowledged}");
     assert!(record.ledger.reconnects >= 8, "all clients went to the replica");
-    assert!(!record.is_cut_short(), "{:?}", record.findings);
+    assert!(!record.is_cut_short(), "{:?}", record.warnings);
     // They were at work before and after.
     let longest = record.longest_gap.expect("a gap");
     assert!(longest.at.0 > 0 && longest.at.0 + longest.length.0 < record.measured.0, "{longest:?}");
@@ -267,7 +286,8 @@ fn clients_of_a_node_that_dies_go_to_another() {
     let bench = Bench::new();
     let kill = "[[fault]]\nat = \"1s\"\naction = \"kill\"\nnode = \"node 1\"\n";
     let server = "kind = \"galera\", nodes = 3";
-    let (ended, record) = run(&bench, &spec(server, "duration = \"15s\"\nattempts_max = 1000", kill));
+    let (ended, record) =
+        run(&bench, &spec(server, "duration = \"15s\"\nattempts_max = 1000", kill));
     assert!(ended.is_done(), "{ended}");
     let (acknowledged, lost, _) = ledger(&record);
     assert!(acknowledged > 0 && lost == 0, "{lost} of {acknowledged}");
@@ -287,15 +307,19 @@ fn cut(node: &str) -> String {
 /// Answers that clients did not wait for.
 fn timeouts(record: &TrialRecord) -> u64 {
     let ledger = &record.ledger;
-    let of = |counts: &BTreeMap<FailureKind, u64>| counts.get(&FailureKind::Timeout).copied().unwrap_or(0);
+    let of = |counts: &BTreeMap<FailureKind, u64>| {
+        counts.get(&FailureKind::Timeout).copied().unwrap_or(0)
+    };
     of(&ledger.retries_by_kind) + of(&ledger.failed_by_kind)
 }
 
 #[test]
 fn a_server_whose_way_is_cut_without_a_word_is_given_up_in_time_and_found_again() {
-    for (kind, name) in
-        [(ServerKind::Mariadb, "mariadb"), (ServerKind::Mysql, "mysql"), (ServerKind::Postgres, "postgres")]
-    {
+    for (kind, name) in [
+        (ServerKind::Mariadb, "mariadb"),
+        (ServerKind::Mysql, "mysql"),
+        (ServerKind::Postgres, "postgres"),
+    ] {
         if require_server(kind).is_none() {
             continue;
         }
@@ -309,12 +333,19 @@ fn a_server_whose_way_is_cut_without_a_word_is_given_up_in_time_and_found_again(
         let facts = record.facts.as_ref().expect("facts");
         assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
         // Each client noticed that nobody answers, and came back when somebody did.
-        assert!(timeouts(&record) >= 8 && record.ledger.reconnects >= 8, "{name}: {:?}", record.ledger);
+        assert!(
+            timeouts(&record) >= 8 && record.ledger.reconnects >= 8,
+            "{name}: {:?}",
+            record.ledger
+        );
         let longest = record.longest_gap.expect("a gap");
         assert!(longest.length.0 >= 1_900_000_000, "{name}: {longest:?}");
         assert!(longest.at.0 + longest.length.0 < record.measured.0, "{name}: {longest:?}");
-        assert_eq!(record.audit.unsettled, 0, "{name}: the server has heard of the connections' end");
-        assert!(!record.is_cut_short(), "{name}: {:?}", record.findings);
+        assert_eq!(
+            record.audit.unsettled, 0,
+            "{name}: the server has heard of the connections' end"
+        );
+        assert!(!record.is_cut_short(), "{name}: {:?}", record.warnings);
     }
 }
 
@@ -332,7 +363,7 @@ fn clients_of_a_node_that_they_do_not_reach_go_to_another() {
     assert!(acknowledged > 0 && lost == 0, "{lost} of {acknowledged}");
     // Three of eight clients were on it; others waited for what these had locked.
     assert!(timeouts(&record) >= 3 && record.ledger.reconnects >= 3, "{:?}", record.ledger);
-    assert!(!record.is_cut_short(), "{:?}", record.findings);
+    assert!(!record.is_cut_short(), "{:?}", record.warnings);
 }
 
 #[test]
@@ -341,16 +372,22 @@ fn a_disk_that_others_use_is_not_filled() {
         return;
     }
     let bench = Bench::new();
-    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755))
+        .expect("it is ours");
     std::fs::create_dir(bench.path().join("shared")).expect("it is new");
-    let storage = "[factors]\nstorage = [\"shared\"]\n[[storage]]\nname = \"shared\"\ndata = \"shared\"\n";
+    let storage =
+        "[factors]\nstorage = [\"shared\"]\n[[storage]]\nname = \"shared\"\ndata = \"shared\"\n";
     let fill = "[[fault]]\nat = \"1s\"\naction = \"fill-disk\"\n";
-    bench.file("harm.toml", spec("kind = \"mariadb\"", "duration = \"5s\"", &format!("{fill}{storage}")));
+    bench.file(
+        "harm.toml",
+        spec("kind = \"mariadb\"", "duration = \"5s\"", &format!("{fill}{storage}")),
+    );
     let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
     let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("dyno does not fill the disk of") && told.contains("is on the same file system"),
+        told.contains("dyno does not fill the disk of")
+            && told.contains("is on the same file system"),
         "{ended}"
     );
     assert_eq!(records(&bench.path().join("r")).len(), 0, "nothing was measured");
@@ -375,15 +412,18 @@ fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_o
     let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"20s\"", &faults));
     assert_ne!(ended.code, 0, "{ended}");
     let died = record
-        .findings
+        .warnings
         .iter()
-        .any(|finding| matches!(finding, Finding::SystemFailed { reason } if reason.contains("signal 9")));
-    assert!(died && record.is_cut_short(), "{:?}", record.findings);
+        .any(|warning| matches!(warning, Warning::SystemFailed { reason } if reason.contains("signal 9")));
+    assert!(died && record.is_cut_short(), "{:?}", record.warnings);
     let facts = record.facts.as_ref().expect("facts");
     let failed: Vec<_> = facts.faults.iter().map(|fault| fault.failed.as_deref()).collect();
     let [None, Some(kill), Some(start)] = failed[..] else { panic!("{failed:?}") };
     // Whoever looks first: the fault, or those who watch the server.
     for why in [kill, start] {
-        assert!(why.starts_with("server does not run: it ") || why == "measuring had ended before", "{why}");
+        assert!(
+            why.starts_with("server does not run: it ") || why == "measuring had ended before",
+            "{why}"
+        );
     }
 }

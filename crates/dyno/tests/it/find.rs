@@ -6,7 +6,8 @@ use dyno_model::exit_code::{UNDECIDED, WORSE};
 use dyno_model::plan::LoadBy;
 use dyno_model::search::Outcome;
 
-/// A queue of eight servers that each take 20 ms on average: it does 400 transactions per second, and keeps nothing below its service time.
+/// A queue of eight servers that each take 20 ms on average: it does 400 transactions per second,
+/// and keeps nothing below its service time.
 fn spec(load: &str) -> String {
     format!(
         "title = \"t\"\n[[system]]\nname = \"Queue\"\nurl = \"null:latency_us=exp:20000,value=1000\"\n\
@@ -43,17 +44,26 @@ fn a_search_keeps_the_figures_of_the_load_that_it_confirmed() {
 
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "text,csv,html", "--out", "x"]);
-    let read = |name: &str| std::fs::read_to_string(bench.path().join("x").join(name)).unwrap_or_default();
+    let read =
+        |name: &str| std::fs::read_to_string(bench.path().join("x").join(name)).unwrap_or_default();
     let text = read("report.txt");
-    assert!(text.contains("How much it takes") && text.contains("while mean < 100 ms"), "{report} {text}");
-    assert!(read("report.csv").contains(",highest-rate,transactions-per-second,"), "{}", read("report.csv"));
+    assert!(
+        text.contains("How much it takes") && text.contains("while mean < 100 ms"),
+        "{report} {text}"
+    );
+    assert!(
+        read("report.csv").contains(",highest-rate,transactions-per-second,"),
+        "{}",
+        read("report.csv")
+    );
     assert!(read("report.html").contains("id=\"searches\""));
 }
 
 #[test]
 fn clients_are_searched_up_to_those_of_the_spec_and_each_step_draws_what_is_its_own() {
     let bench = Bench::new();
-    // No number of clients is too many for a server that gives each of them an answer in its own time.
+    // No number of clients is too many for a server that gives each of them an answer in its own
+    // time.
     bench.file("spec.toml", spec("find = { most = \"clients\", while = \"p50 < 1s\" }"));
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
@@ -75,7 +85,10 @@ fn a_limit_that_fails_at_every_load_is_an_answer() {
     bench.file("spec.toml", spec("find = { most = \"clients\", while = \"p50 < 1us\" }"));
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
     assert_eq!(ended.code, i32::from(WORSE), "{ended}");
-    assert!(ended.stderr.contains("FAILED: p50 < 0.001 ms fails at every load; a single client"), "{ended}");
+    assert!(
+        ended.stderr.contains("FAILED: p50 < 0.001 ms fails at every load; a single client"),
+        "{ended}"
+    );
     let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
     assert!(text.contains("Queue: p50 < 0.001 ms fails at every load"), "{text}");
 }
@@ -83,10 +96,12 @@ fn a_limit_that_fails_at_every_load_is_an_answer() {
 #[test]
 fn a_line_searches_too() {
     let bench = Bench::new();
-    let line = ["run", "null:", "--workload", "oltp_point_select", "--find", "p99 < 20ms", "--print-spec"];
+    let line =
+        ["run", "null:", "--workload", "oltp_point_select", "--find", "p99 < 20ms", "--print-spec"];
     let ended = bench.dyno(&line);
     assert!(
-        ended.stdout.contains("clients = [64]") && ended.stdout.contains("find = { while = \"p99 < 20ms\" }"),
+        ended.stdout.contains("clients = [64]")
+            && ended.stdout.contains("find = { while = \"p99 < 20ms\" }"),
         "{ended}"
     );
     bench.file("list.sql", "SELECT 1;\n");

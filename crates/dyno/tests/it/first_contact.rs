@@ -1,4 +1,5 @@
-//! A database of somebody's in one line, with the password where its own clients take it and the address as other programs have it.
+//! A database of somebody's in one line, with the password where its own clients take it and the
+//! address as other programs have it.
 
 use crate::ends::Running;
 use crate::program::{Bench, Ended};
@@ -7,8 +8,17 @@ use dyno_model::target::Engine;
 use std::process::Command;
 
 /// A line that reads for a moment.
-const SHORT: [&str; 9] =
-    ["--script", "read.sql", "--clients", "1", "--blocks", "1", "--duration", "200ms", "--warmup=0s"];
+const SHORT: [&str; 9] = [
+    "--script",
+    "read.sql",
+    "--clients",
+    "1",
+    "--blocks",
+    "1",
+    "--duration",
+    "200ms",
+    "--warmup=0s",
+];
 
 /// The shop's URL without its password.
 fn bare(shop: &Shop) -> String {
@@ -41,12 +51,18 @@ fn the_password_comes_from_where_the_databases_own_clients_take_it() {
         let url = bare(&shop);
         let line = [&["run", &url, "--out", "r"], &SHORT[..]].concat();
         let without = done(command(&shop, &line));
-        assert!(without.code == 4 && without.stderr.contains(&format!("export {variable}=...")), "{without}");
+        assert!(
+            without.code == 4 && without.stderr.contains(&format!("export {variable}=...")),
+            "{without}"
+        );
         let mut with = command(&shop, &line);
         with.env(variable, shop.password());
         let ended = done(with);
         assert!(ended.is_done(), "{ended}");
-        assert!(!dyno_testkit::folder_holds(&shop.bench.path().join("r"), shop.password()), "{variable}");
+        assert!(
+            !dyno_testkit::folder_holds(&shop.bench.path().join("r"), shop.password()),
+            "{variable}"
+        );
         let mut init = command(&shop, &["init", &url, "--out", "own.toml"]);
         init.env(variable, shop.password());
         let ended = done(init);
@@ -61,7 +77,8 @@ fn the_password_comes_from_where_the_databases_own_clients_take_it() {
 #[test]
 fn a_printed_spec_of_a_line_with_a_password_runs_when_its_variable_is_set() {
     for (shop, variable) in shops() {
-        let printed = done(command(&shop, &[&["run", &shop.url, "--print-spec"], &SHORT[..]].concat()));
+        let printed =
+            done(command(&shop, &[&["run", &shop.url, "--print-spec"], &SHORT[..]].concat()));
         assert!(printed.is_done() && !printed.stdout.contains("**"), "{printed}");
         assert!(!printed.stdout.contains(shop.password()), "{printed}");
         shop.bench.file("printed.toml", &printed.stdout);
@@ -72,9 +89,11 @@ fn a_printed_spec_of_a_line_with_a_password_runs_when_its_variable_is_set() {
         let ended = done(run);
         assert!(ended.is_done(), "{ended}");
         // What is stored with the results of the line is the same spec.
-        let ended = done(command(&shop, &[&["run", &shop.url, "--out", "line"], &SHORT[..]].concat()));
+        let ended =
+            done(command(&shop, &[&["run", &shop.url, "--out", "line"], &SHORT[..]].concat()));
         assert!(ended.is_done(), "{ended}");
-        let stored = std::fs::read_to_string(shop.bench.path().join("line/spec.toml")).expect("it is stored");
+        let stored = std::fs::read_to_string(shop.bench.path().join("line/spec.toml"))
+            .expect("it is stored");
         assert_eq!(stored.trim(), printed.stdout.trim());
         // A file of the user's would lose its password.
         shop.bench.file(
@@ -90,9 +109,21 @@ fn a_printed_spec_of_a_line_with_a_password_runs_when_its_variable_is_set() {
 fn the_command_that_an_interrupted_run_prints_goes_on_with_it() {
     let Some(shop) = Shop::open(Engine::Postgres) else { return };
     let database = shop.target.database.as_str();
-    let line =
-        ["run", &shop.url, "--script", "write.sql", "--clients", "1", "--blocks", "1", "--warmup", "0s"];
-    let long = [&line[..], &["--duration", "4s", "--out", "my results", "--yes-write-to", database]].concat();
+    let line = [
+        "run",
+        &shop.url,
+        "--script",
+        "write.sql",
+        "--clients",
+        "1",
+        "--blocks",
+        "1",
+        "--warmup",
+        "0s",
+    ];
+    let long =
+        [&line[..], &["--duration", "4s", "--out", "my results", "--yes-write-to", database]]
+            .concat();
     let running = Running::of(&shop.bench, command(&shop, &long));
     let events = shop.bench.path().join("my results/events.jsonl");
     dyno_testkit::wait_until("the trial is measured", || {
@@ -106,8 +137,11 @@ fn the_command_that_an_interrupted_run_prints_goes_on_with_it() {
     let line = printed
         .replace("'...'", &format!("'{}'", shop.password()))
         .replace("dyno run", concat!(env!("CARGO_BIN_EXE_dyno"), " run"));
-    let output =
-        Command::new("sh").args(["-c", &line]).current_dir(shop.bench.path()).output().expect("a shell");
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(shop.bench.path())
+        .output()
+        .expect("a shell");
     let ended = Ended::from(output);
     assert!(ended.is_done(), "{printed}: {ended}");
 }
@@ -121,14 +155,20 @@ fn addresses_of_java_and_of_libpq_are_addresses() {
         let scheme = if scheme == "postgres" { "postgresql" } else { scheme };
         let (host, database) = place.split_once('/').expect("a database");
         let (host, port) = host.split_once(':').expect("a port");
-        let conninfo = format!("host={host} port={port} dbname={database} user={user} password='{password}'");
-        let mut addresses = vec![format!("jdbc:{scheme}://{place}?user={user}&password={password}")];
+        let conninfo =
+            format!("host={host} port={port} dbname={database} user={user} password='{password}'");
+        let mut addresses =
+            vec![format!("jdbc:{scheme}://{place}?user={user}&password={password}")];
         addresses.extend((shop.target.engine == Engine::Postgres).then_some(conninfo));
         for (number, address) in addresses.iter().enumerate() {
             let out = format!("r{number}");
-            let ended = done(command(&shop, &[&["run", address, "--out", &out], &SHORT[..]].concat()));
+            let ended =
+                done(command(&shop, &[&["run", address, "--out", &out], &SHORT[..]].concat()));
             assert!(ended.is_done(), "{address}: {ended}");
-            assert!(!dyno_testkit::folder_holds(&shop.bench.path().join(&out), password), "{address}");
+            assert!(
+                !dyno_testkit::folder_holds(&shop.bench.path().join(&out), password),
+                "{address}"
+            );
         }
     }
 }
@@ -139,7 +179,10 @@ fn mistakes_in_a_line_are_shown_in_the_line_and_not_in_a_file_that_nobody_wrote(
     let bench = Bench::new();
     bench.file("read.sql", "SELECT 1;\n");
     let rows: [(&[&str], &[&str]); 6] = [
-        (&["sqlite:a.db", "--script", "raed.sql"], &["--> --script:1:", "did you mean `read.sql`?"]),
+        (
+            &["sqlite:a.db", "--script", "raed.sql"],
+            &["--> --script:1:", "did you mean `read.sql`?"],
+        ),
         (
             &["sqlite:a.db", "--workload", "oltp_poin_select"],
             &["--> --workload:1:", "did you mean `oltp_point_select`?"],
@@ -153,7 +196,10 @@ fn mistakes_in_a_line_are_shown_in_the_line_and_not_in_a_file_that_nobody_wrote(
             &["postgres://me@h/shop?sslmod=require", "--workload", "rush"],
             &["--> URL:1:", "did you mean `sslmode`?"],
         ),
-        (&["host=h password=hunter2 dbname=shop", "--workload", "rush"], &["--> URL:1:", "add `user=NAME`"]),
+        (
+            &["host=h password=hunter2 dbname=shop", "--workload", "rush"],
+            &["--> URL:1:", "add `user=NAME`"],
+        ),
     ];
     for (line, words) in rows {
         let ended = bench.dyno(&[&["run"], line].concat());
@@ -161,7 +207,10 @@ fn mistakes_in_a_line_are_shown_in_the_line_and_not_in_a_file_that_nobody_wrote(
         for word in words {
             assert!(ended.stderr.contains(word), "{line:?}: {word}: {ended}");
         }
-        assert!(!ended.stderr.contains("> a:") && !ended.stderr.contains("> shop:"), "{line:?}: {ended}");
+        assert!(
+            !ended.stderr.contains("> a:") && !ended.stderr.contains("> shop:"),
+            "{line:?}: {ended}"
+        );
         assert!(!ended.stderr.contains("hunter2"), "{ended}");
     }
 }

@@ -3,9 +3,9 @@
 use crate::program::{Bench, flaws, records};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
-use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
+use dyno_model::warning::Warning;
 use dyno_testkit::require_server;
 use std::path::Path;
 
@@ -30,16 +30,18 @@ fn the_shipped_experiment_grows_its_tables_to_their_target_and_heads_its_report_
     let records = records(&bench.path().join("r"));
     assert_eq!(records.len(), 4, "two row formats in two buffer pools: {ended}");
     for record in &records {
-        assert_eq!(row_count(record), (20_000, 20_000), "{:?}", record.findings);
+        assert_eq!(row_count(record), (20_000, 20_000), "{:?}", record.warnings);
         assert_eq!(record.growth, Some(Growth { rows_before: 0, rows_per_transaction: 100 }));
         assert_eq!(record.ledger.committed, 200);
     }
-    let read =
-        |name: &str| std::fs::read_to_string(bench.path().join("r").join(name)).expect("it was written");
+    let read = |name: &str| {
+        std::fs::read_to_string(bench.path().join("r").join(name)).expect("it was written")
+    };
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "html", "--out", "again"]);
     assert_eq!(report.code, 0, "{report}");
-    let html = std::fs::read_to_string(bench.path().join("again/report.html")).expect("it was written");
+    let html =
+        std::fs::read_to_string(bench.path().join("again/report.html")).expect("it was written");
     let first = html.find("<figure id=").map(|at| &html[at..at + 30]).expect("a chart");
     assert!(first.starts_with("<figure id=\"growth\""), "{first}");
     let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).expect("JSON");
@@ -88,12 +90,18 @@ design = {{ blocks = 1 }}
         let records = records(&bench.path().join("r"));
         // 10 and 142 times 7 is the first number of such rows from 1,000 on.
         assert_eq!(records.iter().map(row_count).collect::<Vec<_>>(), [(1_004, 1_004)], "{kind}");
-        let looks =
-            std::fs::read_to_string(bench.path().join("r/trials/b01-001/monitor.csv")).expect("monitored");
+        let looks = std::fs::read_to_string(bench.path().join("r/trials/b01-001/monitor.csv"))
+            .expect("monitored");
         let columns: Vec<&str> = looks.lines().next().expect("a header").split(',').collect();
         let size = columns.iter().position(|column| *column == "server.data_bytes");
-        let sizes = looks.lines().skip(1).filter_map(|line| line.split(',').nth(size?)?.parse::<f64>().ok());
-        assert!(sizes.fold(0.0, f64::max) > 1e5, "the server tells the size of its data, {kind}: {looks}");
+        let sizes = looks
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split(',').nth(size?)?.parse::<f64>().ok());
+        assert!(
+            sizes.fold(0.0, f64::max) > 1e5,
+            "the server tells the size of its data, {kind}: {looks}"
+        );
     }
 }
 
@@ -147,7 +155,8 @@ fn a_disk_that_fills_marks_its_trial_and_the_other_storage_is_measured() {
         eprintln!("not tested: a disk that fills, because this user may not mount file systems");
         return;
     }
-    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755))
+        .expect("it is ours");
     std::fs::create_dir(bench.path().join("large")).expect("it is new");
     bench.file("full.toml", FULL);
     let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
@@ -155,18 +164,22 @@ fn a_disk_that_fills_marks_its_trial_and_the_other_storage_is_measured() {
     let plan = std::fs::read_to_string(bench.path().join("r/plan.json")).expect("it was written");
     let plan: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
     let of = |storage: &str| {
-        records.iter().find(|record| plan["treatments"][record.trial.treatment]["levels"][0] == storage)
+        records.iter().find(|record| {
+            plan["configurations"][record.trial.configuration]["levels"][0] == storage
+        })
     };
     let large = of("large").unwrap_or_else(|| panic!("the other storage is measured: {ended}"));
-    assert!(flaws(large).is_empty(), "{:?}", large.findings);
+    assert!(flaws(large).is_empty(), "{:?}", large.warnings);
     assert_eq!(row_count(large), (1_000_000, 1_000_000));
-    let small = of("small").unwrap_or_else(|| panic!("the trial has its figures until then: {ended}"));
-    // Whoever sees it first says it: dyno, which watches the disk, or the server, whose table is full.
-    let reason = small.findings.iter().find_map(|finding| match finding {
-        Finding::CutShort { reason } | Finding::SystemFailed { reason } => Some(reason.as_str()),
+    let small =
+        of("small").unwrap_or_else(|| panic!("the trial has its figures until then: {ended}"));
+    // Whoever sees it first says it: dyno, which watches the disk, or the server, whose table is
+    // full.
+    let reason = small.warnings.iter().find_map(|warning| match warning {
+        Warning::CutShort { reason } | Warning::SystemFailed { reason } => Some(reason.as_str()),
         _ => None,
     });
-    assert!(reason.is_some_and(|reason| reason.contains("full")), "{:?}", small.findings);
+    assert!(reason.is_some_and(|reason| reason.contains("full")), "{:?}", small.warnings);
     assert!(!flaws(small).is_empty() && small.ledger.committed > 0, "{:?}", small.ledger);
     assert!(ended.stdout.contains("full"), "the report says so: {ended}");
     // The file system is gone and so are server and folders.

@@ -1,5 +1,6 @@
-//! Histories on real servers: each isolation level shows the anomalies that it is known for, and none that it forbids but those of which its server is
-//! known not to keep it; what is written down is what was counted.
+//! Histories on real servers: each isolation level shows the anomalies that it is known for, and
+//! none that it forbids but those of which its server is known not to keep it; what is written down
+//! is what was counted.
 
 use crate::program::{Bench, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
@@ -73,8 +74,10 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
             assert_eq!(records.len(), levels.len(), "{ended}");
             for record in &records {
                 let (level, committed, found) = found(record);
-                let (_, there, absent) =
-                    levels.iter().find(|(known, ..)| *known == level).expect("a level that was asked for");
+                let (_, there, absent) = levels
+                    .iter()
+                    .find(|(known, ..)| *known == level)
+                    .expect("a level that was asked for");
                 for anomaly in *there {
                     assert!(
                         found(*anomaly) > 0,
@@ -94,7 +97,10 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
                 let verdict = if is_broken { AuditVerdict::Violated } else { AuditVerdict::Intact };
                 assert_eq!(record.audit.verdict(), verdict, "{name}, {objects}, {level}");
                 assert_eq!(committed, record.ledger.committed, "{name}, {objects}, {level}");
-                written(&bench.path().join("r/trials").join(&record.trial.id).join("history.edn"), record);
+                written(
+                    &bench.path().join("r/trials").join(&record.trial.id).join("history.edn"),
+                    record,
+                );
             }
         }
     }
@@ -103,9 +109,11 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
 /// The file holds each attempt's beginning and end, in order of time.
 fn written(file: &Path, record: &TrialRecord) {
     let text = std::fs::read_to_string(file).expect("a history");
-    let of_type =
-        |kind: &str| text.lines().filter(|line| line.contains(&format!(":type :{kind},"))).count() as u64;
-    let [AuditCheck::Anomalies { committed, failed, in_doubt, .. }] = &record.audit.checks[..] else {
+    let of_type = |kind: &str| {
+        text.lines().filter(|line| line.contains(&format!(":type :{kind},"))).count() as u64
+    };
+    let [AuditCheck::Anomalies { committed, failed, in_doubt, .. }] = &record.audit.checks[..]
+    else {
         panic!("unexpected audit {:?}", record.audit);
     };
     assert_eq!((of_type("ok"), of_type("fail"), of_type("info")), (*committed, *failed, *in_doubt));
@@ -125,12 +133,17 @@ fn a_history_that_is_full_stays_whole_and_the_load_goes_on() {
     bench.file("h.toml", &spec);
     let ended = bench.dyno(&["run", "h.toml", "--out", "r"]);
     let records = records(&bench.path().join("r"));
-    let [AuditCheck::Anomalies { committed, failed, in_doubt, outside, .. }] = &records[0].audit.checks[..]
+    let [AuditCheck::Anomalies { committed, failed, in_doubt, outside, .. }] =
+        &records[0].audit.checks[..]
     else {
         panic!("unexpected audit {:?}", records[0].audit);
     };
     assert_eq!((committed + failed + in_doubt, committed + outside), (80, 320), "{ended}");
-    assert_eq!(records[0].audit.verdict(), AuditVerdict::Intact, "whoever is outside touches nothing in it");
+    assert_eq!(
+        records[0].audit.verdict(),
+        AuditVerdict::Intact,
+        "whoever is outside touches nothing in it"
+    );
     let report = bench.dyno(&["report", "r", "--format", "md"]);
     assert!(report.stdout.contains("came after the history was full"), "{report}");
 }

@@ -1,4 +1,5 @@
-//! `dyno import`: figures of other programs become a folder that reports and comparisons take, and a claim is held against them.
+//! `dyno import`: figures of other programs become a folder that reports and comparisons take, and
+//! a claim is held against them.
 
 use crate::program::Bench;
 
@@ -45,7 +46,8 @@ fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
     }
     // One percentile is known; files that dyno itself would have left are not missed.
     assert!(
-        text.contains("clients n tx/s mean ms p95 ms validity") && text.contains("10 1 188 3.10 7.83"),
+        text.contains("clients n tx/s mean ms p95 ms validity")
+            && text.contains("10 1 188 3.10 7.83"),
         "{ended}"
     );
     assert!(!text.contains("Not readable"), "{ended}");
@@ -66,7 +68,8 @@ fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
 #[test]
 fn several_runs_of_a_system_are_its_repeats_and_decide_a_claim() {
     let bench = Bench::new();
-    for (repeat, rates) in [[300, 200], [303, 201], [298, 199], [301, 202]].into_iter().enumerate() {
+    for (repeat, rates) in [[300, 200], [303, 201], [298, 199], [301, 202]].into_iter().enumerate()
+    {
         bench.file(&format!("pool{repeat}"), log(8, rates[0]));
         bench.file(&format!("threads{repeat}"), log(8, rates[1]));
     }
@@ -77,14 +80,18 @@ fn several_runs_of_a_system_are_its_repeats_and_decide_a_claim() {
     let ended = bench.dyno(&arguments);
     assert!(ended.is_done(), "{ended}");
     let text = flat(&ended.stdout);
-    assert!(text.contains("The claim that pool is faster than threads holds at 8 clients"), "{ended}");
+    assert!(
+        text.contains("The claim that pool is faster than threads holds at 8 clients"),
+        "{ended}"
+    );
     assert!(!text.contains("noise"), "{ended}");
     // Both sides of a comparison may be imported.
     let ended = bench.dyno(&["import", "S=pool0", "S=pool1", "S=pool2", "--out", "base"]);
     assert!(ended.is_done(), "{ended}");
     let ended = bench.dyno(&["import", "S=threads0", "S=threads1", "S=threads2", "--out", "new"]);
     assert!(ended.is_done(), "{ended}");
-    let ended = bench.dyno(&["compare", "base", "new", "--metric", "throughput", "--fail-on", "worse"]);
+    let ended =
+        bench.dyno(&["compare", "base", "new", "--metric", "throughput", "--fail-on", "worse"]);
     assert_eq!(ended.code, 8, "{ended}");
 }
 
@@ -158,7 +165,9 @@ fn a_run_that_its_program_calls_incomplete_is_imported_as_invalid_and_exits_with
     for language in ["en", "ko", "ja"] {
         let report = bench.dyno(&["report", "r", "--format", "text", "--lang", language]);
         let text = flat(&report.stdout);
-        for said in ["Run was aborted; the above results are incomplete.", "perhaps the backend died"] {
+        for said in
+            ["Run was aborted; the above results are incomplete.", "perhaps the backend died"]
+        {
             assert!(text.contains(said), "{said}: {report}");
         }
         assert!(!text.contains("3,366"), "an invalid trial has no mean: {report}");

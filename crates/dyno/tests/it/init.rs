@@ -4,7 +4,8 @@ use crate::program::{Bench, Ended, records};
 use crate::shop::Shop;
 use dyno_model::exit_code::{SERVER_FAILED, SPEC_INVALID, USAGE};
 
-/// A spec of a line that was given, for a moment, with the URL where it is read when the spec has none.
+/// A spec of a line that was given, for a moment, with the URL where it is read when the spec has
+/// none.
 fn run(shop: &Shop, spec: &str, results: &str) -> Ended {
     let short = ["--clients", "2", "--blocks", "1", "--duration", "300ms", "--warmup", "0s"];
     let line = [&["run", spec, "--out", results], &short[..]].concat();
@@ -22,7 +23,8 @@ pub(crate) fn a_spec_to_begin_with_is_written_after_a_look_at_the_database(shop:
     shop.ask(&format!("INSERT INTO pairs VALUES {}", rows.join(", ")));
     let ended = shop.bench.dyno(&["init", &shop.url, "--out", "own.toml"]);
     assert!(ended.is_done(), "{ended}");
-    let read = |name: &str| std::fs::read_to_string(shop.bench.path().join(name)).expect("it was written");
+    let read =
+        |name: &str| std::fs::read_to_string(shop.bench.path().join(name)).expect("it was written");
     let (spec, script) = (read("own.toml"), read("own.sql"));
     let line = |table: &str| {
         spec.lines().find(|line| line.starts_with('#') && line.contains(table)).unwrap_or_default()
@@ -37,7 +39,11 @@ pub(crate) fn a_spec_to_begin_with_is_written_after_a_look_at_the_database(shop:
     let password = shop.password();
     assert!(password.is_empty() || !spec.contains(password) && !spec.contains("**"), "{spec}");
     let variable = shop.target.engine.traits().password_variable.unwrap_or("-");
-    assert_eq!(spec.contains(&format!("\npassword_env = \"{variable}\"")), !password.is_empty(), "{spec}");
+    assert_eq!(
+        spec.contains(&format!("\npassword_env = \"{variable}\"")),
+        !password.is_empty(),
+        "{spec}"
+    );
     assert_eq!(
         ended.stdout.contains(&format!("Next: export {variable}='...'")),
         !password.is_empty(),
@@ -46,7 +52,9 @@ pub(crate) fn a_spec_to_begin_with_is_written_after_a_look_at_the_database(shop:
 
     let ended = run(shop, "own.toml", "own");
     assert!(ended.is_done(), "{ended}");
-    let [record] = &records(&shop.bench.path().join("own"))[..] else { panic!("one trial: {ended}") };
+    let [record] = &records(&shop.bench.path().join("own"))[..] else {
+        panic!("one trial: {ended}")
+    };
     assert!(record.ledger.committed > 0 && record.ledger.failed == 0, "{:?}", record.ledger);
     assert_eq!(shop.ask("SELECT sum(n), count(*) FROM things"), held);
     assert!(!shop.has_table("dyno_marker"), "the database is not dyno's and is not marked");
@@ -80,8 +88,16 @@ fn an_empty_database_gets_tables_of_a_workload_of_dynos_own() {
     let bench = Bench::new();
     let ended = bench.dyno(&["init", "sqlite:empty.db"]);
     assert!(ended.is_done(), "{ended}");
-    let small =
-        ["--set", "workload.table_size=1000", "--clients", "1", "--blocks", "1", "--duration", "200ms"];
+    let small = [
+        "--set",
+        "workload.table_size=1000",
+        "--clients",
+        "1",
+        "--blocks",
+        "1",
+        "--duration",
+        "200ms",
+    ];
     let ended = bench.dyno(&[&["run", "empty.toml", "--out", "r"], &small[..]].concat());
     assert!(ended.is_done(), "{ended}");
     assert_eq!(records(&bench.path().join("r")).len(), 1);
@@ -91,7 +107,11 @@ fn an_empty_database_gets_tables_of_a_workload_of_dynos_own() {
 fn what_cannot_be_looked_at_is_told_and_nothing_is_written() {
     let bench = Bench::new();
     let rows = [
-        ("mysql://me@127.0.0.1:1/shop", SERVER_FAILED, "cannot connect to mysql://me@127.0.0.1:1/shop"),
+        (
+            "mysql://me@127.0.0.1:1/shop",
+            SERVER_FAILED,
+            "cannot connect to mysql://me@127.0.0.1:1/shop",
+        ),
         ("postgers://me@localhost/shop", SPEC_INVALID, "did you mean `postgres`?"),
         ("shop.toml", SPEC_INVALID, "it has no scheme"),
         ("null:", USAGE, "has no tables that dyno could look at"),
@@ -103,6 +123,9 @@ fn what_cannot_be_looked_at_is_told_and_nothing_is_written() {
     }
     // A script of that name would be the same file.
     let ended = bench.dyno(&["init", "--out", "own.sql"]);
-    assert!(ended.code == i32::from(USAGE) && ended.stderr.contains("a spec ends in .toml"), "{ended}");
+    assert!(
+        ended.code == i32::from(USAGE) && ended.stderr.contains("a spec ends in .toml"),
+        "{ended}"
+    );
     assert_eq!(bench.names(), Vec::<String>::new());
 }

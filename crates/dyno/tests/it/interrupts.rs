@@ -1,5 +1,6 @@
-//! The first Ctrl-C is heard, whatever dyno is doing: every phase here would last for minutes or hours without it, and a test that had to
-//! wait for that would fail by its own limit. Nothing depends on how fast anything is.
+//! The first Ctrl-C is heard, whatever dyno is doing: every phase here would last for minutes or
+//! hours without it, and a test that had to wait for that would fail by its own limit. Nothing
+//! depends on how fast anything is.
 
 use crate::ends::{INTERRUPTED, Running, mute, nothing_is_left};
 use crate::program::{Bench, Ended, events};
@@ -8,7 +9,7 @@ use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_testkit::{PATIENCE, Silencer, require_server, running_server, wait_until};
+use dyno_testkit::{Silencer, TIMEOUT, require_server, running_server, wait_until};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ struct Moment {
     since: Phase,
     /// What is said, in MySQL's words and in PostgreSQL's.
     last_words: [&'static str; 2],
-    /// True when the clients wait for a lock meanwhile, so that their sessions do not end by themselves.
+    /// True when the clients wait for a lock meanwhile, so that their sessions do not end by
+    /// themselves.
     is_locked: bool,
     /// How long after these words the phase has begun for certain.
     later: Duration,
@@ -106,7 +108,9 @@ impl Moment {
 
     /// Interrupts a run at this moment; how it ended, and the events that it wrote.
     fn interrupted(&self, bench: &Bench, target: &Target) -> (Ended, Vec<Event>) {
-        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("servers of tests listen to TCP") };
+        let Endpoint::Tcp { host, port } = &target.endpoint else {
+            panic!("servers of tests listen to TCP")
+        };
         let silencer = Silencer::new(host, *port);
         bench.file("silent.toml", self.spec(target, &silencer));
         let mut command = bench.command(&["run", "silent.toml", "--out", "r"]);
@@ -129,7 +133,8 @@ impl Moment {
 /// Has all clients wait that want to change the table; the lock goes with the connection.
 fn lock(target: &Target) -> Connection {
     let mut holder = block_on(Connection::connect(target, &Io::Blocking)).expect("it runs");
-    // Rows, not the table: a server may look whether somebody who waits for a table is still connected.
+    // Rows, not the table: a server may look whether somebody who waits for a table is still
+    // connected.
     wait_until("all rows are locked", || {
         let mut say = |sql: &str| block_on(holder.query(sql, &mut Discard)).is_ok();
         // Deadlocks with the clients are tried again.
@@ -149,7 +154,11 @@ fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_falls_silent() {
             assert_eq!(ended.code, INTERRUPTED, "{kind}, {}: {ended}", moment.name);
             let has_figures = events.iter().any(|event| matches!(event, Event::TrialFinished(_)));
             assert_eq!(has_figures, moment.has_figures, "{kind}, {}: {ended}", moment.name);
-            assert!(bench.path().join("r/report.html").exists(), "{kind}, {}: {ended}", moment.name);
+            assert!(
+                bench.path().join("r/report.html").exists(),
+                "{kind}, {}: {ended}",
+                moment.name
+            );
             clean(&bench, &target);
         }
     }
@@ -157,7 +166,9 @@ fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_falls_silent() {
 
 /// Takes away what an interrupted run left on a server that fell silent.
 fn clean(bench: &Bench, target: &Target) {
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("servers of tests listen to TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("servers of tests listen to TCP")
+    };
     let text = std::fs::read_to_string(bench.path().join("silent.toml")).expect("it was written");
     let line = |line: &str| match line.split_once('@').filter(|_| line.starts_with("url")) {
         Some((before, after)) => {
@@ -167,7 +178,8 @@ fn clean(bench: &Bench, target: &Target) {
     };
     bench.file("direct.toml", text.lines().map(line).collect::<Vec<_>>().join("\n"));
     let mut command = bench.command(&["cleanup", "direct.toml"]);
-    let output = command.env(PASSWORD, target.password.reveal()).output().expect("dyno can be started");
+    let output =
+        command.env(PASSWORD, target.password.reveal()).output().expect("dyno can be started");
     assert!(output.status.success(), "{}", Ended::from(output));
 }
 
@@ -194,7 +206,8 @@ fn ctrl_c_is_heard_while_a_server_is_started() {
                     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
                     String::from_utf8_lossy(&line).contains(sign)
                 };
-                let servers: Vec<u32> = running.servers(kind).into_iter().filter(is_meant).collect();
+                let servers: Vec<u32> =
+                    running.servers(kind).into_iter().filter(is_meant).collect();
                 // It may have ended by itself.
                 let halted = servers.iter().filter(|pid| halt(**pid));
                 halted.count() > 0
@@ -210,7 +223,8 @@ fn ctrl_c_is_heard_while_a_server_is_started() {
 /// Stops a process; false when it has ended.
 fn halt(pid: u32) -> bool {
     let mut kill = std::process::Command::new("kill");
-    let status = kill.args(["-STOP", &pid.to_string()]).stderr(std::process::Stdio::null()).status();
+    let status =
+        kill.args(["-STOP", &pid.to_string()]).stderr(std::process::Stdio::null()).status();
     status.expect("kill is there").success()
 }
 
@@ -234,7 +248,7 @@ fn ctrl_c_is_heard_while_clients_of_sqlite_wait_for_a_lock() {
     let running = Running::start(&bench, "locked.toml");
     running.await_phase(Phase::Measure);
     let endpoint = Endpoint::File(sqlite_file(bench.path()));
-    let setup = format!("PRAGMA busy_timeout = {}", PATIENCE.as_millis());
+    let setup = format!("PRAGMA busy_timeout = {}", TIMEOUT.as_millis());
     let target = Target { session_setup: vec![setup], ..Target::new(Engine::Sqlite, endpoint) };
     let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("it opens");
     block_on(holder.query("BEGIN EXCLUSIVE", &mut Discard)).expect("its turn comes");
@@ -304,7 +318,8 @@ fn ctrl_c_is_heard_by_sysbench_in_every_command_while_the_server_is_silent() {
             bench.file("silent.lua", script);
             let peer = Peer::of(Protocol::Mysql, greets);
             let port = format!("--mysql-port={}", peer.port());
-            let mut command = bench.command(&["sysbench", "--db-driver=mysql", "--mysql-host=127.0.0.1"]);
+            let mut command =
+                bench.command(&["sysbench", "--db-driver=mysql", "--mysql-host=127.0.0.1"]);
             command.args([port.as_str(), "--mysql-user=bench"]).args(line.split(' '));
             let running = Running::of(&bench, command);
             let _open = peer.await_connection();

@@ -10,7 +10,10 @@ struct Schema(Value);
 impl Schema {
     fn named(name: &str) -> Self {
         let path = dyno_testkit::repository::root().join("docs/reference").join(name);
-        Self(serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON"))
+        Self(
+            serde_json::from_str(&std::fs::read_to_string(path).expect("it is there"))
+                .expect("JSON"),
+        )
     }
 
     /// Panics when a document is not as the schema says, or has fields that it does not know.
@@ -44,11 +47,16 @@ impl Schema {
                 .flat_map(Map::keys)
                 .map(String::as_str),
         );
-        let parts =
-            ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
-        let parts: Vec<&Value> = parts.chain(schema.get("$ref").map(|path| self.referred(path))).collect();
-        let is_free = schema.get("additionalProperties").is_some_and(|it| *it != Value::Bool(false));
-        let is_any = schema.keys().all(|key| ["description", "title", "default"].contains(&key.as_str()));
+        let parts = ["anyOf", "oneOf", "allOf"]
+            .into_iter()
+            .filter_map(|key| schema.get(key)?.as_array())
+            .flatten();
+        let parts: Vec<&Value> =
+            parts.chain(schema.get("$ref").map(|path| self.referred(path))).collect();
+        let is_free =
+            schema.get("additionalProperties").is_some_and(|it| *it != Value::Bool(false));
+        let is_any =
+            schema.keys().all(|key| ["description", "title", "default"].contains(&key.as_str()));
         let mut is_known = !is_free && !is_any;
         for part in parts {
             is_known &= self.fields(part, known);
@@ -100,7 +108,9 @@ impl Schema {
             let fixed = schema.get("prefixItems").and_then(|all| all.get(at));
             let items = fixed.or(schema.get("items"));
             wrong.extend(
-                items.map_or_else(Vec::new, |items| self.whole(items, item, &format!("{path}[{at}]"))),
+                items.map_or_else(Vec::new, |items| {
+                    self.whole(items, item, &format!("{path}[{at}]"))
+                }),
             );
         }
         if let Some(object) = value.as_object() {
@@ -110,10 +120,15 @@ impl Schema {
     }
 
     fn object(&self, schema: &Value, object: &Map<String, Value>, path: &str) -> Vec<String> {
-        let required =
-            schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let required = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         let missing = required.filter(|name| !object.contains_key(*name));
-        let mut wrong: Vec<String> = missing.map(|name| format!("{path}.{name} is missing")).collect();
+        let mut wrong: Vec<String> =
+            missing.map(|name| format!("{path}.{name} is missing")).collect();
         for (name, field) in object {
             let of_name = schema.get("properties").and_then(|all| all.get(name));
             let of_any = schema.get("additionalProperties").filter(|it| it.is_object());
@@ -161,8 +176,9 @@ fn reports_and_summaries_are_what_their_schemas_say() {
     };
     assert_eq!(verdicts(&report), verdicts(&summary));
     assert_eq!(verdicts(&report).len(), 5 * 4 + 2, "{ended}");
-    let of =
-        |measure: &str, verdict: &str| verdicts(&summary).contains(&(measure.to_owned(), verdict.to_owned()));
+    let of = |measure: &str, verdict: &str| {
+        verdicts(&summary).contains(&(measure.to_owned(), verdict.to_owned()))
+    };
     // Only one of the systems keeps data that could be audited.
     assert!(of("lost", "passed") && of("lost", "undecided"), "{text}");
 }

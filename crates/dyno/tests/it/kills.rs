@@ -1,15 +1,15 @@
-//! Campaigns that are ended at random moments, in every way that there is, and gone on with: each trial is measured whole exactly once, and
-//! nothing stays on the machine.
+//! Campaigns that are ended at random moments, in every way that there is, and gone on with: each
+//! trial is measured whole exactly once, and nothing stays on the machine.
 //!
-//! The suite ends a few runs. `DYNO_KILLS=100 cargo test -p dyno --test it kills -- --nocapture` ends a hundred, and prints what came of
-//! them; `DYNO_KILLS_SEED` chooses others.
+//! The suite ends a few runs. `DYNO_KILLS=100 cargo test -p dyno --test it kills -- --nocapture`
+//! ends a hundred, and prints what came of them; `DYNO_KILLS_SEED` chooses others.
 
 use crate::program::{Bench, Ended, signal};
 use dyno_engine::random::{Random, Stream};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_store::Run;
-use dyno_testkit::{PATIENCE, is_process, processes_with, require_server};
+use dyno_testkit::{TIMEOUT, is_process, processes_with, require_server};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -52,7 +52,8 @@ fn orphaned_memory() -> Vec<String> {
     let lines = table.lines().skip(1);
     let orphaned = lines.filter(|line| {
         // key, id, permissions, size, maker, last user, attached, ...
-        let field = |at: usize| line.split_whitespace().nth(at).and_then(|text| text.parse::<u32>().ok());
+        let field =
+            |at: usize| line.split_whitespace().nth(at).and_then(|text| text.parse::<u32>().ok());
         field(6) == Some(0) && field(4).is_some_and(|pid| !is_process(pid))
     });
     orphaned.map(|line| line.split_whitespace().nth(1).unwrap_or_default().to_owned()).collect()
@@ -73,7 +74,8 @@ fn what_is_left(bench: &Bench, before: &[String]) -> Vec<String> {
 /// Sends what ends the run, if it still runs. Whether it met anybody.
 fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool {
     let pid = child.id();
-    let is_running = |child: &mut Child| child.try_wait().expect("its state can be asked").is_none();
+    let is_running =
+        |child: &mut Child| child.try_wait().expect("its state can be asked").is_none();
     if !is_running(child) {
         return false;
     }
@@ -89,7 +91,8 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool
             }
         }
         Way::KillServer => {
-            // Its guard has the folder among its arguments or its environment, too; the server has a data folder below it.
+            // Its guard has the folder among its arguments or its environment, too; the server has
+            // a data folder below it.
             let servers = processes_with(&format!("{}/dyno-", scratch.display()));
             for server in servers.into_iter().filter(|server| *server != pid) {
                 let line = std::fs::read(format!("/proc/{server}/cmdline")).unwrap_or_default();
@@ -97,7 +100,8 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool
                 if line.contains("mariadbd\0") || line.contains("postgres\0") {
                     // It may have ended by itself.
                     let mut kill = Command::new("kill");
-                    let status = kill.args(["-9", &server.to_string()]).stderr(Stdio::null()).status();
+                    let status =
+                        kill.args(["-9", &server.to_string()]).stderr(Stdio::null()).status();
                     is_met |= status.expect("kill is there").success();
                 }
             }
@@ -106,7 +110,8 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool
     is_met
 }
 
-/// Runs dyno and ends it after a random time; false when that met nobody, because the run was over or had no server.
+/// Runs dyno and ends it after a random time; false when that met nobody, because the run was over
+/// or had no server.
 fn ended_run(
     bench: &Bench,
     arguments: &[&str],
@@ -139,7 +144,8 @@ fn whole(folder: &Path) -> BTreeMap<String, usize> {
     whole
 }
 
-/// Ends a run again and again until it has measured everything; how often it was ended, by way, and the longest time until nothing was left.
+/// Ends a run again and again until it has measured everything; how often it was ended, by way, and
+/// the longest time until nothing was left.
 fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Way, usize>) -> Duration {
     let longest = if kind == ServerKind::Sqlite { 2_500 } else { 9_000 };
     let bench = Bench::new();
@@ -150,7 +156,8 @@ fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Way, usiz
     for attempt in 0.. {
         let is_begun = Run::open(&folder).is_ok();
         if !is_begun && folder.exists() {
-            // Ended before its plan was written down: nothing can be lost, and nothing can be gone on with.
+            // Ended before its plan was written down: nothing can be lost, and nothing can be gone
+            // on with.
             std::fs::remove_dir_all(&folder).expect("it is ours");
         }
         let arguments: &[&str] =
@@ -170,11 +177,12 @@ fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Way, usiz
             if left.is_empty() {
                 break;
             }
-            assert!(since.elapsed() < PATIENCE, "left after {way:?} of {kind:?}: {left:?}");
+            assert!(since.elapsed() < TIMEOUT, "left after {way:?} of {kind:?}: {left:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
         slowest = slowest.max(since.elapsed());
-        // Nothing is done by halves without being told: 0 stands for everything, 6 and 5 for trials that are missing.
+        // Nothing is done by halves without being told: 0 stands for everything, 6 and 5 for trials
+        // that are missing.
         let done = Run::open(&folder).map_or(0, |run| run.done().len());
         let told = match ended.code {
             _ if ended.is_done() => done == 4,
@@ -199,12 +207,15 @@ fn runs_that_are_ended_in_any_way_at_any_moment_measure_every_trial_once_and_lea
     let seed = number("DYNO_KILLS_SEED").unwrap_or(9) as u64;
     let kills = number("DYNO_KILLS").unwrap_or(KILLS);
     let servers = [ServerKind::Sqlite, ServerKind::Mariadb, ServerKind::Postgres];
-    let kinds: Vec<ServerKind> = servers.into_iter().filter(|kind| require_server(*kind).is_some()).collect();
+    let kinds: Vec<ServerKind> =
+        servers.into_iter().filter(|kind| require_server(*kind).is_some()).collect();
     let mut random = Random::new(seed, Stream::Data, 0, 0);
     let (mut ends, mut slowest, mut campaigns) = (BTreeMap::new(), Duration::ZERO, 0);
     while ends.values().sum::<usize>() < kills {
         slowest = slowest.max(campaign(kinds[campaigns % kinds.len()], &mut random, &mut ends));
         campaigns += 1;
     }
-    println!("{campaigns} campaigns, ended {ends:?}; nothing was left after {slowest:?} at the latest");
+    println!(
+        "{campaigns} campaigns, ended {ends:?}; nothing was left after {slowest:?} at the latest"
+    );
 }

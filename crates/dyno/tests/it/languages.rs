@@ -56,27 +56,49 @@ fn english(text: &str) -> BTreeSet<&str> {
 #[test]
 fn a_run_says_how_it_goes_in_the_language() {
     for (lang, words) in [
-        ("ko", ["시행 4회 중 1회 완료, 남은 시간 약", "초당", "데이터 이상 없음", "보고서: ", "측정 결과"]),
+        (
+            "ko",
+            [
+                "시행 4회 중 1회 완료, 남은 시간 약",
+                "초당",
+                "데이터 이상 없음",
+                "보고서: ",
+                "측정 결과",
+            ],
+        ),
         ("ja", ["4 試行中 1 試行が完了、残り約", "毎秒", "データは整合", "レポート：", "測定結果"]),
     ] {
         let bench = Bench::new();
         bench.file("count.toml", SPEC);
         let arguments = ["run", "count.toml", "--lang", lang, "--out", "r", "--blocks", "1"];
         // The surroundings decide nothing.
-        let output =
-            bench.command(&arguments).env("LANG", "de_DE.UTF-8").env("LC_ALL", "C").output().unwrap();
+        let output = bench
+            .command(&arguments)
+            .env("LANG", "de_DE.UTF-8")
+            .env("LC_ALL", "C")
+            .output()
+            .unwrap();
         let ended = Ended::from(output);
         for word in words {
-            assert!(ended.stdout.contains(word) || ended.stderr.contains(word), "{lang}, {word}: {ended}");
+            assert!(
+                ended.stdout.contains(word) || ended.stderr.contains(word),
+                "{lang}, {word}: {ended}"
+            );
         }
         assert_eq!(english(&ended.stderr), BTreeSet::new(), "{lang}: {ended}");
     }
     let bench = Bench::new();
     bench.file("count.toml", SPEC);
-    let output =
-        bench.command(&["run", "count.toml", "--blocks", "1"]).env("LANG", "ko_KR.UTF-8").output().unwrap();
+    let output = bench
+        .command(&["run", "count.toml", "--blocks", "1"])
+        .env("LANG", "ko_KR.UTF-8")
+        .output()
+        .unwrap();
     let found = english(&Ended::from(output).stderr).into_iter().collect::<Vec<_>>().join(" ");
-    assert!(found.contains("transactions") && found.contains("left"), "English is the default: {found}");
+    assert!(
+        found.contains("transactions") && found.contains("left"),
+        "English is the default: {found}"
+    );
 }
 
 #[test]
@@ -89,7 +111,11 @@ fn a_plan_and_what_preflight_finds_are_said_in_the_language() {
          [workload]\nkind = \"rush\"\n[load]\nclients = 50\ntransactions = 100\n",
     );
     for (lang, label, words) in [
-        ("ko", "오류: A: ", ["측정 조건 4개, 블록 2개", "약 4초", "사전 점검", "연결 60개가 필요합니다"]),
+        (
+            "ko",
+            "오류: A: ",
+            ["측정 조건 4개, 블록 2개", "약 4초", "사전 점검", "연결 60개가 필요합니다"],
+        ),
         ("ja", "エラー: A：", ["4 測定条件、2 ブロック", "約 4 秒", "事前点検", "60 が必要です"]),
     ] {
         let plan = bench.dyno(&["plan", "count.toml", "--lang", lang]);

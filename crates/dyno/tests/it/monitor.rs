@@ -1,12 +1,13 @@
-//! Runs are monitored: what machine and server did stands beside what was measured, and a stall is explained.
+//! Runs are monitored: what machine and server did stands beside what was measured, and a stall is
+//! explained.
 
 use crate::program::{Bench, Ended, flaws, signal};
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::Event;
-use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Target};
+use dyno_model::warning::Warning;
 use dyno_testkit::{running_server, wait_until};
 use std::process::{Child, Stdio};
 use std::time::Instant;
@@ -25,7 +26,9 @@ fn looks(bench: &Bench) -> usize {
 
 /// A spec that measures a running server.
 fn spec(target: &Target, load: &str) -> String {
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("managed servers listen on TCP")
+    };
     format!(
         "title = \"Stall\"\n[[system]]\nname = \"running\"\nurl = \"{}://{}@{host}:{port}/{}\"\n\
          password_env = \"{PASSWORD}\"\n[workload]\nkind = \"oltp_update_index\"\ntables = 1\ntable_size = 1000\n\
@@ -43,16 +46,19 @@ fn start(bench: &Bench, target: &Target) -> Child {
 
 /// The record of the only trial.
 fn record(bench: &Bench) -> TrialRecord {
-    let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("the event log");
-    let record = events.lines().find_map(|line| match serde_json::from_str(line).expect("an event") {
-        Event::TrialFinished(record) => Some(*record),
-        _ => None,
-    });
+    let events =
+        std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("the event log");
+    let record =
+        events.lines().find_map(|line| match serde_json::from_str(line).expect("an event") {
+            Event::TrialFinished(record) => Some(*record),
+            _ => None,
+        });
     record.expect("the trial has figures")
 }
 
-/// A run of ten minutes in which nobody can update the table until the monitor has seen all clients wait for so many seconds. It is
-/// interrupted when the clients have gone on; the seconds that it took.
+/// A run of ten minutes in which nobody can update the table until the monitor has seen all clients
+/// wait for so many seconds. It is interrupted when the clients have gone on; the seconds that it
+/// took.
 fn stalled(bench: &Bench, target: &Target, (lock, unlock): Locks, seconds: f64) -> (Ended, f64) {
     bench.file("stall.toml", spec(target, "duration = \"10m\""));
     let began = Instant::now();
@@ -61,12 +67,14 @@ fn stalled(bench: &Bench, target: &Target, (lock, unlock): Locks, seconds: f64) 
     wait_until("the trial is under way", || looks(bench) >= 6);
     let mut holder = block_on(Connection::connect(target, &Io::Blocking)).expect("a connection");
     let mut tell = |statement: &str| {
-        block_on(holder.query(statement, &mut Discard)).unwrap_or_else(|failure| panic!("{failure}"));
+        block_on(holder.query(statement, &mut Discard))
+            .unwrap_or_else(|failure| panic!("{failure}"));
     };
     lock.iter().for_each(|statement| tell(statement));
     wait_until("all clients wait", || {
         let seen = looks_at_locks(bench, CLIENTS);
-        // Regular looks are a second apart: two of them that are nearer are there because nothing commits.
+        // Regular looks are a second apart: two of them that are nearer are there because nothing
+        // commits.
         seen.last().zip(seen.first()).is_some_and(|(last, first)| last - first >= seconds)
             && seen.windows(2).any(|pair| pair[1] - pair[0] < 0.6)
     });
@@ -79,7 +87,8 @@ fn stalled(bench: &Bench, target: &Target, (lock, unlock): Locks, seconds: f64) 
     (ended, began.elapsed().as_secs_f64())
 }
 
-/// True when the monitor saw all clients wait at some time between these two, in seconds since the window opened.
+/// True when the monitor saw all clients wait at some time between these two, in seconds since the
+/// window opened.
 fn is_of_the_lock(bench: &Bench, at: f64, length: f64) -> bool {
     // The window opens after a second of warm-up.
     let opened = at + 1.0;
@@ -99,19 +108,24 @@ fn a_stall_is_found_and_told_in_the_servers_words() {
         // In so long there is at least one second of the timeline without a commit.
         let (ended, passed) = stalled(&bench, &target, lock, 2.2);
         let record = record(&bench);
-        let collapse = record.findings.iter().find_map(|finding| match finding {
-            Finding::Collapse { at, seconds, sessions, .. } => {
+        let collapse = record.warnings.iter().find_map(|warning| match warning {
+            Warning::Collapse { at, seconds, sessions, .. } => {
                 is_of_the_lock(&bench, *at, *seconds).then_some((*seconds, sessions))
             }
             _ => None,
         });
-        let (seconds, sessions) = collapse.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
+        let (seconds, sessions) =
+            collapse.unwrap_or_else(|| panic!("{kind}: {:?}", record.warnings));
         assert!((1.0..passed).contains(&seconds), "{kind}: {seconds}");
         let blocked = sessions.iter().filter(|group| {
-            group.wait.to_lowercase().contains("lock") && group.statement.starts_with("UPDATE sbtest1 SET k")
+            group.wait.to_lowercase().contains("lock")
+                && group.statement.starts_with("UPDATE sbtest1 SET k")
         });
         assert!(blocked.map(|group| group.sessions).sum::<u32>() >= 6, "{kind}: {sessions:?}");
-        assert!(ended.stdout.replace("\n  ", " ").contains("stayed below a tenth of the usual"), "{ended}");
+        assert!(
+            ended.stdout.replace("\n  ", " ").contains("stayed below a tenth of the usual"),
+            "{ended}"
+        );
     }
 }
 
@@ -126,10 +140,11 @@ fn locks(kind: ServerKind) -> Locks {
     }
 }
 
-/// Times of looks that saw this many sessions waiting for a lock, in seconds since the first client began.
+/// Times of looks that saw this many sessions waiting for a lock, in seconds since the first client
+/// began.
 fn looks_at_locks(bench: &Bench, sessions: u32) -> Vec<f64> {
-    let text =
-        std::fs::read_to_string(bench.path().join("r/trials/b01-001/sessions.csv")).unwrap_or_default();
+    let text = std::fs::read_to_string(bench.path().join("r/trials/b01-001/sessions.csv"))
+        .unwrap_or_default();
     let mut waiting: Vec<(f64, u32)> = Vec::new();
     for line in text.lines().skip(1).filter(|line| line.to_lowercase().contains("lock")) {
         let mut cells = line.split(',');
@@ -155,8 +170,8 @@ fn sessions_are_looked_at_again_and_again_while_nothing_commits() {
         let (ended, _) = stalled(&bench, &target, locks(kind), 1.0);
         let record = record(&bench);
         let longest = record.longest_gap.expect("a figure of every trial");
-        let stalls = record.findings.iter().filter_map(|finding| match finding {
-            Finding::Stall { longest_gap, at, sessions } => Some((*longest_gap, *at, sessions)),
+        let stalls = record.warnings.iter().filter_map(|warning| match warning {
+            Warning::Stall { longest_gap, at, sessions } => Some((*longest_gap, *at, sessions)),
             _ => None,
         });
         let stalls: Vec<_> = stalls.collect();
@@ -164,10 +179,11 @@ fn sessions_are_looked_at_again_and_again_while_nothing_commits() {
         assert_eq!(told, Some((longest.length.as_secs_f64(), longest.at.as_secs_f64())), "{kind}");
         // A busy machine may have held everything up for longer than the lock did.
         let stall = stalls.iter().find(|(length, at, _)| is_of_the_lock(&bench, *at, *length));
-        let (_, _, sessions) = stall.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
+        let (_, _, sessions) = stall.unwrap_or_else(|| panic!("{kind}: {:?}", record.warnings));
         let blocked = sessions.iter().filter(|group| group.wait.to_lowercase().contains("lock"));
         assert!(blocked.map(|group| group.sessions).sum::<u32>() >= 6, "{kind}: {sessions:?}");
-        let summary = std::fs::read_to_string(bench.path().join("r/summary.json")).expect("a summary");
+        let summary =
+            std::fs::read_to_string(bench.path().join("r/summary.json")).expect("a summary");
         let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
         assert_eq!(summary["trials"][0]["longest_gap_ms"], longest.length.0 as f64 / 1e6, "{kind}");
         assert!(
@@ -185,7 +201,8 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         let pid = server.pid().expect("a process");
         let bench = Bench::new();
         bench.file("server.pid", pid.to_string());
-        // PostgreSQL is found by its sessions; others are told by a file, because several may run here.
+        // PostgreSQL is found by its sessions; others are told by a file, because several may run
+        // here.
         let pid_file = match kind {
             ServerKind::Postgres => String::new(),
             _ => format!(", pid_file = \"{}\"", bench.path().join("server.pid").display()),
@@ -200,9 +217,12 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         assert!(ended.is_done(), "{kind}: {ended}");
         let record = record(&bench);
         assert!(
-            !record.findings.iter().any(|finding| matches!(finding, Finding::RecordingIncomplete { .. })),
+            !record
+                .warnings
+                .iter()
+                .any(|warning| matches!(warning, Warning::RecordingIncomplete { .. })),
             "{kind}: {:?}",
-            record.findings
+            record.warnings
         );
         let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).expect("a file");
         assert_eq!(read("started.txt"), "started\n", "{kind}: once per trial");
@@ -211,8 +231,12 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
         let row = &report["resources"][0];
-        let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{kind}: {name}: {row}"));
-        assert!(figure("server_processors") > 0.01 && figure("server_resident_bytes") > 1e6, "{kind}: {row}");
+        let figure =
+            |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{kind}: {name}: {row}"));
+        assert!(
+            figure("server_processors") > 0.01 && figure("server_resident_bytes") > 1e6,
+            "{kind}: {row}"
+        );
         assert!(figure("user_percent") > 0.0 && figure("monitor_percent") > 0.0, "{kind}");
         let header = read("r/trials/b01-001/monitor.csv");
         let header = header.lines().next().expect("a header");
@@ -239,13 +263,13 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
             assert!(
                 flaws(&record).is_empty() && record.ledger.committed > 0,
                 "{kind}: {:?}",
-                record.findings
+                record.warnings
             );
-            let told = record.findings.iter().find_map(|finding| match finding {
-                Finding::RecordingIncomplete { what } => Some(what),
+            let told = record.warnings.iter().find_map(|warning| match warning {
+                Warning::RecordingIncomplete { what } => Some(what),
                 _ => None,
             });
-            let told = told.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
+            let told = told.unwrap_or_else(|| panic!("{kind}: {:?}", record.warnings));
             assert!(told.contains("monitor.command") && told.contains(words), "{kind}: {told}");
         }
     }
@@ -275,20 +299,22 @@ fn an_embedded_database_is_monitored_as_part_of_the_generator() {
 }
 
 #[test]
-fn a_process_that_works_beside_the_trial_is_a_finding_with_its_name() {
+fn a_process_that_works_beside_the_trial_is_a_warning_with_its_name() {
     let bench = Bench::new();
     let spec = "title = \"Beside\"\nsystem = [{ name = \"SQLite\", server = { kind = \"sqlite\" } }]\n\
                 workload = { kind = \"rush\", variant = \"in-place\" }\n\
                 load = { clients = 1, duration = \"3s\", warmup = \"0s\" }\ndesign = { blocks = 1 }\n";
     bench.file("beside.toml", spec);
-    let mut run =
-        bench.command(&["run", "beside.toml", "--quiet", "--out", "r"]).spawn().expect("dyno can be started");
+    let mut run = bench
+        .command(&["run", "beside.toml", "--quiet", "--out", "r"])
+        .spawn()
+        .expect("dyno can be started");
     // This process is not one of dyno's.
     while run.try_wait().expect("a child").is_none() {
         std::hint::black_box((0..1_000_000_u64).sum::<u64>());
     }
-    let others = record(&bench).findings.into_iter().find_map(|finding| match finding {
-        Finding::OthersBusy { share, processes } => Some((share, processes)),
+    let others = record(&bench).warnings.into_iter().find_map(|warning| match warning {
+        Warning::OtherProcessesCpu { share, processes } => Some((share, processes)),
         _ => None,
     });
     let (share, processes) = others.expect("this test was at work");

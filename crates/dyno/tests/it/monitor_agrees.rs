@@ -1,11 +1,12 @@
-//! The monitor's figures are those of independent readings over the same window: `/proc`, the server's own counters, and
-//! sysstat's programs where they are installed.
+//! The monitor's figures are those of independent readings over the same window: `/proc`, the
+//! server's own counters, and sysstat's programs where they are installed.
 //!
-//! Nothing here depends on how fast anything is. Totals only grow, and the order of readings is known: a look whose line is
-//! in the file came before what is read next, and one that is later by its own clock after what was read. So the growth between
-//! looks that lie within two readings is at most what the readings grew by, and between looks that lie around them at least as much.
-//! sysstat measures a part of the time between
-//! two readings whose length is known; outside of it no more time can have been used than passed.
+//! Nothing here depends on how fast anything is. Totals only grow, and the order of readings is
+//! known: a look whose line is in the file came before what is read next, and one that is later by
+//! its own clock after what was read. So the growth between looks that lie within two readings is
+//! at most what the readings grew by, and between looks that lie around them at least as much.
+//! sysstat measures a part of the time between two readings whose length is known; outside of it no
+//! more time can have been used than passed.
 
 use crate::program::{Bench, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
@@ -21,7 +22,8 @@ use std::time::Instant;
 const PASSWORD: &str = "DYNO_TEST_PASSWORD";
 /// Seconds that sysstat's programs measure for.
 const SECONDS: u32 = 6;
-/// A look may hold the server's answer to the question before, if it came late; an answer older than a second is left out.
+/// A look may hold the server's answer to the question before, if it came late; an answer older
+/// than a second is left out.
 const ANSWER_AGE: f64 = 1.01;
 /// Questions of the monitor in a look, which it takes off its own counts.
 const QUESTIONS: f64 = 3.0;
@@ -30,11 +32,14 @@ const ROUNDING: f64 = 0.05;
 
 /// Lines of `monitor.csv` that are whole, and the names of their columns.
 fn looks(bench: &Bench) -> (Vec<String>, Vec<Vec<f64>>) {
-    let text = std::fs::read_to_string(bench.path().join("r/trials/b01-001/monitor.csv")).unwrap_or_default();
+    let text = std::fs::read_to_string(bench.path().join("r/trials/b01-001/monitor.csv"))
+        .unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.lines();
-    let names = lines.next().map(|line| line.split(',').map(str::to_owned).collect()).unwrap_or_default();
-    let values = |line: &str| line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect();
+    let names =
+        lines.next().map(|line| line.split(',').map(str::to_owned).collect()).unwrap_or_default();
+    let values =
+        |line: &str| line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect();
     (names, lines.map(values).collect())
 }
 
@@ -51,12 +56,15 @@ fn file(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// As the manuals say where what is: proc_stat(5), proc_pid_stat(5), proc_pid_io(5), Documentation/admin-guide/iostats.rst.
+/// As the manuals say where what is: proc_stat(5), proc_pid_stat(5), proc_pid_io(5),
+/// Documentation/admin-guide/iostats.rst.
 fn totals(pid: u32, target: &Target, totals: &mut BTreeMap<String, f64>) {
     let ticks = 100.0;
     let stat = file("/proc/stat");
     let cpu = stat.lines().next().expect("a line").split_whitespace().skip(1);
-    for (mode, time) in ["user", "nice", "system", "idle", "iowait", "irq", "softirq"].iter().zip(cpu) {
+    for (mode, time) in
+        ["user", "nice", "system", "idle", "iowait", "irq", "softirq"].iter().zip(cpu)
+    {
         // Times without work may go back by a tick.
         if !["idle", "iowait"].contains(mode) {
             let time: f64 = time.parse().expect("ticks");
@@ -66,8 +74,9 @@ fn totals(pid: u32, target: &Target, totals: &mut BTreeMap<String, f64>) {
     for line in file("/proc/diskstats").lines() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let number = |i: usize| fields[i].parse::<f64>().expect("a number");
-        let mut put =
-            |what: &str, value: f64| totals.insert(format!("host.disk.{}.{what}", fields[2]), value);
+        let mut put = |what: &str, value: f64| {
+            totals.insert(format!("host.disk.{}.{what}", fields[2]), value)
+        };
         put("reads_total", number(3));
         put("read_bytes_total", number(5) * 512.0);
         put("writes_total", number(7));
@@ -75,13 +84,16 @@ fn totals(pid: u32, target: &Target, totals: &mut BTreeMap<String, f64>) {
         put("busy_seconds_total", number(12) / 1e3);
     }
     let stat = file(&format!("/proc/{pid}/stat"));
-    let fields: Vec<&str> = stat.rsplit_once(')').expect("a name in brackets").1.split_whitespace().collect();
+    let fields: Vec<&str> =
+        stat.rsplit_once(')').expect("a name in brackets").1.split_whitespace().collect();
     for (what, number) in [("user", 14), ("system", 15)] {
         let time: f64 = fields[number - 3].parse().expect("ticks");
         totals.insert(format!("server.process.cpu_{what}_seconds_total"), time / ticks);
     }
     let io = file(&format!("/proc/{pid}/io"));
-    for (key, what) in [("read_bytes: ", "read_bytes_total"), ("write_bytes: ", "written_bytes_total")] {
+    for (key, what) in
+        [("read_bytes: ", "read_bytes_total"), ("write_bytes: ", "written_bytes_total")]
+    {
         let bytes = io.lines().find_map(|line| line.strip_prefix(key)).expect("the key");
         totals.insert(format!("server.process.{what}"), bytes.parse().expect("bytes"));
     }
@@ -101,7 +113,10 @@ fn totals(pid: u32, target: &Target, totals: &mut BTreeMap<String, f64>) {
     ] {
         let row = status.0.iter().find(|row| row[0].as_deref() == Some(name));
         let value = row.and_then(|row| row[1].as_deref()).and_then(|text| text.parse().ok());
-        totals.insert(format!("server.status.{name}_total"), value.unwrap_or_else(|| panic!("{name}")));
+        totals.insert(
+            format!("server.status.{name}_total"),
+            value.unwrap_or_else(|| panic!("{name}")),
+        );
     }
 }
 
@@ -131,7 +146,8 @@ fn sysstat(program: &str, arguments: &[&str]) -> Option<Child> {
     }
 }
 
-/// The columns of the last line of a program's output that holds a word, by the words of the heading before it.
+/// The columns of the last line of a program's output that holds a word, by the words of the
+/// heading before it.
 fn columns(child: Child, word: &str) -> BTreeMap<String, f64> {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8(output.stdout).expect("text");
@@ -181,8 +197,8 @@ impl Sysstat {
         }
         if let Some(process) = self.process {
             // Of one processor, and the process may use all of them.
-            let ours =
-                ["user", "system"].map(|mode| grown(&format!("server.process.cpu_{mode}_seconds_total")));
+            let ours = ["user", "system"]
+                .map(|mode| grown(&format!("server.process.cpu_{mode}_seconds_total")));
             check("server, user", process["%usr"] / processors, ours[0], processors);
             check("server, system", process["%system"] / processors, ours[1], processors);
         }
@@ -192,7 +208,8 @@ impl Sysstat {
             for line in lines.filter(|line| !line.trim().is_empty()) {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let name = format!("host.disk.{}.busy_seconds_total", words[0]);
-                let busy: f64 = words.last().and_then(|word| word.parse().ok()).expect("a percentage");
+                let busy: f64 =
+                    words.last().and_then(|word| word.parse().ok()).expect("a percentage");
                 if known.contains_key(&name) {
                     check(words[0], busy, grown(&name), 1.0);
                 }
@@ -201,9 +218,12 @@ impl Sysstat {
     }
 }
 
-/// A run on a server that runs already, in its own process and under way; and a moment before its clients connected.
+/// A run on a server that runs already, in its own process and under way; and a moment before its
+/// clients connected.
 fn begin(bench: &Bench, target: &Target) -> (Child, Instant) {
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("managed servers listen on TCP")
+    };
     let spec = format!(
         "title = \"Agreement\"\n[[system]]\nname = \"running\"\nurl = \"mysql://{}@{host}:{port}/{}\"\n\
          password_env = \"{PASSWORD}\"\n[workload]\nkind = \"oltp_read_write\"\ntables = 1\ntable_size = 10000\n\
@@ -212,9 +232,11 @@ fn begin(bench: &Bench, target: &Target) -> (Child, Instant) {
     );
     bench.file("agreement.toml", spec);
     let mut command = bench.command(&["run", "agreement.toml", "--quiet", "--out", "r"]);
-    let command = command.env(PASSWORD, target.password.reveal()).stdout(Stdio::null()).stderr(Stdio::null());
+    let command =
+        command.env(PASSWORD, target.password.reveal()).stdout(Stdio::null()).stderr(Stdio::null());
     let run = command.spawn().expect("dyno can be started");
-    // The monitor's clock begins later than this: seconds since then are at least those of looks at the same moment.
+    // The monitor's clock begins later than this: seconds since then are at least those of looks at
+    // the same moment.
     let mut not_yet = Instant::now();
     wait_until("clients connect", || {
         let now = Instant::now();
@@ -236,12 +258,16 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
     let bench = Bench::new();
     let (mut run, not_yet) = begin(&bench, &target);
     // Seconds of the monitor's clock from which on all of a look came after a reading.
-    let after_it = |reading: &Reading| reading.ended.duration_since(not_yet).as_secs_f64() + ANSWER_AGE;
+    let after_it =
+        |reading: &Reading| reading.ended.duration_since(not_yet).as_secs_f64() + ANSWER_AGE;
     let newest = || {
         let (names, looks) = looks(&bench);
         // With the server's answer.
         let known = names.iter().position(|name| name == "server.status.Com_select_total");
-        looks.iter().rfind(|look| known.is_some_and(|i| look[i].is_finite())).map_or(0.0, |look| look[0])
+        looks
+            .iter()
+            .rfind(|look| known.is_some_and(|i| look[i].is_finite()))
+            .map_or(0.0, |look| look[0])
     };
 
     let before = Reading::take(&bench, pid, &target);
@@ -272,14 +298,25 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
         // A look that was not answered in time has no figures of the server.
         let last_before = |reading: &Reading| {
             let known = looks[..reading.looks_before].iter().map(|look| look[column]);
-            known.rev().find(|value| value.is_finite()).unwrap_or_else(|| panic!("{name}: {looks:?}"))
+            known
+                .rev()
+                .find(|value| value.is_finite())
+                .unwrap_or_else(|| panic!("{name}: {looks:?}"))
         };
         let first_after = |reading: &Reading| {
-            let known = looks.iter().filter(|look| look[0] >= after_it(reading)).map(|look| look[column]);
-            known.into_iter().find(|value| value.is_finite()).unwrap_or_else(|| panic!("{name}: {looks:?}"))
+            let known =
+                looks.iter().filter(|look| look[0] >= after_it(reading)).map(|look| look[column]);
+            known
+                .into_iter()
+                .find(|value| value.is_finite())
+                .unwrap_or_else(|| panic!("{name}: {looks:?}"))
         };
         let within = last_before(&after) - first_after(&before);
-        let own = if name == "server.status.Com_select_total" { QUESTIONS * looks.len() as f64 } else { 0.0 };
+        let own = if name == "server.status.Com_select_total" {
+            QUESTIONS * looks.len() as f64
+        } else {
+            0.0
+        };
         let around = first_after(&after) - last_before(&before) + own;
         let _ = writeln!(table, "{name}: {within} <= {} <= {around}", grown(name));
         // Sums of several reads of one file are rounded to six decimals in the file.

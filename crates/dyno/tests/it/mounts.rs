@@ -1,5 +1,5 @@
-//! Storages that are file systems of their own, mounted by their commands: killed campaigns leave none behind, and full ones are
-//! told.
+//! Storages that are file systems of their own, mounted by their commands: killed campaigns leave
+//! none behind, and full ones are told.
 
 use crate::program::{Bench, events};
 use dyno_model::audit::AuditVerdict;
@@ -19,14 +19,17 @@ impl Mounts {
         use std::os::unix::fs::PermissionsExt;
         require_server(ServerKind::Mariadb)?;
         let bench = Bench::new();
-        std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755))
+            .expect("it is ours");
         let trial = bench.path().join("trial");
         std::fs::create_dir(&trial).expect("it is new");
         let mounts = Self(bench);
         let mounted = Command::new("mount").args(["-t", "tmpfs", "dyno-test"]).arg(&trial).status();
         let may_mount = mounted.is_ok_and(|status| status.success());
         if may_mount {
-            assert!(Command::new("umount").arg(&trial).status().expect("umount is there").success());
+            assert!(
+                Command::new("umount").arg(&trial).status().expect("umount is there").success()
+            );
         }
         std::fs::remove_dir(&trial).expect("it is empty");
         may_mount.then_some(mounts)
@@ -97,7 +100,7 @@ fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount(
         .stderr(Stdio::null())
         .spawn()
         .expect("dyno can be started");
-    // In the second whole plot: one storage was cleared already, the other one is mounted.
+    // In the second restart group: one storage was cleared already, the other one is mounted.
     wait_until("three trials are finished and a storage is mounted", || {
         let mounted = mounts.mounted().len();
         assert!(mounted <= 1, "one storage at a time");
@@ -105,7 +108,9 @@ fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount(
     });
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
-    wait_until("the guard has stopped the server and run `after`", || bench.names() == ["mounted.toml", "r"]);
+    wait_until("the guard has stopped the server and run `after`", || {
+        bench.names() == ["mounted.toml", "r"]
+    });
     mounts.no_process_and_no_mount_is_left();
 
     let ended = bench.dyno(&["run", "--resume", "r"]);
@@ -124,8 +129,9 @@ fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
         return;
     };
     let bench = &mounts.0;
-    // The server does not fit into the first, its data not into the second. The redo log is small, so that both sizes are
-    // far from their limits: 16 MB are less than system tables need, 160 MB more, and the data takes about 250 MB.
+    // The server does not fit into the first, its data not into the second. The redo log is small,
+    // so that both sizes are far from their limits: 16 MB are less than system tables need, 160 MB
+    // more, and the data takes about 250 MB.
     let spec = format!(
         "title = \"Full\"\n\
          system = [{{ name = \"S\", server = {{ kind = \"mariadb\", settings = {{ innodb_log_file_size = \"8M\" }} }} }}]\n\
@@ -149,8 +155,9 @@ fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
         .collect();
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     // The server's words, or dyno's, depending on who notices first.
-    let is_told =
-        |words: &[&str]| reasons.iter().any(|reason| words.iter().any(|words| reason.contains(words)));
+    let is_told = |words: &[&str]| {
+        reasons.iter().any(|reason| words.iter().any(|words| reason.contains(words)))
+    };
     assert!(is_told(&["mb of 16 mb free"]), "{reasons:#?}");
     assert!(is_told(&["sbtest1' is full", "of 160 mb"]), "{reasons:#?}");
     assert_eq!(finished(&bench.path().join("r")).len(), 1, "{ended}");
@@ -197,13 +204,15 @@ fn a_disk_that_is_filled_on_purpose_stops_the_work_until_it_has_room_again() {
         eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
         return;
     };
-    // Both need new blocks all the time. MariaDB refuses for want of room; PostgreSQL refuses too, or ends itself and is started again when the trial is over.
+    // Both need new blocks all the time. MariaDB refuses for want of room; PostgreSQL refuses too,
+    // or ends itself and is started again when the trial is over.
     let rows = [
         (ServerKind::Mariadb, "kind = \"mariadb\", settings = { innodb_log_file_size = \"8M\" }"),
         (ServerKind::Postgres, "kind = \"postgres\", settings = { max_wal_size = \"64MB\" }"),
     ];
-    // How long a server lives on room that it had before, is the machine's matter: there is room again when nothing was written for two seconds. The window
-    // is long for the sake of slow machines, and the clients pause, since otherwise they would fill the disk by themselves.
+    // How long a server lives on room that it had before, is the machine's matter: there is room
+    // again when nothing was written for two seconds. The window is long for the sake of slow
+    // machines, and the clients pause, since otherwise they would fill the disk by themselves.
     let until_stuck = "free() { stat -f -c %f own; }; until last=$(free); sleep 2; test \"$last\" = \"$(free)\"; do :; done";
     for (kind, server) in rows {
         if require_server(kind).is_none() {
@@ -223,14 +232,20 @@ fn a_disk_that_is_filled_on_purpose_stops_the_work_until_it_has_room_again() {
         );
         bench.file("full.toml", spec);
         let ended = bench.dyno(&["run", "full.toml", "--out", &results]);
-        let record = events(&bench.path().join(&results)).into_iter().find_map(|event| match event {
-            Event::TrialFinished(record) => Some(record),
-            _ => None,
-        });
+        let record =
+            events(&bench.path().join(&results)).into_iter().find_map(|event| match event {
+                Event::TrialFinished(record) => Some(record),
+                _ => None,
+            });
         let record = record.unwrap_or_else(|| panic!("{kind}: {ended}"));
         let facts = record.facts.as_ref().expect("facts");
-        assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{kind}: {:?}", facts.faults);
-        let errors = std::fs::read_to_string(bench.path().join(&results).join("trials/b01-001/errors.csv"));
+        assert!(
+            facts.faults.iter().all(|fault| fault.failed.is_none()),
+            "{kind}: {:?}",
+            facts.faults
+        );
+        let errors =
+            std::fs::read_to_string(bench.path().join(&results).join("trials/b01-001/errors.csv"));
         let errors = errors.expect("clients met errors");
         assert!(
             errors.contains(",out-of-resources,") || errors.contains(",connection-lost,"),
@@ -245,7 +260,7 @@ fn a_disk_that_is_filled_on_purpose_stops_the_work_until_it_has_room_again() {
         let verdict = record.audit.verdict();
         let is_in_doubt = has_ended && verdict == AuditVerdict::Undecided;
         assert!(verdict == AuditVerdict::Intact || is_in_doubt, "{kind}: {:?}", record.audit);
-        assert!(!record.is_cut_short(), "{kind}: {:?}", record.findings);
+        assert!(!record.is_cut_short(), "{kind}: {:?}", record.warnings);
         std::fs::remove_file(bench.path().join("full.toml")).expect("it is there");
         std::fs::remove_dir_all(bench.path().join(&results)).expect("it is there");
         assert_eq!(bench.names(), Vec::<String>::new());
@@ -260,8 +275,10 @@ fn a_file_system_with_something_of_others_in_it_is_not_filled() {
         return;
     };
     let bench = &mounts.0;
-    let own = storage("own", 512)
-        .replace("\"$DYNO_DATA\"'\nafter", "\"$DYNO_DATA\" && touch \"$DYNO_DATA/of-others\"'\nafter");
+    let own = storage("own", 512).replace(
+        "\"$DYNO_DATA\"'\nafter",
+        "\"$DYNO_DATA\" && touch \"$DYNO_DATA/of-others\"'\nafter",
+    );
     let spec = format!(
         "title = \"Full\"\nsystem = [{{ name = \"S\", server = {{ kind = \"mariadb\" }} }}]\n\
          workload = {{ kind = \"rush\" }}\nload = {{ clients = 1, duration = \"2s\", warmup = \"0s\" }}\n\

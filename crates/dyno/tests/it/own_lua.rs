@@ -1,4 +1,5 @@
-//! Scripts of sysbench's world as workloads of a spec: on servers that dyno starts, and on databases that are there.
+//! Scripts of sysbench's world as workloads of a spec: on servers that dyno starts, and on
+//! databases that are there.
 
 use crate::program::{Bench, Ended, flaws, records};
 use crate::shop::Shop;
@@ -9,7 +10,8 @@ use dyno_model::target::Engine;
 use dyno_testkit::{require_server, wait_until};
 use std::process::Stdio;
 
-/// Makes a table with `rows` rows, reads one of them or changes it. What it needs besides is in a module.
+/// Makes a table with `rows` rows, reads one of them or changes it. What it needs besides is in a
+/// module.
 const ACCOUNTS: &str = r#"
 sysbench.cmdline.options = {
   rows = {"Rows of the table", 50},
@@ -37,7 +39,7 @@ function event()
 end
 "#;
 const KEYS: &str = "return { any = function(rows) return sysbench.rand.uniform(1, rows) end }\n";
-const LOOK: &str = r#"
+const CHECK_INTERVAL: &str = r#"
 function thread_init() connection = sysbench.sql.driver():connect() end
 function event() connection:query("SELECT count(*) FROM accounts") end
 "#;
@@ -46,7 +48,7 @@ fn bench() -> Bench {
     let bench = Bench::new();
     bench.file("accounts.lua", ACCOUNTS);
     bench.file("keys.lua", KEYS);
-    bench.file("look.lua", LOOK);
+    bench.file("look.lua", CHECK_INTERVAL);
     bench
 }
 
@@ -70,8 +72,9 @@ fn run(bench: &Bench, text: &str, results: &str) -> Ended {
 /// Events of both scripts happened, in about their shares, and the data are what they have to be.
 fn are_right(records: &[TrialRecord]) {
     for record in records {
-        let sent =
-            |name: &str| record.ledger.statements.iter().find(|it| it.name == name).map_or(0, |it| it.ok);
+        let sent = |name: &str| {
+            record.ledger.statements.iter().find(|it| it.name == name).map_or(0, |it| it.ok)
+        };
         let (updates, looks) = (sent("accounts update"), sent("look select"));
         assert_eq!(record.ledger.committed, 120);
         assert_eq!(updates + looks, 120, "{:?}", record.ledger.statements);
@@ -90,7 +93,11 @@ fn a_server_of_dyno_s_own(kind: ServerKind) {
     let workload = BOTH.replace("rows = 20", "rows = 20\nadd = 2");
     let ended = run(
         &bench,
-        &spec(&system, &workload, "[factors]\n\"workload.rand_type\" = [\"uniform\", \"pareto\"]\n"),
+        &spec(
+            &system,
+            &workload,
+            "[factors]\n\"workload.rand_type\" = [\"uniform\", \"pareto\"]\n",
+        ),
         "r",
     );
     assert!(ended.is_done(), "{ended}");
@@ -116,7 +123,8 @@ fn a_script_in_an_endless_loop_ends_its_trial_and_the_run() {
     let (bench, ended) = runs("while true do end");
     assert!(!ended.is_done(), "{ended}");
     assert!(ended.stderr.contains("a script does not come to an end"), "{ended}");
-    let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
+    let events =
+        std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
     let count = |kind: &str| events.lines().filter(|line| line.contains(kind)).count();
     // The other trial would have been measured beside threads that go on.
     assert_eq!((count("\"trial-started\""), count("\"trial-failed\"")), (1, 1), "{events}");
@@ -145,7 +153,8 @@ fn a_script_that_asks_for_the_end_of_the_program_fails_its_trial() {
     ] {
         let (bench, ended) = runs(exit);
         assert!(!ended.is_done(), "{exit}: {ended}");
-        let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
+        let events =
+            std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
         assert!(events.contains(told), "{exit}: {events}");
     }
 }
@@ -156,7 +165,8 @@ fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with
 }
 
 #[test]
-fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_postgresql() {
+fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_postgresql()
+ {
     a_server_of_dyno_s_own(ServerKind::Postgres);
 }
 
@@ -170,10 +180,13 @@ fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with
     a_server_of_dyno_s_own(ServerKind::Mariadb);
 }
 
-/// In an empty database they make their data and leave nothing; in one with tables of others they make none.
+/// In an empty database they make their data and leave nothing; in one with tables of others they
+/// make none.
 fn a_database_that_is_there(engine: Engine) {
     let Some(shop) = Shop::open(engine) else { return };
-    for (name, text) in [("accounts.lua", ACCOUNTS), ("keys.lua", KEYS), ("look.lua", LOOK)] {
+    for (name, text) in
+        [("accounts.lua", ACCOUNTS), ("keys.lua", KEYS), ("look.lua", CHECK_INTERVAL)]
+    {
         shop.bench.file(name, text);
     }
     let workload = BOTH.replace("rows = 20", "rows = 20\nadd = 2");
@@ -182,7 +195,10 @@ fn a_database_that_is_there(engine: Engine) {
     assert!(refused.code == 4 && refused.stderr.contains("it holds things"), "{refused}");
     let database = shop.target.database_name();
     let ended = shop.bench.dyno(&["run", "lua.toml", "--out", "none", "--yes-write-to", &database]);
-    assert!(ended.code == 4 && ended.stderr.contains("cannot be told from what was there"), "{ended}");
+    assert!(
+        ended.code == 4 && ended.stderr.contains("cannot be told from what was there"),
+        "{ended}"
+    );
     shop.ask("DROP TABLE things");
     let ended = run(&shop.bench, &spec(&system, &workload, ""), "own");
     assert!(ended.is_done(), "{ended}");
@@ -197,12 +213,14 @@ fn a_database_that_is_there(engine: Engine) {
     assert!(ended.is_done(), "{ended}");
     assert!(ended.stderr.contains("nobody said that"), "what is to come is told: {ended}");
     assert_eq!(shop.records("looks")[0].ledger.statements[0].name, "select");
-    let writing = spec(&existing, "script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrows = 1", "");
+    let writing =
+        spec(&existing, "script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrows = 1", "");
     let ended = run(&shop.bench, &writing, "refused");
     assert_eq!(ended.code, 6, "{ended}");
     assert!(ended.to_string().to_lowercase().contains("read"), "read-only is the reason: {ended}");
     assert_eq!(shop.ask("SELECT n FROM accounts"), "0");
-    let ended = shop.bench.dyno(&["run", "lua.toml", "--out", "written", "--yes-write-to", &database]);
+    let ended =
+        shop.bench.dyno(&["run", "lua.toml", "--out", "written", "--yes-write-to", &database]);
     assert!(ended.is_done(), "{ended}");
     assert_eq!(shop.ask("SELECT n FROM accounts"), "240", "two trials of 120 events");
 }
@@ -223,7 +241,7 @@ fn scripts_write_only_where_dyno_may_on_mariadb() {
 }
 
 #[test]
-fn what_the_audit_of_any_treatment_asks_for_is_tried_before_the_run() {
+fn what_the_audit_of_any_configuration_asks_for_is_tried_before_the_run() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     let connect = "function thread_init() c = sysbench.sql.driver():connect() end";
     shop.bench.file(
@@ -252,10 +270,12 @@ fn what_the_audit_of_any_treatment_asks_for_is_tried_before_the_run() {
 fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_to_cleanup() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     shop.ask("DROP TABLE things");
-    let made = "con = sysbench.sql.driver():connect() con:query(\"CREATE TABLE half (id INTEGER)\")";
+    let made =
+        "con = sysbench.sql.driver():connect() con:query(\"CREATE TABLE half (id INTEGER)\")";
     let look = "function event() con = con or sysbench.sql.driver():connect() con:query(\"SELECT count(*) FROM half\") end";
     shop.bench.file("whole.lua", format!("function prepare() {made} end {look}"));
-    shop.bench.file("endless.lua", format!("function prepare() {made} while true do end end {look}"));
+    shop.bench
+        .file("endless.lua", format!("function prepare() {made} while true do end end {look}"));
     let text = |script: &str| {
         format!(
             "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"{}\"\n[workload]\nkind = \"lua\"\nscript = \"{script}\"\n[load]\n\
@@ -266,8 +286,11 @@ fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_t
     shop.bench.file("endless.toml", text("endless.lua"));
     let kill = || {
         let mut command = shop.bench.command(&["run", "endless.toml", "--out", "none"]);
-        let mut run =
-            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("dyno can be started");
+        let mut run = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("dyno can be started");
         wait_until("half of the data is there", || shop.has_table("half"));
         run.kill().expect("it runs");
         run.wait().expect("it was killed");
@@ -288,14 +311,18 @@ fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_t
 fn scripts_that_share_a_prepare_have_it_run_once() {
     let bench = Bench::new();
     let query = |sql: &str| format!("sysbench.sql.driver():connect():query(\"{sql}\")");
-    let event =
-        |table: &str| format!("function event() {} end\n", query(&format!("SELECT count(*) FROM {table}")));
+    let event = |table: &str| {
+        format!("function event() {} end\n", query(&format!("SELECT count(*) FROM {table}")))
+    };
     let make = |table: &str| {
         format!("function prepare() {} end\n", query(&format!("CREATE TABLE {table} (id INTEGER)")))
     };
     bench.file("function.lua", make("shared"));
     let command = make("shared").replace("prepare()", "make()");
-    bench.file("command.lua", format!("{command}sysbench.cmdline.commands = {{ prepare = {{ make }} }}\n"));
+    bench.file(
+        "command.lua",
+        format!("{command}sysbench.cmdline.commands = {{ prepare = {{ make }} }}\n"),
+    );
     for module in ["function", "command"] {
         for (name, more) in [("one", ""), ("two", "-- the other\n")] {
             bench.file(
@@ -308,8 +335,14 @@ fn scripts_that_share_a_prepare_have_it_run_once() {
         bench.file(&format!("{name}.lua"), format!("{}{}", make(name), event(name)));
     }
     for (name, workload) in [
-        ("function", "scripts = [\"one_function.lua\", \"two_function.lua\"]\nmodules = [\"function.lua\"]"),
-        ("command", "scripts = [\"one_command.lua\", \"two_command.lua\"]\nmodules = [\"command.lua\"]"),
+        (
+            "function",
+            "scripts = [\"one_function.lua\", \"two_function.lua\"]\nmodules = [\"function.lua\"]",
+        ),
+        (
+            "command",
+            "scripts = [\"one_command.lua\", \"two_command.lua\"]\nmodules = [\"command.lua\"]",
+        ),
         ("each", "scripts = [\"a.lua\", \"b.lua\"]"),
     ] {
         let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", workload, ""), name);
@@ -348,7 +381,10 @@ fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
         assert!(ended.stderr.contains("--> lua.toml:"), "the place in the spec: {ended}");
     }
     let ended = run(&bench, &spec(system, "script = \"look.lua\"", ""), "none");
-    assert!(ended.code == 4 && ended.stderr.contains("no script has a function `prepare`"), "{ended}");
+    assert!(
+        ended.code == 4 && ended.stderr.contains("no script has a function `prepare`"),
+        "{ended}"
+    );
     bench.file("broken.lua", "function prepare() error('no room') end\nfunction event() end\n");
     let ended = run(&bench, &spec(system, "script = \"broken.lua\"", ""), "r");
     assert!(ended.to_string().contains("broken.lua:1: no room"), "{ended}");

@@ -51,7 +51,10 @@ fn one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(shop: &Shop) {
     assert_eq!(records.len(), 2, "1 and 3 clients");
     let kinds = ["read", "list 1 SELECT max(id) AS", "list 2 SELECT n FROM"];
     let [read, newest, listed] = kinds.map(|kind| answered(&records, kind));
-    assert!(read > listed && listed > 0 && newest.abs_diff(listed) <= 4, "{read} {newest} {listed}");
+    assert!(
+        read > listed && listed > 0 && newest.abs_diff(listed) <= 4,
+        "{read} {newest} {listed}"
+    );
     assert_eq!(shop.ask("SELECT sum(n), count(*) FROM things"), "0 100");
     // A table of dyno's own would be the first to be found.
     assert!(!shop.has_table("dyno_marker"), "the database is not dyno's and is not marked");
@@ -74,7 +77,8 @@ fn scripts_write_only_where_the_line_says_that_they_may(shop: &Shop) {
     assert_eq!(shop.ask("SELECT sum(n) FROM things"), commits.to_string());
 }
 
-/// What its words show is told before the run, and what a function does is known to the server alone.
+/// What its words show is told before the run, and what a function does is known to the server
+/// alone.
 fn a_statement_that_writes_in_disguise_is_refused(shop: &Shop) {
     shop.bench.file("with.sql", "WITH x AS (SELECT 1)\nDELETE FROM things;");
     let ended = shop.run(&["with.sql"], &["--out", "with"]);
@@ -101,13 +105,22 @@ fn mistakes_in_scripts_are_told_before_the_run(shop: &Shop) {
     shop.bench.file("wrong.sql", "SELECT colour FROM things;\n");
     let ended = shop.run(&["wrong.sql"], &["--out", "none"]);
     assert_eq!(ended.code, 4, "{ended}");
-    assert!(ended.stderr.contains("the script wrong") && ended.stderr.contains("colour"), "{ended}");
+    assert!(
+        ended.stderr.contains("the script wrong") && ended.stderr.contains("colour"),
+        "{ended}"
+    );
     shop.bench.file("unset.sql", "SELECT n FROM things WHERE id = :idd;\n");
     let ended = shop.run(&["unset.sql"], &["--out", "none"]);
     assert!(ended.code == 4 && ended.stderr.contains("nothing sets `:idd`"), "{ended}");
     let ended = shop.run(&["none.sql"], &["--out", "none"]);
-    assert!(ended.code == 3 && ended.stderr.contains("cannot read the script `none.sql`"), "{ended}");
-    assert!(ended.stderr.contains("relative to the folder in which dyno runs"), "there is no spec: {ended}");
+    assert!(
+        ended.code == 3 && ended.stderr.contains("cannot read the script `none.sql`"),
+        "{ended}"
+    );
+    assert!(
+        ended.stderr.contains("relative to the folder in which dyno runs"),
+        "there is no spec: {ended}"
+    );
     let ended = shop.run(&[], &["--out", "none"]);
     assert!(ended.code == 2 && ended.stderr.contains("--script FILE"), "{ended}");
     assert!(!shop.bench.path().join("none").exists(), "nothing was begun");
@@ -136,7 +149,8 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     let printed = shop.bench.dyno(&["run", secret, "--script", "read.sql", "--print-spec"]);
     assert!(printed.code == 0 && !printed.to_string().contains("hunter2"), "{printed}");
     let set = "system.shop.url=postgres://me:hunter2@h/d";
-    let printed = shop.bench.dyno(&["run", secret, "--script", "read.sql", "--set", set, "--print-spec"]);
+    let printed =
+        shop.bench.dyno(&["run", secret, "--script", "read.sql", "--set", set, "--print-spec"]);
     let is_told = printed.stdout.contains("# Laid over it by --set: system.shop.url=");
     assert!(is_told && !printed.to_string().contains("hunter2"), "{printed}");
     // What is set may have several lines, and the spec is TOML all the same.
@@ -152,7 +166,9 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     );
     let mixed = shop.run(&["read.sql", "look.lua@3"], &["--print-spec"]);
     assert!(
-        mixed.code == 2 && mixed.stderr.contains("read.sql is SQL") && mixed.stderr.contains("[[beside]]"),
+        mixed.code == 2
+            && mixed.stderr.contains("read.sql is SQL")
+            && mixed.stderr.contains("[[beside]]"),
         "{mixed}"
     );
 }
@@ -193,7 +209,8 @@ blocks = 1
 }
 
 fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) {
-    // Three added and one taken away, in one transaction; and one that fails in the middle and leaves nothing.
+    // Three added and one taken away, in one transaction; and one that fails in the middle and
+    // leaves nothing.
     let order = "\\set id random(1, 100)\nBEGIN;\nUPDATE things SET n = n + 3 WHERE id = :id;\n\
                  UPDATE things SET n = n - 1 WHERE id = :id;\nCOMMIT;\n";
     shop.bench.file("order.sql", order);
@@ -209,21 +226,34 @@ fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) 
         let options = [&["--yes-write-to", name, "--out", results], &settings[..]].concat();
         shop.run(&["order.sql@9", "fails.sql"], &options)
     };
-    let verdicts =
-        |results: &str| shop.records(results).iter().map(|record| record.audit.verdict()).collect::<Vec<_>>();
+    let verdicts = |results: &str| {
+        shop.records(results).iter().map(|record| record.audit.verdict()).collect::<Vec<_>>()
+    };
     let rules = "'sum(n) from things' = '+2 per order', 'SELECT count(*) FROM things' = 'unchanged', \
                  'sum(id) FROM things WHERE id < 0' = 'unchanged'";
     let ended = run("kept", rules);
-    assert_eq!(verdicts("kept"), [AuditVerdict::Intact; 2], "{ended}\n{:?}", shop.records("kept")[0].audit);
+    assert_eq!(
+        verdicts("kept"),
+        [AuditVerdict::Intact; 2],
+        "{ended}\n{:?}",
+        shop.records("kept")[0].audit
+    );
     let failed: u64 = shop.records("kept").iter().map(|record| record.ledger.failed).sum();
     assert!(failed > 0, "some failed, which is no reason for doubt: {ended}");
-    let ended = run("wrong", "'sum(n) from things' = '+3 per order', 'count(*) from things' = 'unchanged'");
+    let ended =
+        run("wrong", "'sum(n) from things' = '+3 per order', 'count(*) from things' = 'unchanged'");
     assert_eq!(verdicts("wrong"), [AuditVerdict::Violated; 2], "{ended}");
     let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("left wrong values at 1 and 3 clients"), "{ended}");
-    assert!(words.contains("sum(n) from things.") && !words.contains("count(*) from things."), "{ended}");
+    assert!(
+        words.contains("sum(n) from things.") && !words.contains("count(*) from things."),
+        "{ended}"
+    );
     for (rules, why) in [
-        ("'sum(n) from things' = '+1 per orders'", "no script is called `orders`; there are order, fails"),
+        (
+            "'sum(n) from things' = '+1 per orders'",
+            "no script is called `orders`; there are order, fails",
+        ),
         ("'sum(n) from nothing' = 'unchanged'", "the audit `sum(n) from nothing`: "),
         ("'0.5' = 'unchanged'", "its value 0.5 is no whole number; multiply or round it"),
     ] {
@@ -242,7 +272,10 @@ fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     };
     let ended = run(&["--out", "limits", "--limit", "throughput > 1/s"]);
     assert_eq!(ended.code, 8, "{ended}");
-    assert!(ended.stdout.contains("The limit throughput > 1/s failed in 2 of 2 configurations"), "{ended}");
+    assert!(
+        ended.stdout.contains("The limit throughput > 1/s failed in 2 of 2 configurations"),
+        "{ended}"
+    );
     let abort = "limit=[{ throughput = '> 1/s', abort = true }]";
     let ended = run(&["--out", "ended", "--set", abort, "--set", "design.blocks=3"]);
     assert_eq!((ended.code, shop.records("ended").len()), (8, 2), "{ended}");
@@ -286,10 +319,12 @@ fn each_script_has_figures_of_its_own_and_may_have_a_limit(shop: &Shop) {
             record.ledger
         );
         assert_eq!((read.failed, list.failed, taken.committed), (0, 0, 0));
-        let statement =
-            |name: &str| record.ledger.statements.iter().find(|it| it.name == name).expect("it is there");
+        let statement = |name: &str| {
+            record.ledger.statements.iter().find(|it| it.name == name).expect("it is there")
+        };
         assert_eq!(read.committed, statement("read").ok, "a transaction is one statement");
-        let counts = record.transactions.iter().map(|it| it.response.map_or(0, |response| response.count));
+        let counts =
+            record.transactions.iter().map(|it| it.response.map_or(0, |response| response.count));
         assert_eq!(counts.collect::<Vec<_>>(), [read.committed, list.committed, 0]);
     }
     for (limit, why) in [
@@ -328,16 +363,21 @@ design = { blocks = 1 }
 #[test]
 fn the_isolation_level_of_scripts_is_that_of_their_sessions() {
     let Some(shop) = Shop::open(Engine::Postgres) else { return };
-    shop.bench
-        .file("level.sql", "SELECT 1 / (current_setting('transaction_isolation') = 'serializable')::int;\n");
-    let failed = |results: &str| shop.records(results).iter().map(|record| record.ledger.failed).sum::<u64>();
+    shop.bench.file(
+        "level.sql",
+        "SELECT 1 / (current_setting('transaction_isolation') = 'serializable')::int;\n",
+    );
+    let failed = |results: &str| {
+        shop.records(results).iter().map(|record| record.ledger.failed).sum::<u64>()
+    };
     let scripts = "scripts = [\"level.sql\"]";
     let ended = counted(&shop, "set", &format!("{scripts}\nisolation = \"serializable\""), "", &[]);
     assert!(ended.is_done() && failed("set") == 0, "{ended}");
     let ended = counted(&shop, "usual", scripts, "", &[]);
     assert!(failed("usual") > 0, "PostgreSQL's own is read committed: {ended}");
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
-    let refused = shop.run(&["read.sql"], &["--out", "no", "--set", "workload.isolation='read-committed'"]);
+    let refused =
+        shop.run(&["read.sql"], &["--out", "no", "--set", "workload.isolation='read-committed'"]);
     assert!(refused.code == 4 && refused.stderr.contains("always serializable"), "{refused}");
 }
 
@@ -354,13 +394,15 @@ fn set_up(bench: &Bench, kind: &str, setup: &str, script: &str, more: &str) -> E
     bench.dyno(&["run", "setup.toml", "--out", kind])
 }
 
-/// A key that only the first of several trials could write, were they to find what the one before left.
+/// A key that only the first of several trials could write, were they to find what the one before
+/// left.
 const TAKEN_ONCE: &str = "INSERT INTO things SELECT 7, count(*) FROM things;\n";
 const SCHEMA: &str = "-- twice the first row\nCREATE TABLE things (id INTEGER PRIMARY KEY, n BIGINT);\n\
                       INSERT INTO things VALUES (1, 2);\nINSERT INTO things SELECT id + 1, n FROM things;\n";
 
 #[test]
-fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_trial_finds_them_fresh() {
+fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_trial_finds_them_fresh()
+ {
     let bench = Bench::new();
     let ended = set_up(&bench, "sqlite", SCHEMA, TAKEN_ONCE, "");
     let commits = |kind: &str| {
@@ -378,10 +420,16 @@ fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_tri
 #[test]
 fn a_setup_with_a_mistake_is_told_with_its_place() {
     let bench = Bench::new();
-    let variable =
-        set_up(&bench, "sqlite", "CREATE TABLE t (a INT);\nINSERT INTO t VALUES (:x);\n", "SELECT 1;", "");
+    let variable = set_up(
+        &bench,
+        "sqlite",
+        "CREATE TABLE t (a INT);\nINSERT INTO t VALUES (:x);\n",
+        "SELECT 1;",
+        "",
+    );
     assert!(
-        variable.code != 0 && variable.stderr.contains("the setup schema, \"INSERT INTO t VALUES (:x)"),
+        variable.code != 0
+            && variable.stderr.contains("the setup schema, \"INSERT INTO t VALUES (:x)"),
         "{variable}"
     );
     let refused = set_up(
@@ -394,8 +442,12 @@ fn a_setup_with_a_mistake_is_told_with_its_place() {
     assert!(refused.code == 6 && refused.stderr.contains("nowhere"), "{refused}");
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     shop.bench.file("schema.sql", SCHEMA);
-    let existing = shop.run(&["read.sql"], &["--set", "workload.setup=['schema.sql']", "--out", "none"]);
-    assert!(existing.code == 4 && existing.stderr.contains("for servers that dyno starts"), "{existing}");
+    let existing =
+        shop.run(&["read.sql"], &["--set", "workload.setup=['schema.sql']", "--out", "none"]);
+    assert!(
+        existing.code == 4 && existing.stderr.contains("for servers that dyno starts"),
+        "{existing}"
+    );
 }
 
 #[test]
@@ -419,8 +471,12 @@ fn a_database_is_cleaned_by_its_url_alone() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     // As a run leaves it that is killed.
     let yes = shop.target.database_name();
-    let options =
-        ClaimOptions { experiment: "killed", created_at: "", yes_write_to: Some(&yes), is_shared: true };
+    let options = ClaimOptions {
+        experiment: "killed",
+        created_at: "",
+        yes_write_to: Some(&yes),
+        is_shared: true,
+    };
     let mut claim = claim(&shop.target, &options).expect("it is named");
     claim.record_tables(&shop.target, &["rush"], &options).expect("it can be marked");
     shop.ask("CREATE TABLE rush (c1 INTEGER)");
@@ -457,8 +513,12 @@ fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     std::fs::create_dir(bench.path().join("specs")).expect("a folder");
     let ended = bench.dyno(&["init", "sqlite:new.db", "--out", "specs/new.toml"]);
     assert!(ended.is_done(), "{ended}");
-    let spec = std::fs::read_to_string(bench.path().join("specs/new.toml")).expect("it was written");
-    assert!(spec.contains(&format!("sqlite://{}", bench.path().join("new.db").display())), "{spec}");
+    let spec =
+        std::fs::read_to_string(bench.path().join("specs/new.toml")).expect("it was written");
+    assert!(
+        spec.contains(&format!("sqlite://{}", bench.path().join("new.db").display())),
+        "{spec}"
+    );
     let ended = bench.dyno(&["run", "s.toml", "--out", "r"]);
     assert!(ended.is_done() && !bench.path().join("own.db").exists(), "dyno made it: {ended}");
     bench.file("own.db", "");
@@ -467,14 +527,17 @@ fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     // As a run leaves it that is killed.
     std::fs::remove_file(bench.path().join("own.db")).expect("it was there");
     let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("own.db")));
-    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
+    let options =
+        ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
     claim_made(&target, &options).expect("it is made");
     let ended = bench.dyno(&["cleanup", "s.toml"]);
     assert!(ended.is_done() && ended.stdout.contains("dropped own.db"), "{ended}");
     assert!(!bench.path().join("own.db").exists());
     let ended = bench.dyno(&["cleanup", "http://127.0.0.1:1/shop"]);
     assert!(
-        ended.code == 2 && ended.stderr.contains("no tables") && !ended.stderr.contains("workloads http"),
+        ended.code == 2
+            && ended.stderr.contains("no tables")
+            && !ended.stderr.contains("workloads http"),
         "{ended}"
     );
 }

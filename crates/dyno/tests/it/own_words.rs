@@ -1,4 +1,5 @@
-//! SQL of the user's own: what it means is sent whatever the query mode, what the database says to it is kept, and its variables have values.
+//! SQL of the user's own: what it means is sent whatever the query mode, what the database says to
+//! it is kept, and its variables have values.
 
 use crate::program::{Ended, records};
 use crate::shop::Shop;
@@ -11,9 +12,18 @@ fn twenty(shop: &Shop, name: &str, script: &str, options: &[&str]) -> Ended {
     shop.bench.file(&format!("{name}.sql"), script);
     let database = &shop.target.database_name();
     let url = shop.url.as_str();
-    let line = ["run", url, "--script", &format!("{name}.sql"), "--out", name, "--yes-write-to", database];
-    let load =
-        ["--clients", "2", "--blocks", "1", "--set", "load.transactions=20", "--set", "load.warmup='0s'"];
+    let line =
+        ["run", url, "--script", &format!("{name}.sql"), "--out", name, "--yes-write-to", database];
+    let load = [
+        "--clients",
+        "2",
+        "--blocks",
+        "1",
+        "--set",
+        "load.transactions=20",
+        "--set",
+        "load.warmup='0s'",
+    ];
     shop.bench.dyno(&[&line[..], &load, options].concat())
 }
 
@@ -26,7 +36,8 @@ fn record(shop: &Shop, name: &str) -> TrialRecord {
 /// A script, and whether one of its statements is sent as text.
 type Case = (&'static str, &'static str, bool);
 
-/// Each of its transactions reads one row at least, so that a variable which was not replaced would be seen.
+/// Each of its transactions reads one row at least, so that a variable which was not replaced would
+/// be seen.
 const EVERYWHERE: [Case; 5] = [
     ("unset", "SELECT n FROM things WHERE id = 1 AND 'a:nothing' <> '';", false),
     ("plain", "\\set id random(1, 100)\nSELECT n FROM things WHERE id = :id;", false),
@@ -35,8 +46,11 @@ const EVERYWHERE: [Case; 5] = [
     ("position", "\\set place 2\nSELECT n, id FROM things ORDER BY :place LIMIT 1;", true),
 ];
 
-const QUOTED: Case =
-    ("quoted", "\\set id random(1, 100)\nSELECT n FROM things WHERE 'user_' || id = 'user_:id';", true);
+const QUOTED: Case = (
+    "quoted",
+    "\\set id random(1, 100)\nSELECT n FROM things WHERE 'user_' || id = 'user_:id';",
+    true,
+);
 
 const POSTGRES: [Case; 8] = [
     QUOTED,
@@ -47,20 +61,36 @@ const POSTGRES: [Case; 8] = [
         true,
     ),
     ("key", "\\set k 0\nSELECT 1 FROM things WHERE ('[1]'::jsonb -> :k)::text = '1';", true),
-    ("slice", "SELECT 1 FROM (SELECT ARRAY[1, 2], 2) AS t(a, n) WHERE a[1:n] = ARRAY[1, 2];", false),
+    (
+        "slice",
+        "SELECT 1 FROM (SELECT ARRAY[1, 2], 2) AS t(a, n) WHERE a[1:n] = ARRAY[1, 2];",
+        false,
+    ),
     (
         "local",
         "\\set m 4096\nBEGIN;\nSET LOCAL work_mem = :m;\nSELECT 1 WHERE current_setting('work_mem') = '4MB';\nCOMMIT;",
         true,
     ),
-    ("part", "\\set one 1\nSELECT count(*) FROM generate_series(1, 2) AS g_:one WHERE g_1 > 0;", true),
+    (
+        "part",
+        "\\set one 1\nSELECT count(*) FROM generate_series(1, 2) AS g_:one WHERE g_1 > 0;",
+        true,
+    ),
     // As a parameter it would be part of the name, too: `g_$1`.
     ("joined", "\\set one 1\nSELECT id AS g_:one FROM things WHERE id = 1;", true),
 ];
 
 const MYSQL: [Case; 2] = [
-    ("quoted", "\\set id random(1, 100)\nSELECT n FROM things WHERE concat('user_', id) = 'user_:id';", true),
-    ("hint", "\\set ms 9000\nSELECT /*+ MAX_EXECUTION_TIME(:ms) */ n FROM things WHERE id = 1;", true),
+    (
+        "quoted",
+        "\\set id random(1, 100)\nSELECT n FROM things WHERE concat('user_', id) = 'user_:id';",
+        true,
+    ),
+    (
+        "hint",
+        "\\set ms 9000\nSELECT /*+ MAX_EXECUTION_TIME(:ms) */ n FROM things WHERE id = 1;",
+        true,
+    ),
 ];
 
 /// Scripts mean what they mean to pgbench in its default mode, which writes values into the text.
@@ -90,8 +120,14 @@ fn in_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The database's own words to a statement that fails are in the record, on the screen and in every form of the report.
-fn what_the_database_says_is_told_everywhere(shop: &Shop, statement: &str, said: &str, state: &str) {
+/// The database's own words to a statement that fails are in the record, on the screen and in every
+/// form of the report.
+fn what_the_database_says_is_told_everywhere(
+    shop: &Shop,
+    statement: &str,
+    said: &str,
+    state: &str,
+) {
     let ended = twenty(shop, "reason", &format!("{statement};"), &["--set", "load.attempts_max=1"]);
     assert!(ended.code != 0 && in_line(&ended.stdout).contains(said), "{ended}");
     let record = record(shop, "reason");
@@ -103,7 +139,8 @@ fn what_the_database_says_is_told_everywhere(shop: &Shop, statement: &str, said:
     let mut read = 0;
     for template in ["report", "test-report"] {
         for format in ["html", "md", "csv", "json", "text"] {
-            let line = ["report", "reason", "--format", format, "--lang", "ko", "--template", template];
+            let line =
+                ["report", "reason", "--format", format, "--lang", "ko", "--template", template];
             let form = shop.bench.dyno(&[&line[..], &["--out", "forms"]].concat());
             // The form of agencies is a page or Markdown.
             let files = std::fs::read_dir(shop.bench.path().join("forms")).into_iter().flatten();
@@ -117,7 +154,10 @@ fn what_the_database_says_is_told_everywhere(shop: &Shop, statement: &str, said:
     }
     assert!(read >= 7, "each form is in a file: {read}");
     let secret = shop.password();
-    assert!(secret.is_empty() || !format!("{ended}{:?}", record.failures).contains(secret), "{ended}");
+    assert!(
+        secret.is_empty() || !format!("{ended}{:?}", record.failures).contains(secret),
+        "{ended}"
+    );
 }
 
 fn variables_have_the_values_that_the_line_or_the_spec_gives(shop: &Shop) {
@@ -125,13 +165,15 @@ fn variables_have_the_values_that_the_line_or_the_spec_gives(shop: &Shop) {
     refused(shop, "unset", script, &["nothing sets `:wanted`", "-D wanted=VALUE", "variables = {"]);
     let ended = twenty(shop, "line", script, &["-D", "wanted=7", "-D", "scale=1"]);
     assert!(ended.is_done(), "{ended}");
-    let spec = twenty(shop, "spec", script, &["--set", "workload.variables={ wanted = 7, scale = 1 }"]);
+    let spec =
+        twenty(shop, "spec", script, &["--set", "workload.variables={ wanted = 7, scale = 1 }"]);
     assert_eq!(spec.code, 0, "{spec}");
     for name in ["line", "spec"] {
         let statements = record(shop, name).ledger.statements;
         assert_eq!((statements[0].ok, statements[0].rows), (20, 20), "{name}");
     }
-    let from_printed = twenty(shop, "printed", script, &["-D", "wanted=7", "-D", "scale=1", "--print-spec"]);
+    let from_printed =
+        twenty(shop, "printed", script, &["-D", "wanted=7", "-D", "scale=1", "--print-spec"]);
     assert!(from_printed.stdout.contains("wanted = \"7\""), "{from_printed}");
     let script = "\\set id random(1, 10 * :scale)\nSELECT n FROM things WHERE id = :id;";
     refused(
@@ -166,8 +208,7 @@ fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_postgresql() 
     refused(&shop, "sliced", slice, &["`[1:n]` with 5 for `:n` becomes `[15]`", "[1 : :n]"]);
     let written = "\\set n 2\nSELECT 1 WHERE (ARRAY[1, 2, 3])[1 : :n] = ARRAY[1, 2];";
     means_what_it_says(&shop, [("written", written, false)]);
-    let pipeline =
-        "\\set id 1\n\\startpipeline\nSELECT n FROM things WHERE 'a' || id = 'a:id';\n\\endpipeline";
+    let pipeline = "\\set id 1\n\\startpipeline\nSELECT n FROM things WHERE 'a' || id = 'a:id';\n\\endpipeline";
     refused(&shop, "pipe", pipeline, &["statements of a pipeline are prepared", "'user_' || :id"]);
     let untyped = "\\set id 1\n\\startpipeline\nSELECT to_jsonb(:id);\n\\endpipeline";
     refused(&shop, "untyped", untyped, &["polymorphic", "`:id::int`"]);
@@ -175,7 +216,10 @@ fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_postgresql() 
     let literal = format!("SELECT n FROM things WHERE id = ('{}' || id)::int;", shop.password());
     let ended = twenty(&shop, "literal", &literal, &["--set", "load.attempts_max=1"]);
     let said = format!("{:?}", record(&shop, "literal").failures);
-    assert!(said.contains("invalid input syntax") && !said.contains(shop.password()), "{said}: {ended}");
+    assert!(
+        said.contains("invalid input syntax") && !said.contains(shop.password()),
+        "{said}: {ended}"
+    );
     variables_have_the_values_that_the_line_or_the_spec_gives(&shop);
     // The other extended mode, which prepares nothing beforehand.
     for (name, script, _) in [POSTGRES[1], POSTGRES[2]] {
@@ -192,7 +236,12 @@ fn on_the_family_of_mysql(kind: ServerKind) {
     shop.ask("CREATE PROCEDURE there_is(x INTEGER) SELECT n FROM things WHERE id = x");
     means_what_it_says(&shop, [("called", "\\set id 3\nCALL there_is(:id);", false)]);
     let statement = "SELECT n FROM things WHERE id = (SELECT id FROM things)";
-    what_the_database_says_is_told_everywhere(&shop, statement, "Subquery returns more than 1 row", "21000");
+    what_the_database_says_is_told_everywhere(
+        &shop,
+        statement,
+        "Subquery returns more than 1 row",
+        "21000",
+    );
     variables_have_the_values_that_the_line_or_the_spec_gives(&shop);
 }
 

@@ -1,4 +1,5 @@
-//! What the pages of the repository lead to is there, and options that they name are options of a program.
+//! What the pages of the repository lead to is there, and options that they name are options of a
+//! program.
 
 use crate::program::Bench;
 use dyno_testkit::repository::{self, files, root, text};
@@ -54,7 +55,8 @@ fn links_of_readme_guide_and_all_other_pages_lead_somewhere() {
                 wrong.push(format!("{page}: there is no {}", path.display()));
             } else if let Some(place) = place {
                 let text = text(&path.display().to_string());
-                let is_there = prose(&text).any(|line| line.starts_with('#') && anchor(line) == place);
+                let is_there =
+                    prose(&text).any(|line| line.starts_with('#') && anchor(line) == place);
                 if !is_there {
                     wrong.push(format!("{page}: {} has no heading for #{place}", path.display()));
                 }
@@ -86,8 +88,9 @@ const OTHERS: [&str; 14] = [
 /// Words of a text that are long options, without their values.
 fn options(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| c.is_whitespace() || "`(),;|'\"[]<>=:/".contains(c));
-    let words = words
-        .filter(|word| word.strip_prefix("--").is_some_and(|name| name.starts_with(char::is_alphabetic)));
+    let words = words.filter(|word| {
+        word.strip_prefix("--").is_some_and(|name| name.starts_with(char::is_alphabetic))
+    });
     words.map(|word| word.trim_end_matches(['.', '!', '?', '*', '\\']).replace('_', "-")).collect()
 }
 
@@ -118,7 +121,9 @@ fn every_option_that_readme_guide_and_other_pages_for_users_name_is_one() {
     let mut wrong = Vec::new();
     let mut count = 0;
     let folders = ["docs/decisions", "docs/reference", "examples"];
-    for page in pages().into_iter().filter(|page| !folders.iter().any(|folder| page.starts_with(folder))) {
+    for page in
+        pages().into_iter().filter(|page| !folders.iter().any(|folder| page.starts_with(folder)))
+    {
         if ["CHANGELOG.md", "ARCHITECTURE.md"].contains(&&*page) {
             continue;
         }
@@ -137,8 +142,10 @@ fn every_option_that_readme_guide_and_other_pages_for_users_name_is_one() {
 fn the_help_names_every_exit_code_and_the_reference_no_other() {
     let help = Bench::new().dyno(&["--help"]).stdout;
     let (_, told) = help.split_once("Exit codes:").expect("they stand at the end");
-    let told: BTreeSet<u8> =
-        told.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+    let told: BTreeSet<u8> = told
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect();
     assert_eq!(told, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
 }
 
@@ -150,8 +157,11 @@ fn tests_that_the_pages_name_are_there() {
     let mut wrong = Vec::new();
     let mut count = 0;
     for page in pages() {
-        for name in text(&page).split('`').skip(1).step_by(2).filter(|name| name.matches('_').count() >= 5) {
-            let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        for name in
+            text(&page).split('`').skip(1).step_by(2).filter(|name| name.matches('_').count() >= 5)
+        {
+            let is_name =
+                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
             if is_name {
                 count += 1;
                 if !sources.iter().any(|text| text.contains(&format!("fn {name}("))) {
@@ -188,7 +198,8 @@ fn each_file_of_a_results_folder_is_named_in_the_guide_and_on_its_own_page() {
     for page in ["docs/guide.md", "docs/results-folder.md"] {
         let text = text(page);
         for name in &found {
-            let is_named = text.contains(&format!("`{name}`")) || text.contains(&format!("/{name}`"));
+            let is_named =
+                text.contains(&format!("`{name}`")) || text.contains(&format!("/{name}`"));
             assert!(is_named, "{page} does not name {name}");
         }
     }

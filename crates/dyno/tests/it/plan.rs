@@ -51,9 +51,9 @@ fn a_plan_shows_systems_trials_in_order_and_time() {
       workload  rush with rows = 10
       measure   1.5 s, after 0.1 s of warm-up
       factor    workload.variant: in-place, for-update
-      design    8 treatments in 2 blocks, each in random order (seed 1): 16 trials
+      design    8 configurations in 2 blocks, each in random order (seed 1): 16 trials
 
-      trial    treatment
+      trial    configuration
       b01-001  DELETE, 2 clients, variant = for-update
       b01-002  WAL, 2 clients, variant = in-place
       b01-003  DELETE, 1 client, variant = in-place
@@ -92,9 +92,9 @@ fn a_profile_and_settings_change_the_plan() {
       workload  rush with rows = 10
       measure   100 transactions of all clients together, after 0.1 s of warm-up
       factor    workload.variant: in-place, for-update
-      design    4 treatments in 1 block, in random order (seed 7): 4 trials
+      design    4 configurations in 1 block, in random order (seed 7): 4 trials
 
-      trial    treatment
+      trial    configuration
       b01-001  B, 4 clients, variant = for-update
       b01-002  WAL, 4 clients, variant = in-place
       b01-003  WAL, 4 clients, variant = for-update
@@ -113,28 +113,45 @@ fn the_same_seed_gives_the_same_order_and_another_seed_another() {
         without_preflight(&bench.dyno(&[&["plan", "count.toml"], arguments].concat())).to_owned()
     };
     assert_eq!(plan(&["--seed", "1"]), plan(&[]));
-    assert_ne!(plan(&["--seed", "1"]).replace("seed 1", ""), plan(&["--seed", "2"]).replace("seed 2", ""));
+    assert_ne!(
+        plan(&["--seed", "1"]).replace("seed 1", ""),
+        plan(&["--seed", "2"]).replace("seed 2", "")
+    );
 }
 
 #[test]
 fn a_pilot_proposes_the_number_of_blocks() {
     let bench = Bench::new();
     bench.file("count.toml", SPEC);
-    let ended =
-        bench.dyno(&["run", "count.toml", "--profile", "short", "--blocks", "3", "--out", "pilot", "-q"]);
+    let ended = bench.dyno(&[
+        "run",
+        "count.toml",
+        "--profile",
+        "short",
+        "--blocks",
+        "3",
+        "--out",
+        "pilot",
+        "-q",
+    ]);
     assert!(ended.is_done(), "{ended}");
     bench.forget_the_machine("pilot");
     let ended = bench.dyno(&["plan", "count.toml", "--pilot", "pilot"]);
     assert!(ended.is_done(), "{ended}");
-    for words in
-        ["Pilot: within a block", "to see a difference of", "With 2 blocks this plan sees differences from"]
-    {
+    for words in [
+        "Pilot: within a block",
+        "to see a difference of",
+        "With 2 blocks this plan sees differences from",
+    ] {
         assert!(ended.stdout.contains(words), "{ended}");
     }
     let ended = bench.dyno(&["plan", "count.toml", "--pilot", "pilot", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let blocks = json["pilot"]["blocks_for"].as_array().unwrap();
-    assert!(blocks.iter().all(|row| row["blocks"].as_u64().is_none_or(|blocks| blocks >= 3)), "{blocks:?}");
+    assert!(
+        blocks.iter().all(|row| row["blocks"].as_u64().is_none_or(|blocks| blocks >= 3)),
+        "{blocks:?}"
+    );
     let ended = bench.dyno(&["plan", "count.toml", "--pilot", "nowhere"]);
     assert_eq!(ended.code, 7, "{ended}");
 }
@@ -147,7 +164,7 @@ fn a_plan_as_json_holds_every_default() {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(json["plan"]["name"], "count");
-    assert_eq!(json["plan"]["treatments"][0]["load"]["grace"], 5_000_000_000_u64);
+    assert_eq!(json["plan"]["configurations"][0]["load"]["grace"], 5_000_000_000_u64);
     assert_eq!(json["plan"]["trials"].as_array().unwrap().len(), 16);
     assert_eq!(json["estimate"]["is_rate_assumed"], false);
     assert_eq!(bench.names(), ["count.toml"]);
@@ -159,7 +176,10 @@ fn the_built_in_experiment_needs_no_server_and_less_than_a_minute() {
     assert!(ended.is_done(), "{ended}");
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let systems = json["plan"]["systems"].as_array().unwrap();
-    assert!(systems.iter().all(|system| system["source"]["managed"]["kind"] == "sqlite"), "{systems:?}");
+    assert!(
+        systems.iter().all(|system| system["source"]["managed"]["kind"] == "sqlite"),
+        "{systems:?}"
+    );
     assert!(json["estimate"]["likely_ns"].as_u64().unwrap() < 60_000_000_000);
 }
 
@@ -176,9 +196,12 @@ fn every_shipped_experiment_and_each_of_its_profiles_is_right() {
             profiles.into_iter().flat_map(toml::Table::keys).map(String::as_str).collect();
         let path = path.to_str().unwrap();
         let mut plans = vec![bench.dyno(&["plan", path])];
-        plans.extend(profiles.iter().map(|profile| bench.dyno(&["plan", path, "--profile", profile])));
+        plans.extend(
+            profiles.iter().map(|profile| bench.dyno(&["plan", path, "--profile", profile])),
+        );
         for ended in plans {
-            // Preflight may miss a server on this machine (4); the spec itself must be right (not 3).
+            // Preflight may miss a server on this machine (4); the spec itself must be right (not
+            // 3).
             assert!(ended.code == 0 || ended.code == 4, "{path}: {ended}");
             count += 1;
         }

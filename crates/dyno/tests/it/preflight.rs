@@ -13,7 +13,8 @@ fn spec(system: &str, clients: u32) -> String {
     )
 }
 
-/// Runs and plans a spec; both must refuse it with exit code 4, these words, and nothing left behind.
+/// Runs and plans a spec; both must refuse it with exit code 4, these words, and nothing left
+/// behind.
 fn assert_refused(system: &str, clients: u32, words: &[&str]) {
     let bench = Bench::new();
     bench.file("x.toml", spec(system, clients));
@@ -50,26 +51,34 @@ fn a_server_that_accepts_and_says_nothing_does_not_hold_dyno_up() {
     for scheme in ["mysql", "postgres"] {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = silent.local_addr().unwrap();
-        let system = format!("url = \"{scheme}://bench@{address}/bench\"\nconnect_timeout = \"200ms\"");
+        let system =
+            format!("url = \"{scheme}://bench@{address}/bench\"\nconnect_timeout = \"200ms\"");
         assert_refused(&system, 1, &["Target", &address.to_string()]);
     }
 }
 
 #[test]
 fn a_server_of_another_kind_is_thought_of() {
-    let server = serve(Protocol::Mysql, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
+    let server = serve(Protocol::Mysql, ([127, 0, 0, 1], 0).into(), Options::default())
+        .expect("a free port");
     let system = format!("url = \"postgres://bench@{}/bench\"", server.local_addr);
-    assert_refused(&system, 1, &["Target", "does not follow the protocol", "another kind of server"]);
+    assert_refused(
+        &system,
+        1,
+        &["Target", "does not follow the protocol", "another kind of server"],
+    );
     // PostgreSQL waits for its client to speak first, and so does MySQL's client.
-    let server =
-        serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
-    let system = format!("url = \"mysql://bench@{}/bench\"\nconnect_timeout = \"200ms\"", server.local_addr);
+    let server = serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default())
+        .expect("a free port");
+    let system =
+        format!("url = \"mysql://bench@{}/bench\"\nconnect_timeout = \"200ms\"", server.local_addr);
     assert_refused(&system, 1, &["Target", "another kind of server"]);
 }
 
 #[test]
 fn a_missing_password_variable_is_named() {
-    let system = "url = \"mysql://bench@127.0.0.1:1/bench\"\npassword_env = \"DYNO_TEST_NO_SUCH_VARIABLE\"";
+    let system =
+        "url = \"mysql://bench@127.0.0.1:1/bench\"\npassword_env = \"DYNO_TEST_NO_SUCH_VARIABLE\"";
     assert_refused(system, 1, &["Target", "DYNO_TEST_NO_SUCH_VARIABLE"]);
     let system = "url = \"mysql://bench@127.0.0.1:1/bench\"\npassword_file = \"no/such/file\"";
     assert_refused(system, 1, &["Target", "no/such/file"]);
@@ -95,8 +104,9 @@ fn a_value_out_of_a_settings_bounds_is_told_before_anything_is_started() {
         if require_server(kind).is_none() {
             continue;
         }
-        let system =
-            format!("server = {{ kind = \"{kind}\", settings = {{ innodb_flush_log_at_trx_commit = 7 }} }}");
+        let system = format!(
+            "server = {{ kind = \"{kind}\", settings = {{ innodb_flush_log_at_trx_commit = 7 }} }}"
+        );
         assert_refused(&system, 1, &["Target", "innodb_flush_log_at_trx_commit", "7 adjusted to"]);
     }
 }
@@ -140,7 +150,11 @@ fn with_open_files(bench: &Bench, limit: u32, arguments: &[&str]) -> (String, i3
     let dyno = bench.command(arguments);
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\"")]);
-    shell.arg(dyno.get_program()).args(dyno.get_args()).current_dir(bench.path()).env("TMPDIR", bench.path());
+    shell
+        .arg(dyno.get_program())
+        .args(dyno.get_args())
+        .current_dir(bench.path())
+        .env("TMPDIR", bench.path());
     let output = shell.output().expect("a shell is there");
     let text = [output.stdout, output.stderr].concat();
     (String::from_utf8_lossy(&text).into_owned(), output.status.code().unwrap_or(-1))
@@ -162,7 +176,11 @@ fn clients_are_refused_for_want_of_files_only_when_their_engine_needs_as_many() 
         }
         bench.file("x.toml", spec(&format!("server = {{ kind = \"{kind}\" }}"), clients));
         let (said, code) = with_open_files(&bench, 300, &["plan", "x.toml"]);
-        assert_eq!(said.contains("open files"), !is_possible, "{clients} clients of {kind}: {said}");
+        assert_eq!(
+            said.contains("open files"),
+            !is_possible,
+            "{clients} clients of {kind}: {said}"
+        );
         assert!(is_possible != (code == 4) || !said.contains("open files"), "{kind}: {said}");
     }
 }

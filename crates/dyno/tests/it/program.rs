@@ -1,8 +1,8 @@
 //! Runs the program in a folder of its own and says what came of it.
 
 use dyno_model::event::Event;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::record::TrialRecord;
+use dyno_model::warning::{Severity, Warning};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -43,12 +43,16 @@ impl Bench {
     /// The program, not started yet, with scratch folders within this one.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-        command.current_dir(self.path()).args(arguments).env("TMPDIR", self.path()).env_remove("NO_COLOR");
+        command
+            .current_dir(self.path())
+            .args(arguments)
+            .env("TMPDIR", self.path())
+            .env_remove("NO_COLOR");
         command
     }
 
-    /// Takes out of a results folder what its trials say of how busy this machine was: reports leave out trials that suffered
-    /// from it, and it is no matter of what is tested.
+    /// Takes out of a results folder what its trials say of how busy this machine was: reports
+    /// leave out trials that suffered from it, and it is no matter of what is tested.
     pub(crate) fn forget_the_machine(&self, results: &str) {
         let path = self.path().join(results).join("events.jsonl");
         let mut lines = String::new();
@@ -56,8 +60,11 @@ impl Bench {
             let mut event: serde_json::Value = serde_json::from_str(line).expect("events are JSON");
             forget_the_machine_in(&mut event);
             // An index that is written would make what is not there.
-            for beside in
-                event.get_mut("beside").and_then(serde_json::Value::as_array_mut).into_iter().flatten()
+            for beside in event
+                .get_mut("beside")
+                .and_then(serde_json::Value::as_array_mut)
+                .into_iter()
+                .flatten()
             {
                 forget_the_machine_in(&mut beside["record"]);
             }
@@ -75,16 +82,18 @@ impl Bench {
 
 /// Other tests run at the same time, and other guests of this machine's host do what they want.
 fn forget_the_machine_in(record: &mut serde_json::Value) {
-    if let Some(findings) = record["findings"].as_array_mut() {
-        findings.retain(|finding| {
-            !serde_json::from_value(finding.clone()).is_ok_and(|finding| is_of_the_machine(&finding))
+    if let Some(warnings) = record["warnings"].as_array_mut() {
+        warnings.retain(|warning| {
+            !serde_json::from_value(warning.clone())
+                .is_ok_and(|warning| is_of_the_machine(&warning))
         });
     }
     // Records are judged anew by what was observed.
     if let Some(facts) = record["facts"].as_object_mut() {
         facts.insert("steal".to_owned(), 0.0.into());
     }
-    if let Some(open_loop) = record.get_mut("open_loop").and_then(serde_json::Value::as_object_mut) {
+    if let Some(open_loop) = record.get_mut("open_loop").and_then(serde_json::Value::as_object_mut)
+    {
         open_loop.remove("lag");
     }
     for worker in record["generator"]["workers"].as_array_mut().into_iter().flatten() {
@@ -93,31 +102,32 @@ fn forget_the_machine_in(record: &mut serde_json::Value) {
     }
 }
 
-fn is_of_the_machine(finding: &Finding) -> bool {
-    if let Finding::Beside { doubt, .. } = finding {
-        return is_of_the_machine(doubt);
+fn is_of_the_machine(warning: &Warning) -> bool {
+    if let Warning::Beside { inner, .. } = warning {
+        return is_of_the_machine(inner);
     }
     matches!(
-        finding,
-        Finding::GeneratorBusy { .. }
-            | Finding::GeneratorLate { .. }
-            | Finding::HeldUp { .. }
-            | Finding::Steal { .. }
-            | Finding::OthersBusy { .. }
+        warning,
+        Warning::GeneratorBusy { .. }
+            | Warning::GeneratorLate { .. }
+            | Warning::HeldUp { .. }
+            | Warning::Steal { .. }
+            | Warning::OtherProcessesCpu { .. }
     )
 }
 
 /// What makes the figures of a trial useless, but for how busy this machine was.
-pub(crate) fn flaws(record: &TrialRecord) -> Vec<&Finding> {
-    let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
-    invalid.filter(|finding| !is_of_the_machine(finding)).collect()
+pub(crate) fn flaws(record: &TrialRecord) -> Vec<&Warning> {
+    let invalid = record.warnings.iter().filter(|warning| warning.severity() == Severity::Invalid);
+    invalid.filter(|warning| !is_of_the_machine(warning)).collect()
 }
 
-/// Whether all sessions of a trial have ended is asked for ten seconds, a third of a second apart in the end.
+/// Whether all sessions of a trial have ended is asked for ten seconds, a third of a second apart
+/// in the end.
 pub(crate) const SETTLING_QUESTIONS_MAX: i64 = 40;
 
-/// The most questions that the monitor and the trial's own observer asked a server during a trial, each of them a statement that the
-/// server counts.
+/// The most questions that the monitor and the trial's own observer asked a server during a trial,
+/// each of them a statement that the server counts.
 pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
     let trial = results.join("trials").join(&record.trial.id);
     let looks = |file: &str| {
@@ -128,8 +138,9 @@ pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
     let mut times: BTreeSet<String> = looks("monitor.csv");
     assert!(!times.is_empty(), "every trial is monitored");
     times.extend::<BTreeSet<String>>(looks("sessions.csv"));
-    // Two at each look, and a few when it connects, which may be after the first snapshot. While nothing commits sessions are looked
-    // at four times a second, whether that is answered in time or not.
+    // Two at each look, and a few when it connects, which may be after the first snapshot. While
+    // nothing commits sessions are looked at four times a second, whether that is answered in time
+    // or not.
     let asked = 2 * times.len() as i64 + 5;
     let is_stalled = record.longest_gap.is_some_and(|gap| gap.length.as_secs_f64() > 0.25);
     asked + if is_stalled { (10.0 * record.measured.as_secs_f64()).ceil() as i64 } else { 0 }
@@ -173,7 +184,9 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// Whether all was done that was asked for. That no trial is valid is mostly this machine's doing (another guest's load, a late generator): whoever tests what makes trials invalid looks at the records.
+    /// Whether all was done that was asked for. That no trial is valid is mostly this machine's
+    /// doing (another guest's load, a late generator): whoever tests what makes trials invalid
+    /// looks at the records.
     pub(crate) fn is_done(&self) -> bool {
         self.code == 0 || self.code == 6 && self.stderr.contains("no trial is valid")
     }

@@ -1,4 +1,5 @@
-//! Databases that nobody named: what only reads needs no word, and what writes in whatever disguise is refused before the run, or ends it.
+//! Databases that nobody named: what only reads needs no word, and what writes in whatever disguise
+//! is refused before the run, or ends it.
 
 use crate::ends::{PREFLIGHT_FAILED, RUN_INCOMPLETE};
 use crate::program::{Bench, Ended};
@@ -60,8 +61,7 @@ fn what_undoes_that_a_session_of_mysql_s_family_only_reads_is_refused_before_the
 
 const LOOSEN: &str =
     "CREATE FUNCTION loosen() RETURNS INTEGER BEGIN SET SESSION tx_read_only = 0; RETURN 1; END";
-const TOUCH: &str =
-    "CREATE FUNCTION touch() RETURNS INTEGER MODIFIES SQL DATA BEGIN UPDATE things SET n = 7; RETURN 7; END";
+const TOUCH: &str = "CREATE FUNCTION touch() RETURNS INTEGER MODIFIES SQL DATA BEGIN UPDATE things SET n = 7; RETURN 7; END";
 
 /// Behind a pooler, what makes a session read-only holds for whoever has it next.
 #[test]
@@ -172,7 +172,8 @@ fn workloads_of_dyno_s_own_that_only_read_need_no_word() {
         };
         let url = match &target.endpoint {
             Endpoint::Tcp { host, port } => {
-                let (engine, user, password) = (target.engine, &target.user, target.password.reveal());
+                let (engine, user, password) =
+                    (target.engine, &target.user, target.password.reveal());
                 format!("{engine}://{user}:{password}@{host}:{port}/{}", target.database)
             }
             other => format!("sqlite:{other}"),

@@ -71,7 +71,10 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
     wait_until("the guard has removed the server", || bench.names() == ["killed.toml", "r"]);
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert!(ended.is_done(), "{ended}");
-    assert!(ended.stderr.contains(&format!("{} of {trials} trials are measured", before.len())), "{ended}");
+    assert!(
+        ended.stderr.contains(&format!("{} of {trials} trials are measured", before.len())),
+        "{ended}"
+    );
     every_trial_once(&bench.path().join("r"), trials);
     assert!(before.keys().all(|id| !ended.stderr.contains(&format!("{id}  "))), "{ended}");
     assert_eq!(bench.names(), ["killed.toml", "r"]);
@@ -101,7 +104,8 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
         .expect("dyno can be started");
     let folder = bench.path().join("r");
     wait_until("a trial is being measured", || {
-        std::fs::read_to_string(folder.join("events.jsonl")).is_ok_and(|text| text.contains(r#""phase""#))
+        std::fs::read_to_string(folder.join("events.jsonl"))
+            .is_ok_and(|text| text.contains(r#""phase""#))
     });
     // It must not end before it is asked for.
     signal("-STOP", child.id());
@@ -113,17 +117,24 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
 
-    let other = bench.dyno(&["run", "killed.toml", "--resume", "r", "--set", "load.duration=500ms"]);
+    let other =
+        bench.dyno(&["run", "killed.toml", "--resume", "r", "--set", "load.duration=500ms"]);
     assert_eq!(other.code, 3, "{other}");
     assert!(
-        other.stderr.contains("treatments[0].load.stop.duration was 400000000 and is 500000000"),
+        other
+            .stderr
+            .contains("configurations[0].load.stop.duration was 400000000 and is 500000000"),
         "{other}"
     );
     // What is laid over a spec is not laid over the built-in one in its place.
     let other = bench.dyno(&["run", "--resume", "r", "--set", "load.duration=500ms"]);
-    assert!(other.code == 2 && other.stderr.contains("r is not of the built-in experiment"), "{other}");
+    assert!(
+        other.code == 2 && other.stderr.contains("r is not of the built-in experiment"),
+        "{other}"
+    );
 
-    let mut events = std::fs::File::options().append(true).open(folder.join("events.jsonl")).unwrap();
+    let mut events =
+        std::fs::File::options().append(true).open(folder.join("events.jsonl")).unwrap();
     events.write_all(br#"{"at":"2026-11-21T10:00:00.000Z","event":"trial-fin"#).unwrap();
     drop(events);
     let ended = bench.dyno(&["run", "killed.toml", "--resume", "r"]);
@@ -164,7 +175,7 @@ fn a_trial_that_was_interrupted_is_measured_again() {
 }
 
 #[test]
-fn a_trial_whose_guard_died_makes_the_run_incomplete_and_is_measured_again() {
+fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again() {
     let bench = Bench::new();
     bench.file("killed.toml", SQLITE.replace("400ms", "6s"));
     let child = bench
@@ -178,9 +189,9 @@ fn a_trial_whose_guard_died_makes_the_run_incomplete_and_is_measured_again() {
         let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
         text.contains(r#""phase":"measure""#)
     });
-    let guards = Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap();
-    let guards = String::from_utf8(guards.stdout).unwrap();
-    signal("-9", guards.trim().parse().expect("dyno has one child, the guard"));
+    let supervisors = Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap();
+    let supervisors = String::from_utf8(supervisors.stdout).unwrap();
+    signal("-9", supervisors.trim().parse().expect("dyno has one child, the guard"));
     let ended = Ended::from(child.wait_with_output().expect("it ends"));
     assert_eq!(ended.code, 6, "{ended}");
     assert!(ended.stderr.contains("ended before their time: b01-00"), "{ended}");
@@ -193,7 +204,8 @@ fn a_trial_whose_guard_died_makes_the_run_incomplete_and_is_measured_again() {
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(json["completeness"]["is_complete"], true, "{report}");
-    let aside = std::fs::read_dir(folder.join("set-aside")).expect("what the first attempt left is kept");
+    let aside =
+        std::fs::read_dir(folder.join("set-aside")).expect("what the first attempt left is kept");
     assert_eq!(aside.count(), 1);
 }
 
@@ -229,10 +241,12 @@ fn a_trial_draws_alone_and_resumed_what_it_draws_in_the_whole_run_and_no_other_t
     assert!(whole.is_done(), "{whole}");
     let alone = bench.dyno(&["run", "open.toml", "--trial", "b02-002", "--out", "alone"]);
     assert!(alone.is_done(), "{alone}");
-    // Arrivals come from the same seed as keys, and unlike these do not depend on how fast the machine is.
+    // Arrivals come from the same seed as keys, and unlike these do not depend on how fast the
+    // machine is.
     let arrived = |folder: &str| -> BTreeMap<String, u64> {
         let records = records(&bench.path().join(folder));
-        let arrived = |record: &TrialRecord| record.open_loop.map(|OpenLoop { arrived, .. }| arrived);
+        let arrived =
+            |record: &TrialRecord| record.open_loop.map(|OpenLoop { arrived, .. }| arrived);
         records
             .into_iter()
             .map(|record| (record.trial.id.clone(), arrived(&record).expect("an open loop")))
@@ -258,7 +272,10 @@ fn a_run_ends_after_the_block_that_spends_its_budget_and_so_it_does_when_it_is_g
     assert!(ended.is_done(), "{ended}");
     let folder = bench.path().join("r");
     every_trial_once(&folder, 2);
-    assert!(ended.stdout.contains("after 1 of at most 3 blocks, because the budget was spent"), "{ended}");
+    assert!(
+        ended.stdout.contains("after 1 of at most 3 blocks, because the budget was spent"),
+        "{ended}"
+    );
     let again = bench.dyno(&["run", "auto.toml", "--resume", "r"]);
     assert!(again.is_done(), "nothing is left to do: {again}");
     every_trial_once(&folder, 2);

@@ -37,7 +37,10 @@ fn a_run_leaves_results_and_a_report_and_nothing_else() {
     bench.file("short.toml", SHORT);
     let ended = bench.dyno(&["run", "short.toml", "--out", "first"]);
     assert!(ended.is_done(), "{ended}");
-    assert!(ended.stdout.contains("A short run") && ended.stdout.contains("first/report.html"), "{ended}");
+    assert!(
+        ended.stdout.contains("A short run") && ended.stdout.contains("first/report.html"),
+        "{ended}"
+    );
     for trial in ["b01-001", "b01-002", "b02-001", "b02-002"] {
         assert!(ended.stderr.contains(&format!("{trial}  SQLite, ")), "{ended}");
     }
@@ -49,7 +52,8 @@ fn a_run_leaves_results_and_a_report_and_nothing_else() {
     bench.forget_the_machine("first");
     let charts = bench.dyno(&["report", "first", "--format", "svg,text", "--out", "charts"]);
     assert_eq!(charts.code, 0, "{charts}");
-    let throughput = std::fs::read_to_string(bench.path().join("charts/chart-throughput.svg")).unwrap();
+    let throughput =
+        std::fs::read_to_string(bench.path().join("charts/chart-throughput.svg")).unwrap();
     assert!(throughput.starts_with("<svg ") && throughput.contains("SQLite"), "{throughput}");
     assert!(
         charts.stdout.contains("chart-throughput.svg") && charts.stdout.contains("report.txt"),
@@ -109,7 +113,8 @@ fn runs_of_one_thing_are_reported_together_and_others_are_refused() {
             assert_eq!(bench.dyno(&[&options[..], &["prepare"]].concat()).code, 0);
         }
         let threads = format!("--threads={clients}");
-        let ended = bench.dyno(&[&options[..], &[&threads, "--events=200", "--time=0", "run"]].concat());
+        let ended =
+            bench.dyno(&[&options[..], &[&threads, "--events=200", "--time=0", "run"]].concat());
         assert!(ended.is_done(), "{ended}");
     }
     let report = bench.dyno(&["report", "runs", "--format", "text"]);
@@ -122,7 +127,9 @@ fn runs_of_one_thing_are_reported_together_and_others_are_refused() {
     let page = bench.dyno(&["report", "runs", "--out", "page", "--title", "How it scales"]);
     assert!(page.code == 0 && page.stdout.contains("page/report.html"), "{page}");
     let text = std::fs::read_to_string(bench.path().join("page/report.html")).unwrap();
-    assert!(text.contains("<title>How it scales</title>") && text.contains("<h1>How it scales</h1>"));
+    assert!(
+        text.contains("<title>How it scales</title>") && text.contains("<h1>How it scales</h1>")
+    );
     bench.file("short.toml", SHORT);
     assert!(bench.dyno(&["run", "short.toml", "--out", "other"]).is_done());
     let refused = bench.dyno(&["report", "runs", "other", "--format", "text"]);
@@ -181,7 +188,10 @@ fn a_folder_that_is_no_results_folder_is_told_so() {
     let rows = [(".", "is no results folder"), ("missing", "missing")];
     for (folder, words) in rows {
         let ended = bench.dyno(&["report", folder]);
-        assert!(ended.code == 7 && ended.stderr.contains(words) && ended.stdout.is_empty(), "{ended}");
+        assert!(
+            ended.code == 7 && ended.stderr.contains(words) && ended.stdout.is_empty(),
+            "{ended}"
+        );
     }
     assert_eq!(bench.names(), [""; 0]);
 }
@@ -228,7 +238,8 @@ fn the_first_ctrl_c_or_termination_ends_a_run_cleanly_with_a_report() {
         let (child, lines) = endless(&bench, &spec);
         // `timeout` signals its child and then the child's group: one request that comes twice.
         let id = child.id().to_string();
-        let status = Command::new("kill").args([signal, &id, &id]).status().expect("kill can be run");
+        let status =
+            Command::new("kill").args([signal, &id, &id]).status().expect("kill can be run");
         assert!(status.success());
         lines.for_each(drop); // a full pipe would hold dyno up
         let ended = Ended::from(child.wait_with_output().unwrap());
@@ -247,7 +258,8 @@ fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
              load = {{ clients = 2, transactions = 40, attempts_max = 2 }}\ndesign = {{ blocks = 3 }}\n"
         )
     };
-    let stuck = "{ name = \"stuck\", url = \"null:commit.fail=deadlock:1,update.fail=deadlock:1\" }";
+    let stuck =
+        "{ name = \"stuck\", url = \"null:commit.fail=deadlock:1,update.fail=deadlock:1\" }";
     let bench = Bench::new();
     bench.file("alone.toml", spec(stuck));
     for (lang, words) in [
@@ -258,17 +270,23 @@ fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
         let ended = bench.dyno(&["run", "alone.toml", "--out", lang, "--lang", lang]);
         assert!(ended.code == 6 && ended.stderr.contains(words), "{ended}");
     }
-    bench
-        .file("beside.toml", spec(&format!("{{ name = \"fine\", url = \"null:latency_us=200\" }}, {stuck}")));
+    bench.file(
+        "beside.toml",
+        spec(&format!("{{ name = \"fine\", url = \"null:latency_us=200\" }}, {stuck}")),
+    );
     let ended = bench.dyno(&["run", "beside.toml", "--out", "beside", "-q"]);
     assert!(ended.is_done(), "{ended}");
     let report = json(&bench.dyno(&["report", "beside", "--format", "json"]));
     let comparisons = report["comparisons"].as_array().expect("a list");
     let verdicts: Vec<&str> = comparisons.iter().filter_map(|it| it["verdict"].as_str()).collect();
-    assert!(!verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == "invalid"), "{report}");
+    assert!(
+        !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == "invalid"),
+        "{report}"
+    );
     let text = bench.dyno(&["report", "beside", "--format", "text"]).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let sentence = "stuck did not work in 3 of 3 trials at 2 clients: too many transactions failed.";
+    let sentence =
+        "stuck did not work in 3 of 3 trials at 2 clients: too many transactions failed.";
     assert!(text.contains(sentence), "{text}");
     assert!(!text.contains("No acknowledged update was lost"), "nothing was acknowledged: {text}");
 }
@@ -287,8 +305,15 @@ fn what_keeps_no_data_is_not_said_to_have_damaged_them() {
         let ended = bench.dyno(&["run", "null.toml", "--out", "r"]);
         let records = records(&bench.path().join("r"));
         let [record] = &records[..] else { panic!("{ended}") };
-        assert_eq!((record.ledger.committed, record.audit.checks.as_slice()), (2_000, &[][..]), "{ended}");
+        assert_eq!(
+            (record.ledger.committed, record.audit.checks.as_slice()),
+            (2_000, &[][..]),
+            "{ended}"
+        );
         let told = format!("{}{}", ended.stdout, ended.stderr);
-        assert!(!told.contains("LOST") && !told.contains("DAMAGED") && !told.contains("intact"), "{ended}");
+        assert!(
+            !told.contains("LOST") && !told.contains("DAMAGED") && !told.contains("intact"),
+            "{ended}"
+        );
     }
 }

@@ -22,15 +22,18 @@ fn seen_while_connecting(bench: &Bench, name: Option<&str>, arguments: &[&str]) 
     if let Some(name) = name {
         command.arg0(name);
     }
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("dyno can be started");
-    // It speaks first or waits for the server to do so; either way it has looked at its arguments long before.
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("dyno can be started");
+    // It speaks first or waits for the server to do so; either way it has looked at its arguments
+    // long before.
     let mut connection = None;
     wait_until("dyno has connected", || {
         assert_eq!(child.try_wait().expect("it is ours"), None, "{arguments:?}");
         connection = silent.accept().ok();
         connection.is_some()
     });
-    let of_process = |what: &str| fs::read(format!("/proc/{}/{what}", child.id())).expect("it lives");
+    let of_process =
+        |what: &str| fs::read(format!("/proc/{}/{what}", child.id())).expect("it lives");
     let shown = [of_process("cmdline"), of_process("environ")].concat();
     drop(connection);
     child.kill().expect("it lives");
@@ -54,7 +57,10 @@ fn a_list_of_processes_shows_no_password_of_the_command_line() {
     let rows: [(Option<&str>, &[&str]); 7] = [
         (None, &["run", "postgres://u:PW@127.0.0.1:PORT/d", "--script", "a.sql"]),
         (None, &["init", "mysql://u:PW@127.0.0.1:PORT/d"]),
-        (None, &["run", "host=127.0.0.1 port=PORT user=u password=PW dbname=d", "--script", "a.sql"]),
+        (
+            None,
+            &["run", "host=127.0.0.1 port=PORT user=u password=PW dbname=d", "--script", "a.sql"],
+        ),
         (None, &["run", "x.toml", "--set", "system.A.url=mysql://u:PW@127.0.0.1:PORT/d"]),
         (None, &["pgbench", "-n", "host=127.0.0.1 port=PORT user=u password=PW dbname=d"]),
         (Some("pgbench"), &["-n", "postgres://u:PW@127.0.0.1:PORT/d"]),
@@ -219,9 +225,9 @@ fn no_free_text_of_a_spec_brings_a_password_into_results() {
     outside(&bench.dyno(&["run", "secret.toml", "--print-spec"]));
     let reports = files_with(&bench.path().join("r"), "unter2");
     assert!(
-        reports
-            .iter()
-            .all(|file| file.ends_with(".jsonl") || file.ends_with(".toml") || file.ends_with("plan.json")),
+        reports.iter().all(|file| file.ends_with(".jsonl")
+            || file.ends_with(".toml")
+            || file.ends_with("plan.json")),
         "{reports:?}"
     );
 }

@@ -1,5 +1,5 @@
-//! Whole runs on real servers: lost updates, counts against the servers' own counters, tables shared with sysbench, servers that
-//! die, databases that are not dyno's.
+//! Whole runs on real servers: lost updates, counts against the servers' own counters, tables
+//! shared with sysbench, servers that die, databases that are not dyno's.
 
 use crate::program::{Bench, Ended, SETTLING_QUESTIONS_MAX, flaws, questions_max, records, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
@@ -18,7 +18,9 @@ const PASSWORD: &str = "DYNO_TEST_PASSWORD";
 
 /// A `[[system]]` table for a server that runs.
 fn system(target: &Target) -> String {
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("managed servers listen on TCP")
+    };
     let Target { engine, user, database, .. } = target;
     format!(
         "[[system]]\nname = \"running\"\nurl = \"{engine}://{user}@{host}:{port}/{database}\"\npassword_env = \"{PASSWORD}\"\n"
@@ -60,10 +62,14 @@ fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not(
     let records = records(&bench.path().join("r"));
     assert_eq!(records.len(), 3 * 4 * 2);
     for record in records {
-        let treatment = &plan["treatments"][record.trial.treatment];
-        let (variant, clients) =
-            (treatment["levels"][0].as_str().unwrap(), treatment["clients"].as_u64().unwrap());
-        let [check @ AuditCheck::LostUpdates { committed, witnessed, .. }] = &record.audit.checks[..] else {
+        let configuration = &plan["configurations"][record.trial.configuration];
+        let (variant, clients) = (
+            configuration["levels"][0].as_str().unwrap(),
+            configuration["clients"].as_u64().unwrap(),
+        );
+        let [check @ AuditCheck::LostUpdates { committed, witnessed, .. }] =
+            &record.audit.checks[..]
+        else {
             panic!("unexpected audit {:?}", record.audit);
         };
         let balance = check.balance().expect("it was run");
@@ -80,13 +86,17 @@ fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not(
             "{variant} with {clients} clients committed {committed}"
         );
         if variant == "read-modify-write" && clients > 1 {
-            assert!(lost > 0 && *witnessed > 0, "{clients} clients lost nothing on {}", treatment["system"]);
+            assert!(
+                lost > 0 && *witnessed > 0,
+                "{clients} clients lost nothing on {}",
+                configuration["system"]
+            );
         } else {
             assert_eq!(
                 (lost, *witnessed),
                 (0, 0),
                 "{variant} with {clients} clients on {}",
-                treatment["system"]
+                configuration["system"]
             );
         }
     }
@@ -102,7 +112,8 @@ fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not(
 fn statement_counts_agree_with_the_servers_own_counters() {
     for kind in SERVERS {
         // PostgreSQL counts the statistics that its vacuum gathers as inserted rows.
-        let settings: &[_] = if kind == ServerKind::Postgres { &[("autovacuum", "off")] } else { &[] };
+        let settings: &[_] =
+            if kind == ServerKind::Postgres { &[("autovacuum", "off")] } else { &[] };
         let Some(server) = running_server(kind, settings) else { return };
         let bench = Bench::new();
         let spec = format!(
@@ -116,7 +127,11 @@ fn statement_counts_agree_with_the_servers_own_counters() {
         let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
         assert_eq!(record.ledger.check(), Vec::<String>::new());
         let ok = |kinds: &[&str]| -> i64 {
-            let counts = record.ledger.statements.iter().filter(|count| kinds.contains(&count.name.as_str()));
+            let counts = record
+                .ledger
+                .statements
+                .iter()
+                .filter(|count| kinds.contains(&count.name.as_str()));
             counts.map(|count| i64::try_from(count.ok).unwrap()).sum()
         };
         let theirs = |name: &str| record.server_counters.get(name).copied().unwrap_or(0);
@@ -125,19 +140,25 @@ fn statement_counts_agree_with_the_servers_own_counters() {
             let difference = theirs("xact_commit") - ok(&["commit"]);
             let own = SETTLING_QUESTIONS_MAX + 2 * questions_max(&bench.path().join("r"), record);
             assert!((0..=own).contains(&difference), "xact_commit differs by {difference}");
-            // A delete that waited for another client's delete and insert of the same row finds nothing, and its own insert fails:
-            // its row was in the table before the index refused it, so the server has counted it.
+            // A delete that waited for another client's delete and insert of the same row finds
+            // nothing, and its own insert fails: its row was in the table before the index refused
+            // it, so the server has counted it.
             let failed: u64 = record.ledger.statements.iter().map(|count| count.failed).sum();
             let refused = theirs("tup_inserted") - ok(&["insert"]);
-            assert!((0..=i64::try_from(failed).unwrap()).contains(&refused), "tup_inserted: {refused}");
+            assert!(
+                (0..=i64::try_from(failed).unwrap()).contains(&refused),
+                "tup_inserted: {refused}"
+            );
             let found_nothing = ok(&["delete"]) - theirs("tup_deleted");
             assert!(
                 (0..=i64::try_from(failed).unwrap()).contains(&found_nothing),
                 "tup_deleted: {found_nothing}"
             );
         } else {
-            // A deadlock's victim is counted by neither side as committed, and its repetition by both.
-            let selects = ["point-select", "simple-range", "sum-range", "order-range", "distinct-range"];
+            // A deadlock's victim is counted by neither side as committed, and its repetition by
+            // both.
+            let selects =
+                ["point-select", "simple-range", "sum-range", "order-range", "distinct-range"];
             for (counter, kinds) in [
                 ("Com_select", &selects[..]),
                 ("Com_update", &["index-update", "non-index-update"]),
@@ -148,7 +169,8 @@ fn statement_counts_agree_with_the_servers_own_counters() {
             ] {
                 let failed: u64 = record.ledger.statements.iter().map(|count| count.failed).sum();
                 let difference = theirs(counter) - ok(kinds);
-                // Statements that failed count on the server and not here; so do the monitor's questions.
+                // Statements that failed count on the server and not here; so do the monitor's
+                // questions.
                 let questions = questions_max(&bench.path().join("r"), record);
                 let others = if counter == "Com_select" { questions } else { 0 };
                 assert!(
@@ -195,12 +217,19 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
         let bench = Bench::new();
         let workload = "[workload]\nkind = \"oltp_read_write\"\ntables = 2\ntable_size = 1000\n\
                         [load]\nclients = 2\ntransactions = 50\n[design]\nblocks = 1\n";
-        let existing = format!("title = \"Theirs\"\n{}data = \"existing\"\n{workload}", system(&target));
+        let existing =
+            format!("title = \"Theirs\"\n{}data = \"existing\"\n{workload}", system(&target));
         bench.file("theirs.toml", existing);
         let refused = run(&bench, &server, &["run", "theirs.toml", "--out", "refused"]);
         assert_eq!(refused.code, 4, "{refused}");
-        assert!(refused.stderr.contains("sbtest1") && refused.stderr.contains("--yes-write-to"), "{refused}");
-        assert!(!bench.path().join("refused").exists(), "nothing is written for a run that cannot be");
+        assert!(
+            refused.stderr.contains("sbtest1") && refused.stderr.contains("--yes-write-to"),
+            "{refused}"
+        );
+        assert!(
+            !bench.path().join("refused").exists(),
+            "nothing is written for a run that cannot be"
+        );
         let ended = run(
             &bench,
             &server,
@@ -210,7 +239,11 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
         let [record] = &records(&bench.path().join("theirs"))[..] else { panic!("one trial") };
         assert_eq!(record.ledger.committed, 50);
         assert!(
-            record.audit.checks.iter().all(|check| matches!(check, AuditCheck::RowCount { found: 1000, .. }))
+            record
+                .audit
+                .checks
+                .iter()
+                .all(|check| matches!(check, AuditCheck::RowCount { found: 1000, .. }))
         );
         sysbench(&["cleanup"]);
 
@@ -227,13 +260,15 @@ fn load_by_dyno(target: &Target) {
     use dyno_engine::workload::{Native, Setting, catalog};
     struct Silent;
     impl dyno_model::event::Listener for Silent {}
-    let description = catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("built in");
+    let description =
+        catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("built in");
     let mut options = description.defaults();
     for (name, value) in [("tables", 2), ("table_size", 1000)] {
         options.0.insert(name.to_owned(), dyno_model::catalog::OptionValue::Integer(value));
     }
     let plan = dyno_model::plan::WorkloadPlan::new("oltp_read_write", options);
-    let native = Native::build(&plan, Setting { engine: target.engine, clients: 1, seed: 1 }).expect("fits");
+    let native =
+        Native::build(&plan, Setting { engine: target.engine, clients: 1, seed: 1 }).expect("fits");
     let interrupts = std::sync::atomic::AtomicUsize::new(0);
     let loading = Loading { trial: "load", target, data: native.data(), interrupts: &interrupts };
     let rows = load(&loading, &mut Silent);
@@ -278,7 +313,8 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
         other => panic!("expected two trials, found {}", other.len()),
     }
     assert_eq!(status.code(), Some(6), "a trial is to be measured again");
-    let left = Command::new("pgrep").args(["-f", &bench.path().display().to_string()]).output().unwrap();
+    let left =
+        Command::new("pgrep").args(["-f", &bench.path().display().to_string()]).output().unwrap();
     assert_eq!(String::from_utf8(left.stdout).unwrap(), "", "no process is left");
     assert_eq!(bench.names(), ["dying.toml", "r"]);
 }
@@ -296,16 +332,25 @@ fn a_database_that_is_not_ours_is_not_written_to() {
         bench.file("not-ours.toml", spec);
         let ended = run(&bench, &server, &["run", "not-ours.toml"]);
         assert_eq!(ended.code, 4, "{ended}");
-        assert!(ended.stderr.contains("customers") && ended.stderr.contains("--yes-write-to"), "{ended}");
+        assert!(
+            ended.stderr.contains("customers") && ended.stderr.contains("--yes-write-to"),
+            "{ended}"
+        );
         assert_eq!(bench.names(), ["not-ours.toml"]);
         let wrong = Bench::new();
-        wrong.file("wrong.toml", std::fs::read_to_string(bench.path().join("not-ours.toml")).unwrap());
+        wrong.file(
+            "wrong.toml",
+            std::fs::read_to_string(bench.path().join("not-ours.toml")).unwrap(),
+        );
         let mut command = wrong.command(&["run", "wrong.toml"]);
         command.env(PASSWORD, "certainly-wrong-8472");
         let refused = Ended::from(command.output().unwrap());
         assert_eq!(refused.code, 4, "{refused}");
         assert!(refused.stderr.contains("authentication"), "{refused}");
-        assert!(!refused.stderr.contains("certainly-wrong-8472"), "a password was shown: {refused}");
+        assert!(
+            !refused.stderr.contains("certainly-wrong-8472"),
+            "a password was shown: {refused}"
+        );
     }
 }
 
@@ -329,19 +374,26 @@ fn what_a_killed_run_left_is_cleaned_up_and_passwords_come_from_the_clients_own_
     for kind in SERVERS {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
-        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+        let Endpoint::Tcp { host, port } = &target.endpoint else {
+            panic!("managed servers listen on TCP")
+        };
         let bench = Bench::new();
         let load = "[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"10m\"\nwarmup = \"0s\"\n[design]\nblocks = 1\n";
-        let system =
-            system(&target).replace(&format!("password_env = \"{PASSWORD}\""), "password_client = true");
+        let system = system(&target)
+            .replace(&format!("password_env = \"{PASSWORD}\""), "password_client = true");
         bench.file("left.toml", format!("title = \"Left\"\n{system}{load}"));
         let (name, entry) = match kind {
-            ServerKind::Postgres => {
-                (".pgpass", format!("{host}:{port}:*:{}:{}\n", target.user, target.password.reveal()))
-            }
+            ServerKind::Postgres => (
+                ".pgpass",
+                format!("{host}:{port}:*:{}:{}\n", target.user, target.password.reveal()),
+            ),
             _ => (
                 ".my.cnf",
-                format!("[client]\nuser = {}\npassword = {}\n", target.user, target.password.reveal()),
+                format!(
+                    "[client]\nuser = {}\npassword = {}\n",
+                    target.user,
+                    target.password.reveal()
+                ),
             ),
         };
         let file = bench.file(name, entry);
@@ -351,21 +403,27 @@ fn what_a_killed_run_left_is_cleaned_up_and_passwords_come_from_the_clients_own_
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             command
         };
-        let refused = Ended::from(dyno(&["plan", "left.toml"]).output().expect("dyno can be started"));
+        let refused =
+            Ended::from(dyno(&["plan", "left.toml"]).output().expect("dyno can be started"));
         assert!(
             refused.code == 4 && refused.stdout.contains("chmod 600"),
             "{kind}: others may read it: {refused}"
         );
-        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("ours");
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .expect("ours");
 
-        let mut run = dyno(&["run", "left.toml", "--out", "r"]).spawn().expect("dyno can be started");
+        let mut run =
+            dyno(&["run", "left.toml", "--out", "r"]).spawn().expect("dyno can be started");
         wait_until("the trial is measured", || {
             std::fs::read_to_string(bench.path().join("r/events.jsonl"))
                 .is_ok_and(|text| text.contains(r#""phase":"measure""#))
         });
         run.kill().expect("it runs");
         run.wait().expect("it was killed");
-        assert!(!dyno_testkit::folder_holds(&bench.path().join("r"), target.password.reveal()), "{kind}");
+        assert!(
+            !dyno_testkit::folder_holds(&bench.path().join("r"), target.password.reveal()),
+            "{kind}"
+        );
         let of_database = match kind {
             ServerKind::Postgres => "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'",
             _ => "SELECT count(*) FROM information_schema.tables WHERE table_schema = database()",
@@ -373,7 +431,8 @@ fn what_a_killed_run_left_is_cleaned_up_and_passwords_come_from_the_clients_own_
         let tables = || query(&server, of_database).first().map(str::to_owned);
         assert_ne!(tables().as_deref(), Some("0"), "{kind}: the killed run left its tables");
         for words in ["dropped ", "nothing of dyno's is there"] {
-            let ended = Ended::from(dyno(&["cleanup", "left.toml"]).output().expect("dyno can be started"));
+            let ended =
+                Ended::from(dyno(&["cleanup", "left.toml"]).output().expect("dyno can be started"));
             assert!(ended.code == 0 && ended.stdout.contains(words), "{kind}: {ended}");
         }
         assert_eq!(tables().as_deref(), Some("0"), "{kind}");

@@ -1,4 +1,5 @@
-//! Settings experiments on real servers: levels that need another start, their order, and what the servers say they run with.
+//! Settings experiments on real servers: levels that need another start, their order, and what the
+//! servers say they run with.
 
 use crate::program::{Bench, events};
 use dyno_model::event::Event;
@@ -41,7 +42,7 @@ fn plan(folder: &Path) -> Plan {
 }
 
 #[test]
-fn every_whole_plot_is_one_start_with_its_settings_read_back() {
+fn every_restart_group_is_one_start_with_its_settings_read_back() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
     }
@@ -51,7 +52,7 @@ fn every_whole_plot_is_one_start_with_its_settings_read_back() {
     assert!(ended.is_done(), "{ended}");
     let folder = bench.path().join("r");
     let plan = plan(&folder);
-    assert_eq!((plan.treatments.len(), plan.starts()), (3 * 2 * 2, 3 * 2));
+    assert_eq!((plan.configurations.len(), plan.starts()), (3 * 2 * 2, 3 * 2));
     let mut settings = None;
     let (mut starts, mut trials) = (0, 0);
     for event in events(&folder) {
@@ -62,10 +63,14 @@ fn every_whole_plot_is_one_start_with_its_settings_read_back() {
             }
             Event::TrialFinished(record) => {
                 trials += 1;
-                let levels = &plan.treatment(&record.trial).levels;
+                let levels = &plan.configuration(&record.trial).levels;
                 let found = settings.as_ref().expect("the server started before");
                 let (handling, bytes) = (
-                    if levels[0] == "pool" { "pool-of-threads" } else { "one-thread-per-connection" },
+                    if levels[0] == "pool" {
+                        "pool-of-threads"
+                    } else {
+                        "one-thread-per-connection"
+                    },
                     if levels[1] == "32M" { "33554432" } else { "67108864" },
                 );
                 assert_eq!(found["thread_handling"], handling, "{}", record.trial.id);
@@ -92,7 +97,10 @@ fn a_level_that_the_server_refuses_is_told_before_anything_starts() {
     bench.file("threads.toml", THREADS.replace("pool-of-threads", "pool-of-thredas"));
     let ended = bench.dyno(&["run", "threads.toml", "--out", "r"]);
     assert_eq!(ended.code, 4, "{ended}");
-    assert!(ended.stderr.contains("thread_handling") && ended.stderr.contains("pool-of-thredas"), "{ended}");
+    assert!(
+        ended.stderr.contains("thread_handling") && ended.stderr.contains("pool-of-thredas"),
+        "{ended}"
+    );
     assert_eq!(bench.names(), ["threads.toml"]);
 }
 
@@ -103,8 +111,10 @@ fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_oth
     }
     let bench = Bench::new();
     // The server raises this to what it needs and says so to nobody.
-    let text = THREADS
-        .replace("\"server.settings.thread_pool_size\" = 3", "\"server.settings.open_files_limit\" = 10");
+    let text = THREADS.replace(
+        "\"server.settings.thread_pool_size\" = 3",
+        "\"server.settings.open_files_limit\" = 10",
+    );
     bench.file("threads.toml", text);
     let ended = bench.dyno(&["run", "threads.toml", "--out", "r", "--blocks", "1"]);
     assert_eq!(ended.code, 6, "{ended}");
@@ -115,9 +125,10 @@ fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_oth
             _ => None,
         })
         .collect();
-    assert_eq!(reasons.len(), 4, "the trials of one whole plot: {ended}");
+    assert_eq!(reasons.len(), 4, "the trials of one restart group: {ended}");
     assert!(
-        reasons[0].contains("open_files_limit") && reasons[0].contains("asked for \"10\", the server has \""),
+        reasons[0].contains("open_files_limit")
+            && reasons[0].contains("asked for \"10\", the server has \""),
         "{}",
         reasons[0]
     );
@@ -153,7 +164,10 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
                 Event::TrialFinished(record) => {
                     trials += 1;
                     // The audit counts rows: those of an earlier trial would be too many.
-                    assert!(record.is_valid() || record.ledger.committed == 20, "{kind}: {record:?}");
+                    assert!(
+                        record.is_valid() || record.ledger.committed == 20,
+                        "{kind}: {record:?}"
+                    );
                     assert_eq!(
                         record.audit.verdict(),
                         dyno_model::audit::AuditVerdict::Intact,
@@ -175,7 +189,10 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
         assert_eq!(all.len(), 4, "{kind}: each start is told");
         for start in all {
             assert!(start["starting_s"].as_f64() > Some(0.0), "{kind}: {start}");
-            assert!(start["restoring_s"].as_f64() > Some(0.0), "{kind}: its copy is told apart: {start}");
+            assert!(
+                start["restoring_s"].as_f64() > Some(0.0),
+                "{kind}: its copy is told apart: {start}"
+            );
         }
         assert_eq!(
             bench.names(),
@@ -186,7 +203,7 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
 }
 
 #[test]
-fn within_a_start_treatments_on_one_data_set_follow_each_other_and_share_it() {
+fn within_a_start_configurations_on_one_data_set_follow_each_other_and_share_it() {
     let bench = Bench::new();
     bench.file(
         "sizes.toml",
@@ -197,11 +214,16 @@ fn within_a_start_treatments_on_one_data_set_follow_each_other_and_share_it() {
     let ended = bench.dyno(&["run", "sizes.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     let events = events(&bench.path().join("r"));
-    let is_load =
-        |event: &&Event| matches!(event, Event::PhaseStarted { phase: dyno_model::event::Phase::Load, .. });
+    let is_load = |event: &&Event| {
+        matches!(event, Event::PhaseStarted { phase: dyno_model::event::Phase::Load, .. })
+    };
     let trials = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count();
     // Two settings, two sizes, two blocks; the three numbers of clients share what is loaded.
-    assert_eq!((events.iter().filter(is_load).count(), trials), (2 * 2 * 2, 2 * 2 * 2 * 3), "{ended}");
+    assert_eq!(
+        (events.iter().filter(is_load).count(), trials),
+        (2 * 2 * 2, 2 * 2 * 2 * 3),
+        "{ended}"
+    );
 }
 
 #[test]
@@ -217,12 +239,18 @@ fn data_that_a_trial_has_changed_for_good_are_used_by_no_other() {
     assert!(ended.is_done(), "{ended}");
     let folder = bench.path().join("r");
     let plan = plan(&folder);
-    let kinds: Vec<(u32, &str)> =
-        plan.trials.iter().map(|trial| (trial.block, plan.treatment(trial).workload.kind.as_str())).collect();
+    let kinds: Vec<(u32, &str)> = plan
+        .trials
+        .iter()
+        .map(|trial| (trial.block, plan.configuration(trial).workload.kind.as_str()))
+        .collect();
     let follows = |pair: &[(u32, &str)]| {
         pair[0].0 == pair[1].0 && (pair[0].1, pair[1].1) == ("oltp_insert", "oltp_read_only")
     };
-    assert!(kinds.windows(2).any(follows), "the order of this seed has what the test is about: {kinds:?}");
+    assert!(
+        kinds.windows(2).any(follows),
+        "the order of this seed has what the test is about: {kinds:?}"
+    );
     for event in events(&folder) {
         if let Event::TrialFinished(record) = event {
             let verdict = record.audit.verdict();

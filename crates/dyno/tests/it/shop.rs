@@ -9,9 +9,9 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::{RunningServer, running_server};
 
 const READ: &str = "\\set id random(1, 100)\nSELECT n FROM things WHERE id = :id;\n";
-const LIST: &str =
-    "-- the newest\nSELECT max(id) AS newest FROM things \\gset\nSELECT n FROM things WHERE id = :newest;\n";
-const WRITE: &str = "\\set id random(1, 100)\nBEGIN;\nUPDATE things SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
+const LIST: &str = "-- the newest\nSELECT max(id) AS newest FROM things \\gset\nSELECT n FROM things WHERE id = :newest;\n";
+const WRITE: &str =
+    "\\set id random(1, 100)\nBEGIN;\nUPDATE things SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
 
 /// A database with a table of somebody's, and scripts beside it.
 pub(crate) struct Shop {
@@ -33,7 +33,9 @@ impl Shop {
     pub(crate) fn on(kind: ServerKind) -> Option<Self> {
         let (bench, engine) = (Bench::new(), kind.engine());
         let (server, target) = match kind {
-            ServerKind::Sqlite => (None, Target::new(engine, Endpoint::File(bench.path().join("shop.db")))),
+            ServerKind::Sqlite => {
+                (None, Target::new(engine, Endpoint::File(bench.path().join("shop.db"))))
+            }
             _ => {
                 let server = running_server(kind, &[])?;
                 let target = server.target();
@@ -42,7 +44,8 @@ impl Shop {
         };
         let url = match &target.endpoint {
             Endpoint::Tcp { host, port } => {
-                let (user, password, database) = (&target.user, target.password.reveal(), &target.database);
+                let (user, password, database) =
+                    (&target.user, target.password.reveal(), &target.database);
                 format!("{engine}://{user}:{password}@{host}:{port}/{database}")
             }
             _ => "sqlite:shop.db".to_owned(),

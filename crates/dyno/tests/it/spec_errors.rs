@@ -22,10 +22,22 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("clients = [1]", "clients = [0]", &["`load.clients` must be between 1 and 100000, got 0"]),
     ("clients = [1]", "clients = [-3]", &["`load.clients` must be between 1 and 100000, got -3"]),
     ("transactions = 10", "transactions = -1", &["`load.transactions` must be 1 or more, got -1"]),
-    ("}]", "}, { name = \"A\", url = \"null:\" }]", &["two systems are called `A`", "used here first"]),
+    (
+        "}]",
+        "}, { name = \"A\", url = \"null:\" }]",
+        &["two systems are called `A`", "used here first"],
+    ),
     ("\"rush\"", "\"rsuh\"", &["there is no workload `rsuh`", "did you mean `rush`?"]),
-    ("\"rush\"", "\"rush\", vairant = \"in-place\"", &["has no option `vairant`", "did you mean `variant`?"]),
-    ("\"null:\"", "\"mysql://u:hunter2/x@h/d\"", &["it cannot be told where the password ends", "`%2F`"]),
+    (
+        "\"rush\"",
+        "\"rush\", vairant = \"in-place\"",
+        &["has no option `vairant`", "did you mean `variant`?"],
+    ),
+    (
+        "\"null:\"",
+        "\"mysql://u:hunter2/x@h/d\"",
+        &["it cannot be told where the password ends", "`%2F`"],
+    ),
     ("title = \"t\"", "title = \"t", &["this is not TOML", "bad.toml:2:11"]),
 ];
 
@@ -39,7 +51,10 @@ fn every_mistake_in_a_spec_exits_with_3_before_anything_is_run() {
             bench.file("bad.toml", text);
             let ended = bench.dyno(&[command, "bad.toml"]);
             assert!(ended.code == 3 && ended.stdout.is_empty(), "{command} {to}: {ended}");
-            assert!(words.iter().all(|word| ended.stderr.contains(word)), "{command} {to}: {ended}");
+            assert!(
+                words.iter().all(|word| ended.stderr.contains(word)),
+                "{command} {to}: {ended}"
+            );
             assert!(!ended.stderr.contains("hunter"), "{ended}");
         }
     }
@@ -49,8 +64,10 @@ fn every_mistake_in_a_spec_exits_with_3_before_anything_is_run() {
 #[test]
 fn all_mistakes_are_shown_at_once() {
     let bench = Bench::new();
-    let text =
-        GOOD.replace("title =", "titel =").replace("clients = [1]", "clients = []").replace("rush", "rsuh");
+    let text = GOOD
+        .replace("title =", "titel =")
+        .replace("clients = [1]", "clients = []")
+        .replace("rush", "rsuh");
     bench.file("bad.toml", text);
     insta::assert_snapshot!(bench.dyno(&["run", "bad.toml", "--set", "design.blocks=0", "--profile", "smoke"]), @r#"
     exit code 3
@@ -108,7 +125,10 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
     bench.file("huge.toml", vec![b'#'; (1 << 20) + 1]);
     std::fs::create_dir(bench.path().join("folder")).unwrap();
     let rows: &[(&str, &[&str])] = &[
-        ("missing.toml", &["cannot read the spec file missing.toml", "No such file", "built-in experiment"]),
+        (
+            "missing.toml",
+            &["cannot read the spec file missing.toml", "No such file", "built-in experiment"],
+        ),
         ("rsuh.toml", &["cannot read the spec file rsuh.toml", "did you mean rush.toml?"]),
         ("no/such/folder.toml", &["cannot read the spec file no/such/folder.toml"]),
         ("folder", &["folder is a folder, not a spec file"]),
@@ -116,7 +136,10 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
         (".", &["is a folder", "name a file in it, for example ./binary.toml"]),
         (
             "latin.toml",
-            &["latin.toml is not UTF-8: byte 0xfc at offset 16, in line 2", "save the file as UTF-8"],
+            &[
+                "latin.toml is not UTF-8: byte 0xfc at offset 16, in line 2",
+                "save the file as UTF-8",
+            ],
         ),
         ("binary.toml", &["binary.toml is not UTF-8: byte 0xff at offset 0, in line 1"]),
         ("/dev/zero", &["cannot read the spec file /dev/zero", "a device, not a regular file"]),
@@ -127,7 +150,10 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
         assert!(ended.code == 3 && ended.stdout.is_empty(), "{file}: {ended}");
         assert!(words.iter().all(|word| ended.stderr.contains(word)), "{file}: {ended}");
     }
-    assert_eq!(bench.names(), ["binary.toml", "folder", "huge.toml", "latin.toml", "read.sql", "rush.toml"]);
+    assert_eq!(
+        bench.names(),
+        ["binary.toml", "folder", "huge.toml", "latin.toml", "read.sql", "rush.toml"]
+    );
 }
 
 #[test]

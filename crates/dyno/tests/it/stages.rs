@@ -21,19 +21,24 @@ fn stages_and_a_recorded_day_are_measured_and_told_stage_by_stage() {
     // An hour each at 200, rising to 600, and back; squeezed into two seconds.
     bench.file("day.csv", "seconds,rate\n0,200\n3600,600\n7200,200\n");
     let plan = bench.dyno(&["plan", "spec.toml"]);
-    assert!(plan.stdout.contains("3 s in 2 stages, at most 600/s, after 0.2 s of warm-up"), "{plan}");
+    assert!(
+        plan.stdout.contains("3 s in 2 stages, at most 600/s, after 0.2 s of warm-up"),
+        "{plan}"
+    );
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     let all = records(&bench.path().join("r"));
     let [record] = &all[..] else { panic!("one trial") };
-    let due: Vec<u64> = record.stages.iter().map(|it| it.response.map_or(0, |all| all.count)).collect();
+    let due: Vec<u64> =
+        record.stages.iter().map(|it| it.response.map_or(0, |all| all.count)).collect();
     assert!(due[0].abs_diff(200) <= 1 && due[1].abs_diff(800) <= 1, "{due:?}");
     assert_eq!(due.iter().sum::<u64>(), record.open_loop.expect("an open loop").arrived);
     assert!(ended.stdout.contains("Stages of the load"), "{ended}");
 
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "text,csv,html", "--out", "x"]);
-    let read = |name: &str| std::fs::read_to_string(bench.path().join("x").join(name)).unwrap_or_default();
+    let read =
+        |name: &str| std::fs::read_to_string(bench.path().join("x").join(name)).unwrap_or_default();
     assert!(
         read("report.csv").contains(",offered@day,transactions-per-second,400,"),
         "{report} {}",
@@ -54,7 +59,10 @@ fn a_run_with_other_stages_is_another_load() {
     }
     let compared = bench.dyno(&["compare", "one", "other"]);
     let all = compared.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(all.contains("2 of rate, 0 s: 200, 1 s: 200") && all.contains("0 s: 300"), "{compared}");
+    assert!(
+        all.contains("2 of rate, 0 s: 200, 1 s: 200") && all.contains("0 s: 300"),
+        "{compared}"
+    );
 }
 
 #[test]

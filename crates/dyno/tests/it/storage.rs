@@ -1,4 +1,5 @@
-//! Storage as a factor: data and log where the levels say, commands before and after, and nothing left behind.
+//! Storage as a factor: data and log where the levels say, commands before and after, and nothing
+//! left behind.
 
 use crate::program::{Bench, events};
 use dyno_model::event::Event;
@@ -6,8 +7,8 @@ use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
 use std::process::Stdio;
 
-/// Two storages in the bench's folder; `one` is made by its command and also takes the log, `two` is there already. The
-/// commands write down what they were told.
+/// Two storages in the bench's folder; `one` is made by its command and also takes the log, `two`
+/// is there already. The commands write down what they were told.
 fn spec(kind: &str, load: &str) -> String {
     format!(
         r#"
@@ -43,7 +44,8 @@ const SHORT: &str = "load = { clients = 1, transactions = 50 }";
 fn bench(text: &str) -> Bench {
     use std::os::unix::fs::PermissionsExt;
     let bench = Bench::new();
-    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755))
+        .expect("it is ours");
     std::fs::create_dir(bench.path().join("two")).expect("it is new");
     bench.file("storage.toml", text);
     bench
@@ -58,16 +60,21 @@ fn data_and_log_go_where_the_level_says_and_commands_run_before_and_after() {
         let bench = bench(&spec(kind.name(), SHORT));
         let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
         assert!(ended.is_done(), "{kind}: {ended}");
-        let finished = events(&bench.path().join("r"))
-            .into_iter()
-            .filter(|event| matches!(event, Event::TrialFinished(record) if record.ledger.committed > 0));
+        let finished = events(&bench.path().join("r")).into_iter().filter(
+            |event| matches!(event, Event::TrialFinished(record) if record.ledger.committed > 0),
+        );
         assert_eq!(finished.count(), 2, "{kind}: {ended}");
-        let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap_or_default();
+        let read =
+            |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap_or_default();
         assert_eq!(read("before.txt"), "one one one-log\n", "{kind}");
         // The server's folders were gone when the command looked.
         assert_eq!(read("after.txt"), "one:\n\none-log:\n", "{kind}");
         assert_eq!(read("r/server-logs/storage-one-before.log"), "preparing\n");
-        assert_eq!(bench.names(), ["after.txt", "before.txt", "r", "storage.toml", "two"], "{kind}");
+        assert_eq!(
+            bench.names(),
+            ["after.txt", "before.txt", "r", "storage.toml", "two"],
+            "{kind}"
+        );
         assert_eq!(std::fs::read_dir(bench.path().join("two")).unwrap().count(), 0, "{kind}");
     }
 }

@@ -1,5 +1,6 @@
-//! Rules that neither the compiler nor clippy checks: which crate may depend on which, that modules of a crate use each other one
-//! way, what they may import, how long files are and what they are called, and that files are opened in one place.
+//! Rules that neither the compiler nor clippy checks: which crate may depend on which, that modules
+//! of a crate use each other one way, what they may import, how long files are and what they are
+//! called, and that files are opened in one place.
 
 mod modules;
 mod opening;
@@ -22,7 +23,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-analysis", &["dyno-store", "dyno-model"]),
     ("dyno-report", &["dyno-analysis", "dyno-store", "dyno-model"]),
     ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-files", "dyno-model"]),
-    ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-store", "dyno-drivers", "dyno-files", "dyno-model"]),
+    (
+        "dyno-sysbench",
+        &["dyno-lua", "dyno-engine", "dyno-store", "dyno-drivers", "dyno-files", "dyno-model"],
+    ),
     ("dyno-pgbench", &["dyno-engine", "dyno-store", "dyno-drivers", "dyno-files", "dyno-model"]),
     (
         "dyno",
@@ -42,7 +46,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-testkit", &["dyno-engine", "dyno-host", "dyno-store", "dyno-drivers", "dyno-model"]),
 ];
 
-/// Folders of modules (`*` is any one folder), and what their files must not name after `use` or in a path. Tests within them may.
+/// Folders of modules (`*` is any one folder), and what their files must not name after `use` or in
+/// a path. Tests within them may.
 const IMPORTS: &[(&str, &[&str], &str)] = &[
     (
         "crates/dyno-model/src",
@@ -117,8 +122,14 @@ fn crates_depend_on_each_other_only_along_the_arrows() {
         }
         // Tests may use the crates below, and whatever the test kit offers.
         for dependency in ours(&manifest, "dev-dependencies") {
-            if dependency != "dyno-testkit" && dependency != name && !allowed.contains(&dependency.as_str()) {
-                wrong.push(format!("{}: tests of {name} must not depend on {dependency}", path.display()));
+            if dependency != "dyno-testkit"
+                && dependency != name
+                && !allowed.contains(&dependency.as_str())
+            {
+                wrong.push(format!(
+                    "{}: tests of {name} must not depend on {dependency}",
+                    path.display()
+                ));
             }
         }
         seen.push(name);
@@ -127,7 +138,8 @@ fn crates_depend_on_each_other_only_along_the_arrows() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// Crates whose modules are private, so that the lint for dead code sees what nobody uses, and the modules that are not.
+/// Crates whose modules are private, so that the lint for dead code sees what nobody uses, and the
+/// modules that are not.
 const PRIVATE: &[(&str, &[&str])] =
     &[("dyno-lua", &[]), ("dyno-sysbench", &[]), ("dyno-pgbench", &["exit_code"])];
 
@@ -137,7 +149,8 @@ fn modules_that_no_other_crate_names_are_private() {
     for (owner, public) in PRIVATE {
         let lib = root().join("crates").join(owner).join("src/lib.rs");
         for (number, line) in code_lines(&lib) {
-            let module = line.strip_prefix("pub mod ").and_then(|rest| rest.split([';', ' ']).next());
+            let module =
+                line.strip_prefix("pub mod ").and_then(|rest| rest.split([';', ' ']).next());
             if module.is_some_and(|module| !public.contains(&module)) {
                 wrong.push(format!("{}:{number}: {line}", shown(&lib)));
             }
@@ -154,9 +167,13 @@ fn source_files_name_only_crates_that_they_may_depend_on() {
             for (number, line) in code_lines(&path) {
                 for (other, _) in ARROWS {
                     let module = format!("{}::", other.replace('-', "_"));
-                    let is_allowed = other == owner || allowed.contains(other) || *other == "dyno-testkit";
+                    let is_allowed =
+                        other == owner || allowed.contains(other) || *other == "dyno-testkit";
                     if !is_allowed && names(&line, &module) {
-                        wrong.push(format!("{}:{number}: {owner} must not use {module}", shown(&path)));
+                        wrong.push(format!(
+                            "{}:{number}: {owner} must not use {module}",
+                            shown(&path)
+                        ));
                     }
                 }
             }
@@ -175,7 +192,8 @@ fn pure_modules_import_nothing_that_acts() {
             for (number, line) in code_lines(&path) {
                 for word in *banned {
                     let bare = line.trim_start().starts_with("use ") || line.contains("::");
-                    // Formatting into a vector of bytes goes by this trait and touches nothing outside.
+                    // Formatting into a vector of bytes goes by this trait and touches nothing
+                    // outside.
                     let is_formatting = line.contains("std::io::Write");
                     if bare && !is_formatting && names(&line, word) {
                         wrong.push(format!("{}:{number}: {word} ({reason})", shown(&path)));
@@ -204,7 +222,13 @@ fn modules_of_a_crate_do_not_use_each_other_in_circles() {
         for (files, within) in circles(&uses) {
             wrong.push(format!("{owner}: {} files use each other:", files.len()));
             let line = |one: &modules::Use| {
-                format!("  {}:{}: {} is in {}", shown(&one.user), one.line, one.path, shown(&one.used))
+                format!(
+                    "  {}:{}: {} is in {}",
+                    shown(&one.user),
+                    one.line,
+                    one.path,
+                    shown(&one.used)
+                )
             };
             wrong.extend(within.iter().map(line));
         }
@@ -224,11 +248,18 @@ fn a_circle_of_modules_would_be_found() {
     write("lib.rs", "mod room; pub use room::Chair; fn sit() { room::table::Table::new(); }");
     write("room/mod.rs", "pub mod table; mod chair; pub use chair::Chair; pub struct Wall;");
     write("room/table.rs", "use super::{Chair, Wall}; #[cfg(test)] mod tests { use crate::sit; }");
-    write("room/chair.rs", "/// [`super::table::Table`]\nstruct Chair; const NOTE: &str = \"super::table\";");
+    write(
+        "room/chair.rs",
+        "/// [`super::table::Table`]\nstruct Chair; const NOTE: &str = \"super::table\";",
+    );
     assert!(found().is_empty(), "the names that a folder hands on are those of its modules");
-    // By a path inside of a macro, by a name that the folder hands on, and by the folder's own use of what it declares.
+    // By a path inside of a macro, by a name that the folder hands on, and by the folder's own use
+    // of what it declares.
     for (name, text) in [
-        ("room/chair.rs", "struct Chair; fn f() { print!(\"{}\", crate::room::table::Table::LEGS) }"),
+        (
+            "room/chair.rs",
+            "struct Chair; fn f() { print!(\"{}\", crate::room::table::Table::LEGS) }",
+        ),
         ("room/chair.rs", "use super::*; use table::Table as T; pub struct Chair(T);"),
         (
             "room/mod.rs",
@@ -254,8 +285,9 @@ fn paths_in_the_documents_for_contributors_exist() {
             let words = line.split(|c: char| c.is_whitespace() || "`();[]|".contains(c));
             for word in words.map(|word| word.trim_end_matches([',', '.', ':', ';'])) {
                 let is_inside = word.starts_with("dyno") && word.contains('/');
-                let is_path =
-                    ["crates/", "docs/", "scripts/", "experiments/"].iter().any(|top| word.starts_with(top));
+                let is_path = ["crates/", "docs/", "scripts/", "experiments/"]
+                    .iter()
+                    .any(|top| word.starts_with(top));
                 if is_inside || is_path {
                     count += 1;
                     let folder = if is_inside { root().join("crates") } else { root() };
@@ -289,7 +321,8 @@ fn is_there(folder: &Path, path: &str) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     entries.map(|entry| entry.expect("an entry").path()).any(|inner| {
         let name = inner.file_name().unwrap_or_default().to_string_lossy();
-        let is_it = name == first || first.contains('*') && name.starts_with(before) && name.ends_with(after);
+        let is_it = name == first
+            || first.contains('*') && name.starts_with(before) && name.ends_with(after);
         is_it && (rest.is_empty() || is_there(&inner, rest))
     })
 }
@@ -305,8 +338,12 @@ fn files_are_short_and_named_for_what_they_hold() {
             wrong.push(format!("{}: {lines} lines, at most {LINES_MAX}", shown(&path)));
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let folder =
-            path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        let folder = path
+            .parent()
+            .and_then(Path::file_name)
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if BANNED_NAMES.contains(&stem.as_str()) || BANNED_NAMES.contains(&folder.as_str()) {
             wrong.push(format!("{}: modules are domain nouns", shown(&path)));
         }
@@ -344,15 +381,18 @@ fn only_the_printer_writes_to_the_terminal() {
             }
         }
     }
-    // The guard is a process of its own whose standard output is its pipe to dyno; programs beside dyno have no printer.
-    let is_other =
-        |line: &str| line.starts_with("crates/dyno-host/src/guard/process.rs") || line.contains("/src/bin/");
+    // The guard is a process of its own whose standard output is its pipe to dyno; programs beside
+    // dyno have no printer.
+    let is_other = |line: &str| {
+        line.starts_with("crates/dyno-host/src/supervisor/process.rs") || line.contains("/src/bin/")
+    };
     wrong.retain(|line| !is_other(line));
     assert_eq!(wrong, [""; 0]);
 }
 
-/// Where an engine may be named: where its tables are found, where addresses and programs name it, and where the words of
-/// other programs are spoken. Everybody else asks for a fact (`dyno-model/src/engine/traits.rs`).
+/// Where an engine may be named: where its tables are found, where addresses and programs name it,
+/// and where the words of other programs are spoken. Everybody else asks for a fact
+/// (`dyno-model/src/engine/traits.rs`).
 const NAMES_ENGINES: &[&str] = &[
     "crates/dyno-model/src/address",
     "crates/dyno-model/src/engine/mod.rs",
@@ -367,7 +407,8 @@ const NAMES_ENGINES: &[&str] = &[
 
 #[test]
 fn an_engine_is_asked_for_facts_and_not_for_its_name() {
-    let names_one = |line: &str| Engine::ALL.iter().any(|engine| names(line, &format!("Engine::{engine:?}")));
+    let names_one =
+        |line: &str| Engine::ALL.iter().any(|engine| names(line, &format!("Engine::{engine:?}")));
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for path in files(&root().join("crates"), "rs") {
         let shown = shown(&path);
@@ -419,18 +460,24 @@ fn versions_stand_in_the_workspace_only() {
     let mut wrong = Vec::new();
     for (path, manifest) in manifests() {
         for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let Some(dependencies) = manifest.get(table).and_then(toml::Value::as_table) else { continue };
+            let Some(dependencies) = manifest.get(table).and_then(toml::Value::as_table) else {
+                continue;
+            };
             for (name, value) in dependencies {
                 if value.get("workspace").and_then(toml::Value::as_bool) != Some(true)
                     && value.get("path").is_none()
                 {
-                    wrong
-                        .push(format!("{}: {name} must take its version from the workspace", path.display()));
+                    wrong.push(format!(
+                        "{}: {name} must take its version from the workspace",
+                        path.display()
+                    ));
                 }
             }
         }
-        let lints =
-            manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
+        let lints = manifest
+            .get("lints")
+            .and_then(|lints| lints.get("workspace"))
+            .and_then(toml::Value::as_bool);
         if lints != Some(true) {
             wrong.push(format!("{}: lints must come from the workspace", path.display()));
         }
@@ -455,8 +502,9 @@ fn shown(path: &Path) -> String {
 /// Every manifest of the workspace's crates.
 fn manifests() -> BTreeMap<PathBuf, toml::Value> {
     let crates = fs::read_dir(root().join("crates")).expect("the crates are in crates/");
-    let paths =
-        crates.map(|entry| entry.expect("an entry").path().join("Cargo.toml")).filter(|path| path.exists());
+    let paths = crates
+        .map(|entry| entry.expect("an entry").path().join("Cargo.toml"))
+        .filter(|path| path.exists());
     paths
         .map(|path| {
             let text = fs::read_to_string(&path).expect("manifests are UTF-8");
@@ -481,8 +529,9 @@ fn sources() -> Vec<PathBuf> {
 }
 
 fn is_test_file(path: &Path) -> bool {
-    let is_test =
-        |name: &str| name == "tests" || name == "tests.rs" || name == "benches" || name == "examples";
+    let is_test = |name: &str| {
+        name == "tests" || name == "tests.rs" || name == "benches" || name == "examples"
+    };
     path.components().any(|part| is_test(&part.as_os_str().to_string_lossy()))
 }
 

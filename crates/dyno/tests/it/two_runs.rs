@@ -1,4 +1,5 @@
-//! Two runs at the same time on one database, and what is left of one that was killed: no run takes the tables of another for its own.
+//! Two runs at the same time on one database, and what is left of one that was killed: no run takes
+//! the tables of another for its own.
 
 use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
 use crate::program::{Bench, Ended, records};
@@ -25,11 +26,18 @@ impl Host {
             let file = bench.path().join("shop.db");
             let target = Target::new(Engine::Sqlite, Endpoint::File(file.clone()));
             ask(&target, "PRAGMA user_version = 1");
-            return Some(Self { bench, target, url: format!("sqlite:{}", file.display()), _server: None });
+            return Some(Self {
+                bench,
+                target,
+                url: format!("sqlite:{}", file.display()),
+                _server: None,
+            });
         }
         let server = running_server(kind, &[])?;
         let target = server.target();
-        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("servers of tests listen to TCP") };
+        let Endpoint::Tcp { host, port } = &target.endpoint else {
+            panic!("servers of tests listen to TCP")
+        };
         let url = url(&target, host, *port);
         Some(Self { bench, target, url, _server: Some(server) })
     }
@@ -45,7 +53,8 @@ impl Host {
     /// A run that ends when it is told to.
     fn endless(&self) -> Running<'_> {
         self.bench.file("endless.toml", self.spec("duration = \"10m\""));
-        let run = Running::of(&self.bench, self.bench.command(&["run", "endless.toml", "--out", "r"]));
+        let run =
+            Running::of(&self.bench, self.bench.command(&["run", "endless.toml", "--out", "r"]));
         run.await_phase(Phase::Measure);
         run
     }
@@ -92,7 +101,8 @@ fn others_are_kept_out(kind: ServerKind) {
     let ended = host.short("after");
     assert!(ended.is_done(), "{kind}: {ended}");
     assert_eq!(ask(&host.target, host.target.engine.dialect().user_tables), "", "{kind}: {ended}");
-    let left: Vec<String> = host.bench.names().into_iter().filter(|name| name.contains("lock")).collect();
+    let left: Vec<String> =
+        host.bench.names().into_iter().filter(|name| name.contains("lock")).collect();
     assert_eq!(left, [""; 0], "{kind}");
 }
 
@@ -123,7 +133,8 @@ fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_a_cluster() {
     others_are_kept_out(ServerKind::Ndb);
 }
 
-/// The lock's session is ended and another run's name is put into the marker, as one would that sees no lock of another node.
+/// The lock's session is ended and another run's name is put into the marker, as one would that
+/// sees no lock of another node.
 #[test]
 fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
     for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
@@ -133,7 +144,10 @@ fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
         run.await_phase(Phase::Measure);
         ask(&host.target, "UPDATE dyno_marker SET run = 'another' WHERE table_name = ''");
         let ended = run.ended();
-        assert!(ended.stderr.contains("another run of dyno has claimed the database"), "{kind}: {ended}");
+        assert!(
+            ended.stderr.contains("another run of dyno has claimed the database"),
+            "{kind}: {ended}"
+        );
         assert_eq!(records(&host.bench.path().join("r")).len(), 0, "{kind}: {ended}");
     }
 }
@@ -143,10 +157,16 @@ fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
 fn a_database_that_bears_no_marker_yet_when_its_run_is_killed_is_found_by_cleanup() {
     for kind in [ServerKind::Postgres, ServerKind::Mariadb, ServerKind::Mysql] {
         let Some(host) = Host::open(kind) else { continue };
-        let Endpoint::Tcp { host: name, port } = &host.target.endpoint else { panic!("it listens to TCP") };
+        let Endpoint::Tcp { host: name, port } = &host.target.endpoint else {
+            panic!("it listens to TCP")
+        };
         let silencer = Silencer::new(name, *port);
         // The lock comes before the marker.
-        silencer.listen_for(if kind == ServerKind::Postgres { "try_advisory_lock" } else { "GET_LOCK" });
+        silencer.listen_for(if kind == ServerKind::Postgres {
+            "try_advisory_lock"
+        } else {
+            "GET_LOCK"
+        });
         let address = silencer.address();
         let url = url(&host.target, &address.ip().to_string(), address.port());
         host.bench.file(
@@ -165,15 +185,22 @@ fn a_database_that_bears_no_marker_yet_when_its_run_is_killed_is_found_by_cleanu
         assert_eq!(are_there(&host.target, &names).expect("it answers"), [true, false], "{kind}");
         let cleaned = host.bench.dyno(&["cleanup", "two.toml"]);
         assert_eq!(cleaned.code, 0, "{kind}: {cleaned}");
-        assert_eq!(are_there(&host.target, &names).expect("it answers"), [false, false], "{kind}: {cleaned}");
+        assert_eq!(
+            are_there(&host.target, &names).expect("it answers"),
+            [false, false],
+            "{kind}: {cleaned}"
+        );
     }
 }
 
-/// A session's lock would stay with whoever is given the server's session next, so there it is a transaction's.
+/// A session's lock would stay with whoever is given the server's session next, so there it is a
+/// transaction's.
 #[test]
 fn behind_a_pooler_a_run_keeps_others_out_and_cleanup_too() {
     let Some(mut host) = Host::open(ServerKind::Postgres) else { return };
-    let Endpoint::Tcp { host: name, port } = &host.target.endpoint else { panic!("it listens to TCP") };
+    let Endpoint::Tcp { host: name, port } = &host.target.endpoint else {
+        panic!("it listens to TCP")
+    };
     let pooler = Pooler::new(name, *port);
     let address = pooler.address();
     let pooled = url(&host.target, &address.ip().to_string(), address.port());

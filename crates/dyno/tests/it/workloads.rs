@@ -1,5 +1,5 @@
-//! The workloads with a temporary table and without, on SQLite and on real servers: their audits, and their counts beside the
-//! servers' own.
+//! The workloads with a temporary table and without, on SQLite and on real servers: their audits,
+//! and their counts beside the servers' own.
 
 use crate::audits::{Meddler, Work};
 use crate::program::{Bench, SETTLING_QUESTIONS_MAX, questions_max, records};
@@ -11,13 +11,15 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::require_server;
 use std::sync::atomic::AtomicUsize;
 
-const KINDS: [&str; 4] = ["in-list-select", "temp-table-select", "row-by-row-update", "temp-table-update"];
+const KINDS: [&str; 4] =
+    ["in-list-select", "temp-table-select", "row-by-row-update", "temp-table-update"];
 
 /// A trial of 50 transactions on SQLite, after which `sql` is run.
 fn on_sqlite(kind: &'static str, sql: Option<&str>) -> TrialRecord {
     let bench = Bench::new();
     let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("data.sqlite")));
-    let work = Work::new(kind, &[("rows", OptionValue::Integer(200))], 3, StopRule::Transactions(50));
+    let work =
+        Work::new(kind, &[("rows", OptionValue::Integer(200))], 3, StopRule::Transactions(50));
     assert_eq!(work.prepare(&target), 200);
     work.run(&target, &AtomicUsize::new(0), &mut Meddler { target: &target, sql })
 }
@@ -59,7 +61,11 @@ fn the_audit_finds_a_row_whose_update_is_missing_and_one_that_changed_by_itself(
     }
     let record = on_sqlite("in-list-select", Some("DELETE FROM dbatest WHERE i = 3"));
     assert!(
-        record.audit.checks.iter().any(|check| matches!(check, AuditCheck::RowCount { found: 199, .. })),
+        record
+            .audit
+            .checks
+            .iter()
+            .any(|check| matches!(check, AuditCheck::RowCount { found: 199, .. })),
         "{:?}",
         record.audit
     );
@@ -73,7 +79,8 @@ fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
         }
         let bench = Bench::new();
         let kinds = KINDS.map(|kind| format!("\"{kind}\"")).join(", ");
-        // Not too few rows for the clients: where updates meet they deadlock, and PostgreSQL looks for deadlocks once a second.
+        // Not too few rows for the clients: where updates meet they deadlock, and PostgreSQL looks
+        // for deadlocks once a second.
         bench.file(
             "ways.toml",
             format!(
@@ -86,15 +93,28 @@ fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
         assert!(ended.is_done(), "{kind}: {ended}");
         let folder = bench.path().join("r");
         let loads = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
-        assert_eq!(loads.matches("\"phase\":\"load\"").count(), 1, "{kind}: one data set for all four");
+        assert_eq!(
+            loads.matches("\"phase\":\"load\"").count(),
+            1,
+            "{kind}: one data set for all four"
+        );
         let plan = std::fs::read(folder.join("plan.json")).expect("the plan is written first");
         let plan: Plan = serde_json::from_slice(&plan).expect("a plan");
         let records = records(&folder);
         assert_eq!(records.len(), 4, "{kind}: {ended}");
         for record in records {
-            let way = plan.treatment(&record.trial).workload.kind.as_str();
-            assert_eq!((record.ledger.committed, record.ledger.failed), (200, 0), "{way} on {kind}");
-            assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{way} on {kind}: {:?}", record.audit);
+            let way = plan.configuration(&record.trial).workload.kind.as_str();
+            assert_eq!(
+                (record.ledger.committed, record.ledger.failed),
+                (200, 0),
+                "{way} on {kind}"
+            );
+            assert_eq!(
+                record.audit.verdict(),
+                AuditVerdict::Intact,
+                "{way} on {kind}: {:?}",
+                record.audit
+            );
             compare(kind, way, &record, questions_max(&folder, &record));
         }
     }
@@ -117,10 +137,15 @@ fn compare(server: ServerKind, way: &str, record: &TrialRecord, questions: i64) 
         );
     };
     if server == ServerKind::Postgres {
-        // What a dropped temporary table counted is forgotten with it, so rows are compared for dbatest only. dyno's own questions
-        // commit too.
+        // What a dropped temporary table counted is forgotten with it, so rows are compared for
+        // dbatest only. dyno's own questions commit too.
         let commits = if way == "in-list-select" { ok("select") } else { ok("commit") };
-        agree("xact_commit", theirs("xact_commit"), commits, SETTLING_QUESTIONS_MAX + 2 * questions);
+        agree(
+            "xact_commit",
+            theirs("xact_commit"),
+            commits,
+            SETTLING_QUESTIONS_MAX + 2 * questions,
+        );
         let updates = 20 * commits * i64::from(way.ends_with("update"));
         agree("tup_updated", theirs("tup_updated"), updates, i64::MAX / 2);
         return;
@@ -140,8 +165,16 @@ fn compare(server: ServerKind, way: &str, record: &TrialRecord, questions: i64) 
     // Every row of an update is read for it by its key, and written once.
     let rows = 20 * i64::try_from(ledger.committed).expect("few");
     if way.ends_with("update") {
-        assert!(theirs("Handler_update") >= rows, "{way} on {server}: {}", theirs("Handler_update"));
+        assert!(
+            theirs("Handler_update") >= rows,
+            "{way} on {server}: {}",
+            theirs("Handler_update")
+        );
     } else {
-        assert!(theirs("Handler_read_key") >= rows, "{way} on {server}: {}", theirs("Handler_read_key"));
+        assert!(
+            theirs("Handler_read_key") >= rows,
+            "{way} on {server}: {}",
+            theirs("Handler_read_key")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The scripts that come with the program, and one of a user, on engines that pgbench does not know.
+//! The scripts that come with the program, and one of a user, on engines that pgbench does not
+//! know.
 
 use crate::program::{Bench, Program, first};
 use dyno_model::plan::ServerKind;
@@ -13,12 +14,19 @@ const SCRIPT: &str = "\\set aid random(1, 100000 * :scale)\nSELECT abalance, bid
 fn assert_balanced(target: &Target, rows: u64) {
     assert_eq!(first(target, "SELECT count(*) FROM pgbench_history"), rows.to_string());
     let delta = first(target, "SELECT sum(delta) FROM pgbench_history");
-    for (column, table) in [("abalance", "accounts"), ("tbalance", "tellers"), ("bbalance", "branches")] {
-        assert_eq!(first(target, &format!("SELECT sum({column}) FROM pgbench_{table}")), delta, "{table}");
+    for (column, table) in
+        [("abalance", "accounts"), ("tbalance", "tellers"), ("bbalance", "branches")]
+    {
+        assert_eq!(
+            first(target, &format!("SELECT sum({column}) FROM pgbench_{table}")),
+            delta,
+            "{table}"
+        );
     }
 }
 
-/// Initialises, runs everything in every query mode, and checks the balances. `run` runs dyno with arguments.
+/// Initialises, runs everything in every query mode, and checks the balances. `run` runs dyno with
+/// arguments.
 fn exercise(target: &Target, url: &str, run: impl Fn(&[&str]) -> crate::program::Ended) {
     let succeed = |arguments: &[&str]| {
         let mut all = vec!["--url", url];
@@ -61,7 +69,9 @@ fn exercise(target: &Target, url: &str, run: impl Fn(&[&str]) -> crate::program:
 fn on_server(kind: ServerKind) {
     let Some(bench) = Bench::start(kind) else { return };
     let target = bench.target();
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("servers of tests listen to TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("servers of tests listen to TCP")
+    };
     let url = format!("mysql://{}@{host}:{port}/{}", target.user, target.database);
     bench.script("script.sql", SCRIPT);
     exercise(&target, &url, |arguments| bench.run(Program::Dyno, arguments));
@@ -81,7 +91,8 @@ fn mysql_runs_the_scripts() {
 fn sqlite_runs_the_scripts() {
     let folder = TempDir::new().expect("a scratch folder can be made");
     let file = folder.path().join("bench.db");
-    std::fs::write(folder.path().join("script.sql"), SCRIPT).expect("the scratch folder takes files");
+    std::fs::write(folder.path().join("script.sql"), SCRIPT)
+        .expect("the scratch folder takes files");
     let target = Target::new(Engine::Sqlite, Endpoint::File(file.clone()));
     let url = format!("sqlite:{}", file.display());
     exercise(&target, &url, |arguments| {
@@ -133,6 +144,10 @@ fn an_output_that_cannot_be_written_is_told_once_and_the_run_goes_on() {
     let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
     let ended = dyno(&["-n", "-S", "-t", "5", "-P", "1"], full.into());
     let told = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(told.matches("cannot write to standard output: No space left on device").count(), 1, "{told}");
+    assert_eq!(
+        told.matches("cannot write to standard output: No space left on device").count(),
+        1,
+        "{told}"
+    );
     assert_eq!(ended.status.code(), Some(1));
 }

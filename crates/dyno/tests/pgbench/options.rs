@@ -111,7 +111,8 @@ fn without_seed(mut ended: Ended) -> Ended {
 #[test]
 fn servers_and_databases_that_are_not_there_are_told_alike() {
     let Some(bench) = postgres() else { return };
-    for arguments in [&["-n", "-S", "-t", "1", "no such database"][..], &["-i", "no such database"]] {
+    for arguments in [&["-n", "-S", "-t", "1", "no such database"][..], &["-i", "no such database"]]
+    {
         let ended = BOTH.map(|program| {
             (program == Program::Dyno || has_pgbench()).then(|| bench.run(program, arguments))
         });
@@ -130,7 +131,9 @@ fn servers_and_databases_that_are_not_there_are_told_alike() {
     let nobody = Program::Dyno.run_alone(&["-n", "-S"]);
     assert_eq!(nobody.code, Some(1));
     assert!(
-        nobody.stderr.starts_with("pgbench: error: connection to server at \"127.0.0.1\", port 1 failed: ")
+        nobody
+            .stderr
+            .starts_with("pgbench: error: connection to server at \"127.0.0.1\", port 1 failed: ")
     );
     assert!(nobody.stderr.ends_with("pgbench: error: could not create connection for setup\n"));
 }

@@ -32,7 +32,8 @@ pub(crate) struct Bench {
     folder: TempDir,
 }
 
-/// PostgreSQL with the standard tables at scale 1. Tests take turns, because the tables are theirs alone.
+/// PostgreSQL with the standard tables at scale 1. Tests take turns, because the tables are theirs
+/// alone.
 pub(crate) fn postgres() -> Option<MutexGuard<'static, Bench>> {
     static BENCH: OnceLock<Option<Mutex<Bench>>> = OnceLock::new();
     let bench = BENCH.get_or_init(|| {
@@ -48,8 +49,10 @@ pub(crate) fn postgres() -> Option<MutexGuard<'static, Bench>> {
 pub(crate) fn has_pgbench() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| {
-        let is_there =
-            Command::new("pgbench").arg("--version").output().is_ok_and(|output| output.status.success());
+        let is_there = Command::new("pgbench")
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success());
         if !is_there {
             let is_required =
                 std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
@@ -63,7 +66,8 @@ pub(crate) fn has_pgbench() -> bool {
 impl Bench {
     pub(crate) fn start(kind: ServerKind) -> Option<Self> {
         // Sessions of the run before may not have ended when the next one begins.
-        let settings: &[_] = if kind == ServerKind::Postgres { &[("max_connections", "300")] } else { &[] };
+        let settings: &[_] =
+            if kind == ServerKind::Postgres { &[("max_connections", "300")] } else { &[] };
         let server = running_server(kind, settings)?;
         Some(Self { server, folder: TempDir::new().expect("a scratch folder can be made") })
     }
@@ -81,9 +85,16 @@ impl Bench {
         self.run_with(program, arguments, &[])
     }
 
-    pub(crate) fn run_with(&self, program: Program, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
+    pub(crate) fn run_with(
+        &self,
+        program: Program,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Ended {
         let target = self.target();
-        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("servers of tests listen to TCP") };
+        let Endpoint::Tcp { host, port } = &target.endpoint else {
+            panic!("servers of tests listen to TCP")
+        };
         let mut command = program.command();
         command
             .args(arguments)
@@ -114,7 +125,8 @@ pub(crate) fn first(target: &Target, sql: &str) -> String {
     let mut connection =
         block_on(Connection::connect(target, &Io::Blocking)).expect("the server takes connections");
     let mut table = Table::default();
-    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut table))
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     block_on(connection.close());
     table.first().unwrap_or_default().to_owned()
 }
@@ -148,8 +160,8 @@ fn ended(command: &mut Command) -> Ended {
 }
 
 impl Ended {
-    /// Without what differs from run to run or from program to program: figures with a point, the line with the version, and
-    /// notices.
+    /// Without what differs from run to run or from program to program: figures with a point, the
+    /// line with the version, and notices.
     pub(crate) fn masked(&self) -> Self {
         Self { code: self.code, stdout: masked(&self.stdout), stderr: masked(&self.stderr) }
     }
@@ -172,7 +184,8 @@ fn masked(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Replaces numbers with a point in them, and the blanks that align them; not those of a limit or a share that options gave.
+/// Replaces numbers with a point in them, and the blanks that align them; not those of a limit or a
+/// share that options gave.
 fn mask_figures(line: &str) -> String {
     let is_fixed = line.starts_with("debug(") || line.contains("error:");
     if is_fixed {
@@ -181,7 +194,8 @@ fn mask_figures(line: &str) -> String {
     let mut masked = String::new();
     let mut rest = line;
     while let Some(at) = rest.find(|character: char| character.is_ascii_digit()) {
-        let digits = rest[at..].find(|character: char| !character.is_ascii_digit() && character != '.');
+        let digits =
+            rest[at..].find(|character: char| !character.is_ascii_digit() && character != '.');
         let end = digits.map_or(rest.len(), |length| at + length);
         let number = &rest[at..end];
         masked.push_str(&rest[..at]);

@@ -2,8 +2,8 @@
 
 use crate::program::{BOTH, Bench, Program, has_pgbench, postgres};
 use dyno_model::event::Event;
-use dyno_model::finding::Finding;
 use dyno_model::record::TrialRecord;
+use dyno_model::warning::Warning;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -43,8 +43,7 @@ fn reset(bench: &Bench) {
 #[test]
 fn the_same_seed_leaves_the_same_rows_in_both_programs() {
     let Some(bench) = postgres() else { return };
-    let rows =
-        "SELECT string_agg(concat_ws(' ', tid, bid, aid, delta), ',' ORDER BY mtime) FROM pgbench_history";
+    let rows = "SELECT string_agg(concat_ws(' ', tid, bid, aid, delta), ',' ORDER BY mtime) FROM pgbench_history";
     for mode in ["simple", "extended", "prepared"] {
         let mut left = Vec::new();
         for program in programs() {
@@ -80,8 +79,9 @@ fn reports_are_equal_but_for_their_figures() {
         let [theirs, ours] = BOTH.map(|program| bench.run(program, &arguments).masked());
         // With several clients the choice of scripts depends on the order in which threads run.
         let comparable = |text: &str| {
-            let lines =
-                text.lines().filter(|line| !(line.contains(" transactions (") || line.contains("NaN")));
+            let lines = text
+                .lines()
+                .filter(|line| !(line.contains(" transactions (") || line.contains("NaN")));
             lines.collect::<Vec<_>>().join("\n")
         };
         assert_eq!(comparable(&ours.stdout), comparable(&theirs.stdout), "{line}");
@@ -90,15 +90,17 @@ fn reports_are_equal_but_for_their_figures() {
 }
 
 #[test]
-fn every_client_runs_all_its_transactions_and_the_books_agree_with_the_tables() {
+fn every_client_runs_all_its_transactions_and_the_counters_agree_with_the_tables() {
     let Some(bench) = postgres() else { return };
     reset(&bench);
-    let ended = bench.run(Program::Dyno, &["-n", "-c", "20", "-j", "2", "-t", "25", "-M", "prepared"]);
+    let ended =
+        bench.run(Program::Dyno, &["-n", "-c", "20", "-j", "2", "-t", "25", "-M", "prepared"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(figure(&ended.stdout, "number of transactions actually processed:"), "500/500");
     assert_balanced(&bench, 500);
     let ended = bench.run(Program::Dyno, &["-n", "-c", "8", "-T", "1", "-P", "1"]);
-    let done: u64 = figure(&ended.stdout, "number of transactions actually processed:").parse().unwrap();
+    let done: u64 =
+        figure(&ended.stdout, "number of transactions actually processed:").parse().unwrap();
     assert_balanced(&bench, 500 + done);
 }
 
@@ -141,7 +143,8 @@ fn transactions_that_conflict_are_tried_again_with_the_same_numbers() {
     let Some(bench) = postgres() else { return };
     reset(&bench);
     let variables = [("PGOPTIONS", "-c default_transaction_isolation=serializable")];
-    let arguments = ["-n", "-c", "8", "-t", "20", "--max-tries=0", "-T", "60", "--failures-detailed", "-r"];
+    let arguments =
+        ["-n", "-c", "8", "-t", "20", "--max-tries=0", "-T", "60", "--failures-detailed", "-r"];
     let without_time: Vec<&str> =
         arguments.iter().copied().filter(|argument| !["-T", "60"].contains(argument)).collect();
     let refused = bench.run_with(Program::Dyno, &without_time, &variables);
@@ -157,8 +160,11 @@ fn transactions_that_conflict_are_tried_again_with_the_same_numbers() {
 
     // With a single try they fail, are counted, and leave nothing behind.
     reset(&bench);
-    let ended =
-        bench.run_with(Program::Dyno, &["-n", "-c", "8", "-t", "20", "--failures-detailed"], &variables);
+    let ended = bench.run_with(
+        Program::Dyno,
+        &["-n", "-c", "8", "-t", "20", "--failures-detailed"],
+        &variables,
+    );
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let done: u64 = figure(&ended.stdout, "number of transactions actually processed:")
         .split('/')
@@ -181,20 +187,27 @@ fn transactions_that_conflict_are_tried_again_with_the_same_numbers() {
 #[test]
 fn an_aborted_client_leaves_the_others_running_unless_told_otherwise() {
     let Some(bench) = postgres() else { return };
-    bench.script("abort.sql", "\\if :client_id = 0\nselect 1/0;\n\\endif\nselect 1;\n\\sleep 1 ms\n");
+    bench.script(
+        "abort.sql",
+        "\\if :client_id = 0\nselect 1/0;\n\\endif\nselect 1;\n\\sleep 1 ms\n",
+    );
     for program in programs() {
         let ended = bench.run(program, &["-n", "-f", "abort.sql", "-c", "3", "-t", "7"]);
         assert_eq!(ended.code, Some(2));
         assert_eq!(figure(&ended.stdout, "number of transactions actually processed:"), "14/21");
         assert!(
-            ended.stderr.contains("client 0 script 0 aborted in command 1 query 0: ERROR:  division by zero")
+            ended.stderr.contains(
+                "client 0 script 0 aborted in command 1 query 0: ERROR:  division by zero"
+            )
         );
         assert!(
-            ended.stderr.ends_with("pgbench: error: Run was aborted; the above results are incomplete.\n")
+            ended
+                .stderr
+                .ends_with("pgbench: error: Run was aborted; the above results are incomplete.\n")
         );
     }
-    let ended =
-        bench.run(Program::Dyno, &["-n", "-f", "abort.sql", "-c", "3", "-T", "30", "--exit-on-abort"]);
+    let ended = bench
+        .run(Program::Dyno, &["-n", "-f", "abort.sql", "-c", "3", "-T", "30", "--exit-on-abort"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("division by zero"));
 }
@@ -203,14 +216,21 @@ fn an_aborted_client_leaves_the_others_running_unless_told_otherwise() {
 fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
     let Some(bench) = postgres() else { return };
     bench.script("slow.sql", "\\sleep 20 ms\n");
-    let arguments = ["-n", "-f", "slow.sql", "-R", "500", "-L", "30", "-t", "40", "-l", "--log-prefix=late"];
+    let arguments =
+        ["-n", "-f", "slow.sql", "-R", "500", "-L", "30", "-t", "40", "-l", "--log-prefix=late"];
     let ended = bench.run(Program::Dyno, &[&arguments[..], &["--results", "late"]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let report = &ended.stdout;
-    let done: u64 =
-        figure(report, "number of transactions actually processed:").trim_end_matches("/40").parse().unwrap();
-    let skipped =
-        figure(report, "number of transactions skipped:").split(' ').next().unwrap().parse::<u64>().unwrap();
+    let done: u64 = figure(report, "number of transactions actually processed:")
+        .trim_end_matches("/40")
+        .parse()
+        .unwrap();
+    let skipped = figure(report, "number of transactions skipped:")
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse::<u64>()
+        .unwrap();
     assert_eq!(done + skipped, 40);
     assert!(skipped > 0, "fifty a second are not five hundred");
     assert!(report.contains("rate limit schedule lag: avg "));
@@ -220,19 +240,27 @@ fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
     assert!(log.lines().all(|line| line.split(' ').count() == 7), "{log}");
     // The books have the same counts, nobody calls them failures, and a report shows them.
     let (record, csv) = (record(&bench, "late"), reported(&bench, "late", "csv"));
-    let books = &record.ledger;
-    assert_eq!((books.started, books.committed, books.skipped, books.failed), (40, done, skipped, 0));
-    assert!(record.findings.iter().any(|finding| matches!(finding, Finding::Skipped { .. })));
-    let is_flaw =
-        |finding: &&Finding| matches!(finding, Finding::Failures { .. } | Finding::BooksUnbalanced { .. });
-    assert_eq!(record.findings.iter().find(is_flaw), None);
-    assert!(csv.lines().any(|line| line.contains("skipped") && line.contains(&skipped.to_string())), "{csv}");
+    let counters = &record.ledger;
+    assert_eq!(
+        (counters.started, counters.committed, counters.skipped, counters.failed),
+        (40, done, skipped, 0)
+    );
+    assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::Skipped { .. })));
+    let is_flaw = |warning: &&Warning| {
+        matches!(warning, Warning::Failures { .. } | Warning::CountersUnbalanced { .. })
+    };
+    assert_eq!(record.warnings.iter().find(is_flaw), None);
+    assert!(
+        csv.lines().any(|line| line.contains("skipped") && line.contains(&skipped.to_string())),
+        "{csv}"
+    );
 }
 
 #[test]
 fn both_programs_skip_the_same_transactions() {
     let Some(bench) = postgres() else { return };
-    // All arrive within microseconds. Each client is in time for its first; when that has ended, all others are too late for the limit.
+    // All arrive within microseconds. Each client is in time for its first; when that has ended,
+    // all others are too late for the limit.
     bench.script("long.sql", "\\sleep 4 s\n");
     let arguments = ["-n", "-f", "long.sql", "-R", "1000000", "-L", "3000", "-c", "3", "-t", "5"];
     for program in programs() {
@@ -257,12 +285,11 @@ fn a_server_that_stands_still_is_a_stall_in_the_results() {
     let arguments = ["-n", "-f", "still.sql", "-D", "n=0", "-t", "600", "--results", "still"];
     let ended = bench.run(Program::Dyno, &arguments);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let is_told =
-        |finding: &Finding| matches!(finding, Finding::Stall { longest_gap, .. } if *longest_gap >= 2.0);
-    let findings = record(&bench, "still").findings;
-    assert!(findings.iter().any(is_told), "{findings:?}");
+    let is_told = |warning: &Warning| matches!(warning, Warning::Stall { longest_gap, .. } if *longest_gap >= 2.0);
+    let warnings = record(&bench, "still").warnings;
+    assert!(warnings.iter().any(is_told), "{warnings:?}");
     let json = reported(&bench, "still", "json");
-    assert!(json.contains("\"finding\": \"stall\""), "{json}");
+    assert!(json.contains("\"warning\": \"stall\""), "{json}");
 }
 
 /// The results folder of the only run below a folder.
@@ -274,9 +301,10 @@ fn results(bench: &Bench, root: &str) -> PathBuf {
 
 /// The record of its trial, as it was written.
 fn record(bench: &Bench, root: &str) -> TrialRecord {
-    let events =
-        std::fs::read_to_string(results(bench, root).join("events.jsonl")).expect("the log is there");
-    let mut events = events.lines().map(|line| serde_json::from_str::<Event>(line).expect("an event"));
+    let events = std::fs::read_to_string(results(bench, root).join("events.jsonl"))
+        .expect("the log is there");
+    let mut events =
+        events.lines().map(|line| serde_json::from_str::<Event>(line).expect("an event"));
     let record = events.find_map(|event| match event {
         Event::TrialFinished(record) => Some(*record),
         _ => None,
@@ -299,7 +327,8 @@ fn reported(bench: &Bench, root: &str, format: &str) -> String {
 /// Log files of a prefix, by name.
 fn logs(bench: &Bench, prefix: &str) -> Vec<PathBuf> {
     let begins = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{prefix}.")))
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(&format!("{prefix}.")))
     };
     let mut files: Vec<PathBuf> = std::fs::read_dir(bench.folder())
         .expect("the folder of the test is there")
@@ -316,14 +345,19 @@ fn logs_have_a_line_per_transaction_or_per_interval() {
     for program in programs() {
         let prefix = format!("plain-{program:?}");
         let option = format!("--log-prefix={prefix}");
-        let ended = bench.run(program, &["-n", "-S", "-c", "3", "-j", "2", "-t", "10", "-l", &option]);
+        let ended =
+            bench.run(program, &["-n", "-S", "-c", "3", "-j", "2", "-t", "10", "-l", &option]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         let files = logs(&bench, &prefix);
         assert_eq!(files.len(), 2, "one per thread");
         let lines: Vec<Vec<u64>> = files
             .iter()
             .flat_map(|file| {
-                std::fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+                std::fs::read_to_string(file)
+                    .unwrap()
+                    .lines()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
             })
             .map(|line| line.split(' ').map(|field| field.parse().unwrap()).collect())
             .collect();
@@ -347,7 +381,16 @@ fn logs_have_a_line_per_transaction_or_per_interval() {
     }
     let ended = bench.run(
         Program::Dyno,
-        &["-n", "-S", "-t", "1000", "-l", "--log-prefix=sampled", "--sampling-rate=0.1", "--random-seed=1"],
+        &[
+            "-n",
+            "-S",
+            "-t",
+            "1000",
+            "-l",
+            "--log-prefix=sampled",
+            "--sampling-rate=0.1",
+            "--random-seed=1",
+        ],
     );
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let lines = std::fs::read_to_string(&logs(&bench, "sampled")[0]).unwrap().lines().count();
@@ -360,12 +403,16 @@ fn progress_is_told_every_second() {
     let began = Instant::now();
     let ended = bench.run(Program::Dyno, &["-n", "-S", "-T", "2", "-P", "1", "-c", "2"]);
     let passed = began.elapsed().as_secs();
-    let lines: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("progress: ")).collect();
+    let lines: Vec<&str> =
+        ended.stderr.lines().filter(|line| line.starts_with("progress: ")).collect();
     assert!((1..=passed as usize).contains(&lines.len()), "{passed} s:\n{}", ended.stderr);
     // On a busy machine it comes late, and never early.
-    let time =
-        lines[0].strip_prefix("progress: ").and_then(|line| line.split_once(" s, ")).map(|(time, _)| time);
-    let time: f64 = time.and_then(|time| time.parse().ok()).unwrap_or_else(|| panic!("{}", lines[0]));
+    let time = lines[0]
+        .strip_prefix("progress: ")
+        .and_then(|line| line.split_once(" s, "))
+        .map(|(time, _)| time);
+    let time: f64 =
+        time.and_then(|time| time.parse().ok()).unwrap_or_else(|| panic!("{}", lines[0]));
     assert!((1.0..=passed as f64 + 1.0).contains(&time), "{}", lines[0]);
     assert!(lines[0].ends_with(", 0 failed"), "{}", lines[0]);
     assert!(ended.stdout.contains("latency stddev = "));
@@ -386,8 +433,8 @@ fn a_pipeline_is_one_transaction_and_costs_one_wait() {
                   \\endpipeline\n";
     bench.script("pipeline.sql", script);
     for (turn, mode) in ["extended", "prepared"].into_iter().enumerate() {
-        let ended =
-            bench.run(Program::Dyno, &["-n", "-f", "pipeline.sql", "-c", "4", "-t", "25", "-M", mode]);
+        let ended = bench
+            .run(Program::Dyno, &["-n", "-f", "pipeline.sql", "-c", "4", "-t", "25", "-M", mode]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         assert_balanced(&bench, 100 * (turn as u64 + 1));
     }
@@ -418,21 +465,29 @@ fn a_script_that_sends_nothing_lets_other_clients_run() {
     let first = |client: &str| lines.iter().position(|line| line.starts_with(client));
     let last = |client: &str| lines.iter().rposition(|line| line.starts_with(client));
     for (client, other) in [("0 ", "1 "), ("1 ", "2 "), ("2 ", "0 ")] {
-        assert!(first(client) < last(other), "client {other}had all its turns before client {client}");
+        assert!(
+            first(client) < last(other),
+            "client {other}had all its turns before client {client}"
+        );
     }
 }
 
 #[test]
 fn a_statement_that_hangs_is_cut_off_after_the_time_limit() {
     let Some(bench) = postgres() else { return };
-    bench.script("hang.sql", "\\if :client_id = 0\nselect pg_sleep(25);\n\\endif\nselect 1;\n\\sleep 1 ms\n");
+    bench.script(
+        "hang.sql",
+        "\\if :client_id = 0\nselect pg_sleep(25);\n\\endif\nselect 1;\n\\sleep 1 ms\n",
+    );
     let run = |limit: &str| {
-        bench.run(Program::Dyno, &["-n", "-f", "hang.sql", "-c", "2", "-T", "1", "--hang-timeout", limit])
+        bench.run(
+            Program::Dyno,
+            &["-n", "-f", "hang.sql", "-c", "2", "-T", "1", "--hang-timeout", limit],
+        )
     };
     let ended = run("0.2");
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    let told =
-        "transactions were still running 0.2 seconds after the time limit and were cut off (--hang-timeout)";
+    let told = "transactions were still running 0.2 seconds after the time limit and were cut off (--hang-timeout)";
     assert!(ended.stderr.contains(told), "{}", ended.stderr);
     let done = figure(&ended.stdout, "number of transactions actually processed:");
     assert_ne!(done, "0", "the other client's transactions are reported");
@@ -460,8 +515,12 @@ fn a_list_of_clients_is_run_in_every_block_and_reported_as_one() {
         .filter_map(|line| line.strip_prefix("number of transactions actually processed: "));
     let mut processed: Vec<&str> = processed.collect();
     processed.sort_unstable();
-    assert_eq!(processed, ["20/20", "20/20", "20/20", "40/40", "40/40", "40/40", "80/80", "80/80", "80/80"]);
-    let page = ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
+    assert_eq!(
+        processed,
+        ["20/20", "20/20", "20/20", "40/40", "40/40", "40/40", "80/80", "80/80", "80/80"]
+    );
+    let page =
+        ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
     assert!(page.starts_with("curve/pgbench/") && bench.folder().join(page).is_file(), "{page}");
     let password = bench.target().password.reveal().to_owned();
     assert!(!dyno_testkit::folder_holds(&bench.folder().join("curve"), &password));
@@ -491,17 +550,26 @@ fn a_login_that_is_refused_during_the_run_is_told_with_host_and_port() {
     let Some(bench) = postgres() else { return };
     let password = bench.target().password.reveal().to_owned();
     for program in programs() {
-        bench.script("guest.sql", &format!("create role guest superuser login password '{password}';\n"));
+        bench.script(
+            "guest.sql",
+            &format!("create role guest superuser login password '{password}';\n"),
+        );
         let made = bench.run(Program::Dyno, &["-n", "-f", "guest.sql", "-t", "1"]);
         assert_eq!(made.code, Some(0), "{}", made.stderr);
         bench.script("shut.sql", "alter role guest nologin;\n");
-        let ended =
-            bench.run_with(program, &["-n", "-C", "-f", "shut.sql", "-t", "2"], &[("PGUSER", "guest")]);
+        let ended = bench.run_with(
+            program,
+            &["-n", "-C", "-f", "shut.sql", "-t", "2"],
+            &[("PGUSER", "guest")],
+        );
         bench.script("gone.sql", "drop role guest;\n");
         let gone = bench.run(Program::Dyno, &["-n", "-f", "gone.sql", "-t", "1"]);
         assert_eq!(gone.code, Some(0), "{}", gone.stderr);
         let told = ended.stderr.lines().find(|line| line.contains("not permitted to log in"));
         let told = told.unwrap_or_else(|| panic!("{program:?}: {}", ended.stderr));
-        assert!(told.contains("connection to server at \"") && told.contains("\", port "), "{told}");
+        assert!(
+            told.contains("connection to server at \"") && told.contains("\", port "),
+            "{told}"
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::program::{BOTH, Ended, Program, has_pgbench, postgres};
 
-/// Scripts with the options that they are run with besides `-n -t 1`. What both programs do with them must be the same: what they
-/// print, what they complain about, and how they end.
+/// Scripts with the options that they are run with besides `-n -t 1`. What both programs do with
+/// them must be the same: what they print, what they complain about, and how they end.
 #[rustfmt::skip]
 const SCRIPTS: &[(&str, &str)] = &[
     ("\\set x\n", ""),
@@ -147,7 +147,8 @@ fn every_script_does_the_same_in_both_programs() {
         }
         let theirs = bench.run(Program::Pgbench, &arguments).masked();
         if ours != theirs {
-            differences.push(format!("{text}{options}\n  pgbench: {theirs:?}\n  dyno:    {ours:?}"));
+            differences
+                .push(format!("{text}{options}\n  pgbench: {theirs:?}\n  dyno:    {ours:?}"));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -171,7 +172,9 @@ fn differences_from_pgbench_are_these() {
     // The shell is left alone.
     let shell = run("\\shell touch made-by-shell\n", &[]);
     assert_eq!(shell.code, Some(1));
-    assert!(shell.stderr.contains("commands of the shell are not run by dyno in command \"shell\""));
+    assert!(
+        shell.stderr.contains("commands of the shell are not run by dyno in command \"shell\"")
+    );
     assert!(!bench.folder().join("made-by-shell").exists());
     // The absolute value of a boolean is an error and no accident.
     assert_eq!(run("\\set x abs(true)\n", &[]).code, Some(2));
@@ -232,10 +235,23 @@ fn scripts_are_chosen_in_the_same_order_in_both_programs() {
     for number in 1..=3 {
         bench.script(&format!("{number}.sql"), &format!("\\set x debug({number})\n"));
     }
-    let arguments =
-        ["-n", "-f", "1.sql@1", "-f", "2.sql@5", "-f", "3.sql@0", "-t", "60", "--random-seed=3", "-c", "1"];
-    let [theirs, ours] = BOTH
-        .map(|program| (program == Program::Dyno || has_pgbench()).then(|| bench.run(program, &arguments)));
+    let arguments = [
+        "-n",
+        "-f",
+        "1.sql@1",
+        "-f",
+        "2.sql@5",
+        "-f",
+        "3.sql@0",
+        "-t",
+        "60",
+        "--random-seed=3",
+        "-c",
+        "1",
+    ];
+    let [theirs, ours] = BOTH.map(|program| {
+        (program == Program::Dyno || has_pgbench()).then(|| bench.run(program, &arguments))
+    });
     let ours = ours.expect("dyno always runs");
     assert!(!ours.stderr.contains("script=2"), "a script without weight is never chosen");
     if let Some(theirs) = theirs {

@@ -1,5 +1,6 @@
-//! Command lines that people type, bundled scripts included, in both programs on the same server: output, messages, exit
-//! codes and tables. Each row is what a comparison of some hundred command lines found to differ once.
+//! Command lines that people type, bundled scripts included, in both programs on the same server:
+//! output, messages, exit codes and tables. Each row is what a comparison of some hundred command
+//! lines found to differ once.
 
 use crate::comparison::lines_that_differ;
 use crate::mask;
@@ -14,7 +15,10 @@ const SAME: [(ServerKind, &[&str]); 6] = [
     // As many tables as there are told, though only the first one is read.
     (
         ServerKind::Mariadb,
-        &["select_random_points --tables=2 --table-size=20 prepare", "oltp_read_write --tables=2 cleanup"],
+        &[
+            "select_random_points --tables=2 --table-size=20 prepare",
+            "oltp_read_write --tables=2 cleanup",
+        ],
     ),
     (ServerKind::Postgres, &["select_random_ranges --tables=2 --table-size=20 prepare"]),
     // Tables of bulk_insert may be there, and one thread makes them.
@@ -55,7 +59,13 @@ fn command_lines_do_and_say_the_same_in_both_programs() {
         let Some(server) = server::take(kind) else { return };
         let [theirs, ours] =
             [Program::Sysbench, Program::Dyno].map(|program| observe(&server, program, lines));
-        assert_eq!(theirs, ours, "{lines:?} on {}\n{}", kind.name(), lines_that_differ(&theirs, &ours));
+        assert_eq!(
+            theirs,
+            ours,
+            "{lines:?} on {}\n{}",
+            kind.name(),
+            lines_that_differ(&theirs, &ours)
+        );
     }
 }
 
@@ -88,8 +98,9 @@ fn run(server: &Server, program: Program, line: &str) -> Ended {
     program.run(folder.path(), &arguments, b"")
 }
 
-/// Output without times, and without what differs on purpose: the file and line of a mistake within a bundled script, the
-/// text of `CREATE TABLE`, why a statement cannot be prepared, and the empty line after libpq's words.
+/// Output without times, and without what differs on purpose: the file and line of a mistake within
+/// a bundled script, the text of `CREATE TABLE`, why a statement cannot be prepared, and the empty
+/// line after libpq's words.
 fn comparable(output: &str) -> String {
     let mut text = String::new();
     let mut is_create = false;
@@ -162,7 +173,11 @@ fn an_output_that_cannot_be_written_is_told_and_the_run_goes_on() {
         .expect("dyno can be started");
     assert_eq!(ended.status.code(), Some(1));
     let told = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(told.matches("cannot write to standard output: No space left on device").count(), 1, "{told}");
+    assert_eq!(
+        told.matches("cannot write to standard output: No space left on device").count(),
+        1,
+        "{told}"
+    );
     let rows = server.query("SELECT COUNT(*) FROM sbtest1");
     assert_eq!(rows.first(), Some("50"));
 }

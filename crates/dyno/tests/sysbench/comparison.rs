@@ -15,7 +15,8 @@ use tempfile::TempDir;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Observed(Vec<(&'static str, String)>);
 
-/// Runs every script of a topic on a server, and fails with all differences that the table does not allow.
+/// Runs every script of a topic on a server, and fails with all differences that the table does not
+/// allow.
 pub(crate) fn compare_topic(topic: &str, kind: Option<ServerKind>) {
     let server = match kind {
         None => None,
@@ -42,7 +43,8 @@ fn place(kind: Option<ServerKind>) -> &'static str {
 fn compare(script: &Script, server: Option<&Server>) -> Result<(), String> {
     let kind = server.map(Server::kind);
     let ours = observe(Program::Dyno, script, server);
-    let theirs = Program::Sysbench.is_available().then(|| observe(Program::Sysbench, script, server));
+    let theirs =
+        Program::Sysbench.is_available().then(|| observe(Program::Sysbench, script, server));
     if std::env::var_os("SUITE_SHOW").is_some() {
         for (name, observed) in [("sysbench", theirs.as_ref()), ("dyno", Some(&ours))] {
             let text = observed.map_or_else(String::new, Observed::text);
@@ -57,7 +59,8 @@ fn compare(script: &Script, server: Option<&Server>) -> Result<(), String> {
         for difference in allowed.iter().filter(|difference| difference.is_in(part)) {
             let replaced = difference.apply(&expected);
             if replaced == expected {
-                writeln!(text, "no longer seen: {}", difference.reason()).expect("a string takes everything");
+                writeln!(text, "no longer seen: {}", difference.reason())
+                    .expect("a string takes everything");
             }
             expected = replaced;
         }
@@ -69,13 +72,15 @@ fn compare(script: &Script, server: Option<&Server>) -> Result<(), String> {
     if text.is_empty() { Ok(()) } else { Err(text) }
 }
 
-/// Runs the script as its comment says, on an empty database and in an empty folder that holds a link to its topic.
+/// Runs the script as its comment says, on an empty database and in an empty folder that holds a
+/// link to its topic.
 fn observe(program: Program, script: &Script, server: Option<&Server>) -> Observed {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let (topic, _) = script.name.split_once('/').expect("a script has a topic");
     symlink(script::folder().join(topic), folder.path().join(topic)).expect("a link can be made");
-    // The second server is counted on as well. It is always another kind than that of the turn we have, and nobody waits the
-    // other way round: scripts with a second server run on PostgreSQL, and the second is of the MySQL family.
+    // The second server is counted on as well. It is always another kind than that of the turn we
+    // have, and nobody waits the other way round: scripts with a second server run on PostgreSQL,
+    // and the second is of the MySQL family.
     let _turn_beside = script.with.and_then(server::take);
     let mut options = Vec::new();
     if let Some(server) = server {
@@ -91,12 +96,16 @@ fn observe(program: Program, script: &Script, server: Option<&Server>) -> Observ
         let title = format!("$ {}", run.join(" "));
         writeln!(output, "{title}\n{}\nexit {status}", masked(script, &stdout))
             .expect("a string takes everything");
-        writeln!(messages, "{title}\n{}", masked(script, &stderr)).expect("a string takes everything");
+        writeln!(messages, "{title}\n{}", masked(script, &stderr))
+            .expect("a string takes everything");
     }
     let mut parts = vec![("output", output), ("messages", messages)];
     if let (Some(server), Some(before)) = (server, before) {
-        let counters =
-            if script.has_random_counters { String::new() } else { counted(&before, &server.counters()) };
+        let counters = if script.has_random_counters {
+            String::new()
+        } else {
+            counted(&before, &server.counters())
+        };
         parts.push(("counters", counters));
         parts.push(("tables", server.tables(script.has_random_rows)));
     }
@@ -111,7 +120,8 @@ fn run_once(
     options: &[String],
 ) -> Ended {
     let path = &*format!("{}.lua", script.name);
-    let (mut arguments, mut stdin) = (options.iter().map(String::as_str).collect::<Vec<_>>(), Vec::new());
+    let (mut arguments, mut stdin) =
+        (options.iter().map(String::as_str).collect::<Vec<_>>(), Vec::new());
     let is_placed = run.iter().any(|word| word == "SCRIPT");
     if !is_placed {
         arguments.push(path);
@@ -130,9 +140,9 @@ fn run_once(
     program.run_with(&script.environment, folder.path(), &arguments, &stdin)
 }
 
-/// Counters that our own looking changes, and those of preparing and closing statements, which neither program counts as
-/// queries and which drivers do at different times (sysbench prepares even what MySQL cannot prepare, dyno lets the end of
-/// a session close its statements).
+/// Counters that our own looking changes, and those of preparing and closing statements, which
+/// neither program counts as queries and which drivers do at different times (sysbench prepares
+/// even what MySQL cannot prepare, dyno lets the end of a session close its statements).
 const UNCOUNTED: [&str; 4] =
     ["Com_show_status", "Com_show_processlist", "Com_stmt_prepare", "Com_stmt_close"];
 

@@ -1,8 +1,10 @@
-//! Everything in which `dyno sysbench` may differ from sysbench 1.0.20, each with its reason. docs/sysbench.md says the same.
+//! Everything in which `dyno sysbench` may differ from sysbench 1.0.20, each with its reason.
+//! docs/sysbench.md says the same.
 //!
-//! What is too general for the table: the first line names the program and its LuaJIT; percentiles are exact where sysbench
-//! gives the middle of a bucket; and the counters of preparing and closing statements, and on PostgreSQL of transactions,
-//! are not compared, because drivers do these at different times and some for their own purposes.
+//! What is too general for the table: the first line names the program and its LuaJIT; percentiles
+//! are exact where sysbench gives the middle of a bucket; and the counters of preparing and closing
+//! statements, and on PostgreSQL of transactions, are not compared, because drivers do these at
+//! different times and some for their own purposes.
 
 use dyno_model::plan::ServerKind;
 
@@ -334,10 +336,14 @@ const fn lines(
 }
 
 /// The differences that a script may show on a server.
-pub(crate) fn of(script: &str, server: Option<ServerKind>) -> impl Iterator<Item = &'static Difference> {
+pub(crate) fn of(
+    script: &str,
+    server: Option<ServerKind>,
+) -> impl Iterator<Item = &'static Difference> {
     let driver = server.map(crate::server::driver);
     DIFFERENCES.iter().filter(move |difference| {
-        difference.driver.is_none_or(|name| driver == Some(name)) && difference.scripts.contains(&script)
+        difference.driver.is_none_or(|name| driver == Some(name))
+            && difference.scripts.contains(&script)
     })
 }
 

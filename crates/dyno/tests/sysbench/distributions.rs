@@ -1,4 +1,5 @@
-//! The random distributions: the documented shares of the hottest rows, and the keys that statements really carry.
+//! The random distributions: the documented shares of the hottest rows, and the keys that
+//! statements really carry.
 
 use crate::program::Program;
 use crate::script;
@@ -6,8 +7,8 @@ use crate::server;
 use dyno_model::plan::ServerKind;
 use tempfile::TempDir;
 
-/// Options, then what two million draws over 10,000 rows gave in sysbench 1.0.20: rows hit, and the shares in percent of the
-/// hottest 1, 100 and 2000 rows.
+/// Options, then what two million draws over 10,000 rows gave in sysbench 1.0.20: rows hit, and the
+/// shares in percent of the hottest 1, 100 and 2000 rows.
 const SHARES: [(&[&str], [f64; 4]); 6] = [
     (&["--rand-type=uniform"], [10_000.0, 0.01, 1.2, 22.0]),
     (&["--rand-type=gaussian"], [6_144.0, 0.05, 4.9, 77.0]),
@@ -30,9 +31,11 @@ fn the_hottest_rows_get_their_documented_shares() {
             continue;
         }
         for (options, documented) in SHARES {
-            let arguments =
-                [options, &["--rand-seed=11", "--events=1", "--time=0", "--threads=1", script, "run"]]
-                    .concat();
+            let arguments = [
+                options,
+                &["--rand-seed=11", "--events=1", "--time=0", "--threads=1", script, "run"],
+            ]
+            .concat();
             let ended = program.run(folder.path(), &arguments, b"");
             let line = ended.stdout.lines().find_map(|line| line.strip_prefix("SHARES"));
             let found: Vec<f64> = line
@@ -51,7 +54,8 @@ fn the_hottest_rows_get_their_documented_shares() {
     }
 }
 
-/// Over few rows `special` differs, as docs/sysbench.md says: shares in percent that the first and the last of four rows get.
+/// Over few rows `special` differs, as docs/sysbench.md says: shares in percent that the first and
+/// the last of four rows get.
 #[test]
 fn special_over_few_rows_is_as_documented() {
     let folder = TempDir::new().expect("a temporary folder can be made");
@@ -71,7 +75,10 @@ fn special_over_few_rows_is_as_documented() {
         let found = line.unwrap_or_else(|| panic!("{ended}")).split_whitespace();
         for (found, share) in found.zip(shares) {
             let found = found.parse::<f64>().expect("the script prints numbers") / 10_000.0;
-            assert!((found - share).abs() <= share * 0.3, "{program:?}: {found} % instead of {share} %");
+            assert!(
+                (found - share).abs() <= share * 0.3,
+                "{program:?}: {found} % instead of {share} %"
+            );
         }
     }
 }
@@ -90,7 +97,9 @@ const KEYS: [(&str, [u32; 2], f64); 5] = [
 fn ids(program: Program, options: &[&str]) -> Vec<u32> {
     let server = server::take(ServerKind::Mariadb).expect("asked for before");
     server.clear();
-    server.query("CREATE TABLE sbtest1(id INTEGER PRIMARY KEY, k INTEGER, c CHAR(120), pad CHAR(60))");
+    server.query(
+        "CREATE TABLE sbtest1(id INTEGER PRIMARY KEY, k INTEGER, c CHAR(120), pad CHAR(60))",
+    );
     let connection = server::options(ServerKind::Mariadb).expect("the server runs");
     let mut arguments: Vec<&str> = connection.iter().map(String::as_str).collect();
     // As long as it takes: without this the run ends after ten seconds.
@@ -129,10 +138,21 @@ fn statements_carry_keys_of_the_distribution_and_the_seed_repeats_them() {
             assert_eq!(ids.len(), 4_000, "{program:?} {option}");
             let hits = ids.iter().filter(|id| (low..=high).contains(*id)).count();
             let share = hits as f64 / ids.len() as f64 * 100.0;
-            assert!((share - documented).abs() < 3.0, "{program:?} {option}: {share} % in {low}..={high}");
+            assert!(
+                (share - documented).abs() < 3.0,
+                "{program:?} {option}: {share} % in {low}..={high}"
+            );
         }
         let first = ids(program, &["--rand-seed=5"]);
-        assert_eq!(first, ids(program, &["--rand-seed=5"]), "{program:?}: the same seed, the same keys");
-        assert_ne!(first, ids(program, &["--rand-seed=6"]), "{program:?}: another seed, other keys");
+        assert_eq!(
+            first,
+            ids(program, &["--rand-seed=5"]),
+            "{program:?}: the same seed, the same keys"
+        );
+        assert_ne!(
+            first,
+            ids(program, &["--rand-seed=6"]),
+            "{program:?}: another seed, other keys"
+        );
     }
 }

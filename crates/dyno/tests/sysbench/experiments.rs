@@ -1,5 +1,6 @@
-//! The command lines of two published evaluations, word for word but for places, sizes and times: MariaDB's thread pool
-//! (oltp_read_write by its path, with 10, 20 and 40 threads) and a cloud vendor's network (three workloads, a line a second).
+//! The command lines of two published evaluations, word for word but for places, sizes and times:
+//! MariaDB's thread pool (oltp_read_write by its path, with 10, 20 and 40 threads) and a cloud
+//! vendor's network (three workloads, a line a second).
 
 use crate::comparison::lines_that_differ;
 use crate::mask;
@@ -10,8 +11,8 @@ use tempfile::TempDir;
 
 /// Where Debian has sysbench's own scripts; where sysbench is missing, so are they.
 const INSTALLED: &str = "/usr/share/sysbench";
-/// Where those have them who build it from source and run it in its folder. There is no such folder here: dyno's own scripts
-/// stand in.
+/// Where those have them who build it from source and run it in its folder. There is no such folder
+/// here: dyno's own scripts stand in.
 const BUILT: &str = "src/lua";
 
 /// A program with the folder of the scripts that it is given.
@@ -23,7 +24,10 @@ fn run(server: &Server, (program, folder): (Program, &str), script: &str, option
     let place = TempDir::new().expect("a temporary folder can be made");
     let path = format!("{folder}/{script}.lua");
     let mut connection = server::options(server.kind()).expect("the server runs");
-    connection.push(format!("--mysql-socket={}", server::socket(server.kind()).expect("it has a socket")));
+    connection.push(format!(
+        "--mysql-socket={}",
+        server::socket(server.kind()).expect("it has a socket")
+    ));
     let mut all = vec![path.as_str()];
     all.extend(connection.iter().map(String::as_str));
     all.extend(options.split_whitespace());
@@ -37,8 +41,10 @@ fn shape(ended: &Ended) -> String {
     assert_eq!(ended.stderr, "");
     let is_stand_in =
         |line: &&str| line.starts_with("There is no file '") && line.contains("using dyno's own");
-    let mut text = ended.stdout.lines().filter(|line| !is_stand_in(line)).collect::<Vec<_>>().join("\n");
-    // Threads of prepare write at the same time: a line's end may come after the beginning of another.
+    let mut text =
+        ended.stdout.lines().filter(|line| !is_stand_in(line)).collect::<Vec<_>>().join("\n");
+    // Threads of prepare write at the same time: a line's end may come after the beginning of
+    // another.
     let is_prepare = text.contains("Creating table");
     if is_prepare {
         text = text.replace("Creating ", "\nCreating ").replace("Inserting ", "\nInserting ");
@@ -69,15 +75,19 @@ fn shape(ended: &Ended) -> String {
 /// The number behind a label of the report.
 fn figure(ended: &Ended, label: &str) -> u64 {
     let line = ended.stdout.lines().find(|line| line.trim_start().starts_with(label));
-    let number =
-        line.and_then(|line| line.split_once(label)).and_then(|(_, rest)| rest.split_whitespace().next());
+    let number = line
+        .and_then(|line| line.split_once(label))
+        .and_then(|(_, rest)| rest.split_whitespace().next());
     number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no {label}\n{ended}"))
 }
 
-/// Runs the same command in every way and compares the outputs; what the runs left is given to `check`.
+/// Runs the same command in every way and compares the outputs; what the runs left is given to
+/// `check`.
 fn in_every_way(server: &Server, script: &str, options: &str, check: impl Fn(&Ended)) {
     let mut expected: Option<String> = None;
-    for way in WAYS.into_iter().filter(|(_, folder)| *folder == BUILT || Program::Sysbench.is_available()) {
+    for way in
+        WAYS.into_iter().filter(|(_, folder)| *folder == BUILT || Program::Sysbench.is_available())
+    {
         let ended = run(server, way, script, options);
         let observed = shape(&ended);
         let expected = expected.get_or_insert_with(|| observed.clone());
@@ -110,9 +120,13 @@ fn the_commands_of_the_thread_pool_study_do_the_same() {
         let tables = "--table-size=500 --tables=10";
         prepare(server, "oltp_read_write", &format!("--threads=10 {tables}"));
         for threads in [10, 20, 40] {
-            let options = format!("--threads={threads} {tables} --time=1 --mysql-ignore-errors=all run");
+            let options =
+                format!("--threads={threads} {tables} --time=1 --mysql-ignore-errors=all run");
             in_every_way(server, "oltp_read_write", &options, |ended| {
-                assert!(ended.stdout.contains(&format!("Number of threads: {threads}\n")), "{ended}");
+                assert!(
+                    ended.stdout.contains(&format!("Number of threads: {threads}\n")),
+                    "{ended}"
+                );
                 assert!(figure(ended, "total number of events:") > 0, "{ended}");
             });
         }
@@ -128,15 +142,18 @@ fn the_commands_of_the_network_study_do_the_same() {
         let tables = "--tables=10 --table-size=500";
         prepare(server, "oltp_read_write", &format!("{tables} --threads=2"));
         let times = "--time=2 --events=0 --percentile=95 --report-interval=1";
-        for (script, more, threads) in
-            [("oltp_write_only", "", 2), ("oltp_read_only", "--skip-trx=1", 16), ("oltp_read_write", "", 16)]
-        {
+        for (script, more, threads) in [
+            ("oltp_write_only", "", 2),
+            ("oltp_read_only", "--skip-trx=1", 16),
+            ("oltp_read_write", "", 16),
+        ] {
             let options = format!("{tables} --threads={threads} {times} {more} run");
             in_every_way(server, script, &options, |ended| {
                 // A line that comes late has a later time.
                 assert!(ended.stdout.contains(&format!("s ] thds: {threads} tps: ")), "{ended}");
                 assert!(ended.stdout.contains("95th percentile:"), "{ended}");
-                let (events, reads) = (figure(ended, "total number of events:"), figure(ended, "read:"));
+                let (events, reads) =
+                    (figure(ended, "total number of events:"), figure(ended, "read:"));
                 if script == "oltp_read_only" {
                     assert_eq!((reads, figure(ended, "other:")), (14 * events, 0), "{ended}");
                 }

@@ -1,4 +1,5 @@
-//! What sysbench 1.0.20 cannot run, and dyno does: the functions of 1.1, rows of prepared statements, reconnecting, SQLite.
+//! What sysbench 1.0.20 cannot run, and dyno does: the functions of 1.1, rows of prepared
+//! statements, reconnecting, SQLite.
 
 use crate::program::{Ended, Program};
 use crate::script::{self, SERVERS};
@@ -44,8 +45,14 @@ fn a_server_that_stands_still_is_a_stall_in_the_results_of_dyno_sysbench() {
                   function event() n = n + 1; con:query(n == 300 and 'SELECT pg_sleep(2)' or 'SELECT 1') end\n";
     std::fs::write(folder.path().join("still.lua"), script).expect("the folder takes files");
     let connection = server::options(kind).expect("it runs");
-    let mut arguments =
-        vec!["still.lua", "--db-driver=pgsql", "--events=600", "--time=0", "--results=still", "run"];
+    let mut arguments = vec![
+        "still.lua",
+        "--db-driver=pgsql",
+        "--events=600",
+        "--time=0",
+        "--results=still",
+        "run",
+    ];
     arguments.extend(connection.iter().map(String::as_str));
     let ended = Program::Dyno.run(folder.path(), &arguments, b"");
     assert_eq!(ended.status, "0", "{ended}");
@@ -54,10 +61,11 @@ fn a_server_that_stands_still_is_a_stall_in_the_results_of_dyno_sysbench() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
     let output = command.args(["report", "--format", "json"]).arg(results).output().unwrap();
     let json = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && json.contains("\"finding\": \"stall\""), "{json}");
+    assert!(output.status.success() && json.contains("\"warning\": \"stall\""), "{json}");
 }
 
-const SQLITE: [&str; 4] = ["oltp_read_only", "--db-driver=sqlite", "--sqlite-db=t.db", "--table-size=100"];
+const SQLITE: [&str; 4] =
+    ["oltp_read_only", "--db-driver=sqlite", "--sqlite-db=t.db", "--table-size=100"];
 
 fn on_sqlite(folder: &TempDir, arguments: &[&str]) -> Ended {
     Program::Dyno.run(folder.path(), &[&SQLITE[..], arguments].concat(), b"")
@@ -74,7 +82,8 @@ fn prepared() -> TempDir {
 #[test]
 fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one() {
     let folder = prepared();
-    let arguments = ["--threads=1,2,4", "--blocks=3", "--events=20", "--time=0", "--results=r", "run"];
+    let arguments =
+        ["--threads=1,2,4", "--blocks=3", "--events=20", "--time=0", "--results=r", "run"];
     let ended = on_sqlite(&folder, &arguments);
     assert_eq!(ended.status, "0", "{ended}");
     let told: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("run ")).collect();
@@ -83,14 +92,22 @@ fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one()
         let of_block = told.iter().filter(|line| line.contains(&format!("block {block} of 3")));
         let mut clients: Vec<&str> = of_block.filter_map(|line| line.rsplit(": ").next()).collect();
         clients.sort_unstable();
-        assert_eq!(clients, ["1 client", "2 clients", "4 clients"], "each number once in each block");
+        assert_eq!(
+            clients,
+            ["1 client", "2 clients", "4 clients"],
+            "each number once in each block"
+        );
     }
-    assert!(told.chunks(3).any(|block| !block[0].ends_with(": 1 client")), "the order is drawn: {told:?}");
+    assert!(
+        told.chunks(3).any(|block| !block[0].ends_with(": 1 client")),
+        "the order is drawn: {told:?}"
+    );
     // Nine reports of sysbench, and one of all.
     assert_eq!(ended.stdout.matches("SQL statistics:").count(), 9, "{ended}");
     let has_row = |clients| dyno_testkit::has_row_of_trials(&ended.stdout, clients, 3);
     assert!([1, 2, 4].into_iter().all(has_row), "three trials each: {ended}");
-    let page = ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
+    let page =
+        ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
     assert!(page.starts_with("r/sysbench/") && folder.path().join(page).is_file(), "{page}");
 }
 
@@ -99,16 +116,19 @@ fn blocks_repeat_one_number_of_threads_and_two_such_folders_can_be_compared() {
     let folder = prepared();
     for root in ["base", "new"] {
         let results = format!("--results={root}");
-        let arguments = ["--threads=2", "--blocks=3", "--events=20", "--time=0", results.as_str(), "run"];
+        let arguments =
+            ["--threads=2", "--blocks=3", "--events=20", "--time=0", results.as_str(), "run"];
         let ended = on_sqlite(&folder, &arguments);
         assert_eq!(ended.status, "0", "{ended}");
     }
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
-    let output = command.current_dir(folder.path()).args(["compare", "base", "new"]).output().unwrap();
+    let output =
+        command.current_dir(folder.path()).args(["compare", "base", "new"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     // How many of trials so short are valid is this machine's doing.
-    let has_three =
-        |line: &str| line.starts_with("base  base: runs 3, valid trials ") && line.contains(" of 3, ");
+    let has_three = |line: &str| {
+        line.starts_with("base  base: runs 3, valid trials ") && line.contains(" of 3, ")
+    };
     assert!(text.lines().any(has_three), "{text}");
 }
 
@@ -179,7 +199,8 @@ fn random_numbers_of_the_next_version_are_there() {
 #[test]
 fn an_event_that_is_tried_too_often_is_given_up_and_its_thread_goes_on() {
     let folder = TempDir::new().expect("a temporary folder can be made");
-    let ended = run(folder.path(), "gives_up", &["--max-retries=3", "--events=5", "--verbosity=3", "run"]);
+    let ended =
+        run(folder.path(), "gives_up", &["--max-retries=3", "--events=5", "--verbosity=3", "run"]);
     assert_eq!(ended.status, "0", "{ended}");
     assert!(ended.stdout.contains("Number of events given up after --max-retries: 2"), "{ended}");
     assert!(ended.stdout.contains("given up\t2\ngiven up\t4\n"), "{ended}");
@@ -191,8 +212,9 @@ fn an_event_that_is_tried_too_often_is_given_up_and_its_thread_goes_on() {
 fn scripts_run_on_sqlite_as_well() {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let database = ["--db-driver=sqlite", "--sqlite-db=file.db", "--table-size=50"];
-    let run =
-        |arguments: &[&str]| run(folder.path(), "sqlite", &[&database[..], arguments].concat()).to_string();
+    let run = |arguments: &[&str]| {
+        run(folder.path(), "sqlite", &[&database[..], arguments].concat()).to_string()
+    };
     insta::assert_snapshot!(run(&["prepare"]), @"
     Creating table 'sbtest1'...
     Inserting 50 records into 'sbtest1'

@@ -1,6 +1,7 @@
 //! Blots out what differs from run to run: times, rates, and what a timer decides.
 //!
-//! Only lines that the program writes itself are touched. Lines of scripts are compared to the letter.
+//! Only lines that the program writes itself are touched. Lines of scripts are compared to the
+//! letter.
 
 use crate::script::Script;
 
@@ -24,7 +25,9 @@ const TIMED: [&str; 12] = [
 pub(crate) fn masked(script: &Script, output: &str) -> String {
     let mut lines: Vec<String> = output.lines().map(line).collect();
     // How many lines a timer writes, and into how many buckets times fall, depends on the machine.
-    lines.dedup_by(|next, line| next == line && (line.starts_with("[ #s ] thds:") || line.starts_with("#|")));
+    lines.dedup_by(|next, line| {
+        next == line && (line.starts_with("[ #s ] thds:") || line.starts_with("#|"))
+    });
     if !script.has_ordered_lines {
         lines.sort();
     }
@@ -46,7 +49,9 @@ fn line(line: &str) -> String {
     if TIMED.iter().any(|known| timed.starts_with(known)) || label.contains("th percentile:") {
         return decimals_masked(line);
     }
-    if label.starts_with("[ ") && (label.contains("s ] thds:") || label.ends_with("s ] Checkpoint report:")) {
+    if label.starts_with("[ ")
+        && (label.contains("s ] thds:") || label.ends_with("s ] Checkpoint report:"))
+    {
         return digits_masked(line);
     }
     if label.contains(" |*") || label.starts_with("DEBUG:     thread") {
@@ -69,8 +74,9 @@ fn decimals_masked(line: &str) -> String {
     let mut result = String::new();
     let mut rest = line;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let length =
-            rest[start..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len() - start);
+        let length = rest[start..]
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len() - start);
         let (before, number) = (&rest[..start], &rest[start..start + length]);
         if number.contains('.') {
             result.push_str(before.trim_end());
@@ -103,11 +109,13 @@ fn digits_masked(line: &str) -> String {
     result
 }
 
-/// Both programs have a module `oltp_common` of their own: its folder and its lines are not the same.
+/// Both programs have a module `oltp_common` of their own: its folder and its lines are not the
+/// same.
 fn module_masked(line: &str) -> String {
     let Some(end) = line.find("oltp_common.lua:") else { return line.to_owned() };
     let start = line[..end].rfind(' ').map_or(0, |blank| blank + 1);
-    let rest = line[end + "oltp_common.lua:".len()..].trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest =
+        line[end + "oltp_common.lua:".len()..].trim_start_matches(|c: char| c.is_ascii_digit());
     format!("{}oltp_common.lua:#{rest}", &line[..start])
 }
 
@@ -120,7 +128,10 @@ fn times_and_rates_are_masked_and_counts_stay() {
         ),
         ("         min:                                    1.78", "         min: #.#"),
         ("    total time:                          0.1156s", "    total time: #.#s"),
-        ("        read:                            1400", "        read:                            1400"),
+        (
+            "        read:                            1400",
+            "        read:                            1400",
+        ),
         ("a script says 1.78", "a script says 1.78"),
         ("FATAL: /usr/share/sysbench/oltp_common.lua:28: no", "FATAL: oltp_common.lua:#: no"),
         ("[ 1s ] thds: 2 tps: 105.92 qps: 1.2", "[ #s ] thds: # tps: # qps: #"),

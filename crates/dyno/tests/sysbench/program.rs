@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Longest run of the suite; whatever takes longer hangs, on a slow and busy machine too.
-const LIMIT: Duration = dyno_testkit::PATIENCE;
+const LIMIT: Duration = dyno_testkit::TIMEOUT;
 
 /// The two programs compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,8 @@ impl fmt::Display for Ended {
 }
 
 impl Program {
-    /// Whether the program is there. A missing sysbench is told once; where servers are required it is an error.
+    /// Whether the program is there. A missing sysbench is told once; where servers are required it
+    /// is an error.
     pub(crate) fn is_available(self) -> bool {
         static SYSBENCH: OnceLock<bool> = OnceLock::new();
         match self {
@@ -48,9 +49,12 @@ impl Program {
                 let version = self.command(&["--version"]).output();
                 let is_there = version.is_ok_and(|output| output.status.success());
                 if !is_there {
-                    let is_required =
-                        std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
-                    assert!(!is_required, "the program sysbench is missing: scripts/servers installs it");
+                    let is_required = std::env::var_os(dyno_testkit::REQUIRE_SERVERS)
+                        .is_some_and(|value| value == "1");
+                    assert!(
+                        !is_required,
+                        "the program sysbench is missing: scripts/servers installs it"
+                    );
                     eprintln!("SKIPPED: no comparison, the program sysbench is missing");
                 }
                 is_there
@@ -68,7 +72,11 @@ impl Program {
             }
         };
         // The order of sorting and the language of messages must not depend on who runs the tests.
-        command.args(arguments).env("LC_ALL", "C.UTF-8").env_remove("LUA_PATH").env_remove("LUA_CPATH");
+        command
+            .args(arguments)
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("LUA_PATH")
+            .env_remove("LUA_CPATH");
         command
     }
 
@@ -87,7 +95,11 @@ impl Program {
     ) -> Ended {
         let mut command = self.command(arguments);
         command.envs(environment.iter().map(|(name, value)| (name, value)));
-        command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
         let mut input = child.stdin.take().expect("its input is a pipe");
         let (mut stdout, mut stderr) = (
@@ -114,8 +126,9 @@ impl Program {
                 }
                 thread::park_timeout(Duration::from_millis(2));
             };
-            let text =
-                |reader: thread::ScopedJoinHandle<'_, String>| reader.join().expect("reading does not fail");
+            let text = |reader: thread::ScopedJoinHandle<'_, String>| {
+                reader.join().expect("reading does not fail")
+            };
             Ended { status, stdout: text(stdout), stderr: text(stderr) }
         })
     }

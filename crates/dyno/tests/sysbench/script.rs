@@ -6,11 +6,12 @@
 //! -- $ --events=3 run
 //! -- $ cleanup
 //! ```
-//! Each `$` is one run with these arguments after the script's path (`SCRIPT` puts it elsewhere, `< SCRIPT` feeds it to the
-//! standard input). Further lines, all optional: `servers:` where it runs, by default everywhere, `none` for scripts
-//! without SQL; `with:` a second server whose options are given too; `lines: any order` for threads that write at the same
-//! time; `rows: random` where only the number of rows can agree; `counters: random` where the server's counts cannot;
-//! `environment:` variables that are set for it, as `NAME=VALUE`.
+//! Each `$` is one run with these arguments after the script's path (`SCRIPT` puts it elsewhere,
+//! `< SCRIPT` feeds it to the standard input). Further lines, all optional: `servers:` where it
+//! runs, by default everywhere, `none` for scripts without SQL; `with:` a second server whose
+//! options are given too; `lines: any order` for threads that write at the same time;
+//! `rows: random` where only the number of rows can agree; `counters: random` where the server's
+//! counts cannot; `environment:` variables that are set for it, as `NAME=VALUE`.
 
 use dyno_model::plan::ServerKind;
 use std::path::{Path, PathBuf};
@@ -34,15 +35,16 @@ pub(crate) struct Script {
 }
 
 /// The servers of the suite.
-pub(crate) const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
+pub(crate) const SERVERS: [ServerKind; 3] =
+    [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
 
 /// The folder of all scripts.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sysbench/scripts")
 }
 
-/// The scripts of a topic that run on a server, in the order of their names. Folders below the topic hold what scripts
-/// require, and are no tests.
+/// The scripts of a topic that run on a server, in the order of their names. Folders below the
+/// topic hold what scripts require, and are no tests.
 pub(crate) fn of_topic(topic: &str, server: Option<ServerKind>) -> Vec<Script> {
     let entries = std::fs::read_dir(folder().join(topic)).expect("the topic has a folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -71,8 +73,10 @@ fn parse(name: &str, text: &str) -> Script {
         has_random_counters: false,
         environment: Vec::new(),
     };
-    let comment =
-        text.lines().skip_while(|line| line.starts_with("#!")).map_while(|line| line.strip_prefix("--"));
+    let comment = text
+        .lines()
+        .skip_while(|line| line.starts_with("#!"))
+        .map_while(|line| line.strip_prefix("--"));
     for line in comment.map(str::trim) {
         if let Some(arguments) = line.strip_prefix('$') {
             script.runs.push(words(arguments));
@@ -81,8 +85,10 @@ fn parse(name: &str, text: &str) -> Script {
         } else if let Some(names) = line.strip_prefix("with:") {
             script.with = server(names.trim());
         } else if let Some(variables) = line.strip_prefix("environment:") {
-            let pairs = variables.split_whitespace().filter_map(|variable| variable.split_once('='));
-            script.environment = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+            let pairs =
+                variables.split_whitespace().filter_map(|variable| variable.split_once('='));
+            script.environment =
+                pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         } else if line == "lines: any order" {
             script.has_ordered_lines = false;
         } else if line == "rows: random" {

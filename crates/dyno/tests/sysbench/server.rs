@@ -1,4 +1,5 @@
-//! The servers of the suite: one of each kind for the whole test program, an empty database for each run of a script.
+//! The servers of the suite: one of each kind for the whole test program, an empty database for
+//! each run of a script.
 
 use crate::comparison::counted;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
@@ -59,7 +60,8 @@ fn place(kind: ServerKind) -> &'static Place {
     }
 }
 
-/// The server of a kind, started by the first who asks; it ends with the test program. `None`: it is not installed.
+/// The server of a kind, started by the first who asks; it ends with the test program. `None`: it
+/// is not installed.
 fn started(kind: ServerKind) -> Option<&'static RunningServer> {
     let settings = match kind {
         ServerKind::Postgres => QUICK_POSTGRES,
@@ -71,7 +73,8 @@ fn started(kind: ServerKind) -> Option<&'static RunningServer> {
 
 /// Waits for the turn at a server.
 pub(crate) fn take(kind: ServerKind) -> Option<Server> {
-    // A test that failed while it had its turn leaves nothing behind that the next one does not clear.
+    // A test that failed while it had its turn leaves nothing behind that the next one does not
+    // clear.
     let turn = place(kind).turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let server = started(kind)?;
     let administration = RefCell::new(connect(&server.target()));
@@ -81,7 +84,9 @@ pub(crate) fn take(kind: ServerKind) -> Option<Server> {
 /// Options that lead a program to a server of this kind, without `--db-driver`.
 pub(crate) fn options(kind: ServerKind) -> Option<Vec<String>> {
     let target = started(kind)?.target();
-    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        panic!("managed servers listen on TCP")
+    };
     let driver = driver(kind);
     Some(vec![
         format!("--{driver}-host={host}"),
@@ -100,7 +105,8 @@ pub(crate) fn socket(kind: ServerKind) -> Option<String> {
     }
 }
 
-/// The same for a second server beside the one that a test has its turn at: a database of its own, which stays.
+/// The same for a second server beside the one that a test has its turn at: a database of its own,
+/// which stays.
 pub(crate) fn options_beside(kind: ServerKind) -> Option<Vec<String>> {
     let mut connection = connect(&started(kind)?.target());
     query(&mut connection, &format!("CREATE DATABASE IF NOT EXISTS {BESIDE}"));
@@ -153,9 +159,11 @@ impl Server {
         query(&mut self.administration.borrow_mut(), sql)
     }
 
-    /// Waits until no session but ours uses the database: only then has the server counted everything.
+    /// Waits until no session but ours uses the database: only then has the server counted
+    /// everything.
     fn settle(&self) {
-        let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'");
+        let sessions =
+            format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'");
         wait_until("all sessions of a program end", || {
             // MySQL counts SELECT statements, also this one.
             match self.kind {
@@ -169,8 +177,8 @@ impl Server {
         });
     }
 
-    /// What the server has counted so far: statements by kind, or rows. PostgreSQL's transactions are left out: drivers end
-    /// some for their own purposes, such as asking for the version.
+    /// What the server has counted so far: statements by kind, or rows. PostgreSQL's transactions
+    /// are left out: drivers end some for their own purposes, such as asking for the version.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
         self.settle();
         // A session that ends while the server adds up may be missing in the sum once.
@@ -185,7 +193,8 @@ impl Server {
     fn counted_now(&self) -> BTreeMap<String, i64> {
         let table = match self.kind {
             ServerKind::Postgres => {
-                // Counters are handed over when a session ends, which is after it left the list of sessions.
+                // Counters are handed over when a session ends, which is after it left the list of
+                // sessions.
                 self.administer("SELECT pg_stat_force_next_flush()");
                 self.administer(&format!(
                     "SELECT k, v FROM pg_stat_database, LATERAL (VALUES ('inserted', tup_inserted), \
@@ -196,7 +205,10 @@ impl Server {
         };
         let rows = table.0.into_iter().map(|row| {
             let mut fields = row.into_iter().map(Option::unwrap_or_default);
-            (fields.next().unwrap_or_default(), fields.next().unwrap_or_default().parse().unwrap_or(0))
+            (
+                fields.next().unwrap_or_default(),
+                fields.next().unwrap_or_default().parse().unwrap_or(0),
+            )
         });
         rows.collect()
     }
@@ -204,7 +216,9 @@ impl Server {
     /// Every table: its definition and its rows, or only their number.
     pub(crate) fn tables(&self, has_random_rows: bool) -> String {
         let names = match self.kind {
-            ServerKind::Postgres => "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+            ServerKind::Postgres => {
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+            }
             _ => {
                 "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1"
             }
@@ -212,7 +226,8 @@ impl Server {
         let connection = &mut self.connect();
         let mut text = String::new();
         for name in column(query(connection, names)) {
-            writeln!(text, "{}", self.definition(connection, &name)).expect("a string takes everything");
+            writeln!(text, "{}", self.definition(connection, &name))
+                .expect("a string takes everything");
             let wanted = if has_random_rows { "COUNT(*)" } else { "*" };
             let rows = query(connection, &format!("SELECT {wanted} FROM {name}"));
             let mut rows: Vec<String> = rows.0.iter().map(|row| shown(row)).collect();
@@ -235,7 +250,8 @@ impl Server {
              FROM information_schema.columns WHERE table_schema = 'public' AND table_name = '{table}' \
              ORDER BY ordinal_position"
         );
-        let indexes = format!("SELECT indexdef FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1");
+        let indexes =
+            format!("SELECT indexdef FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1");
         let (columns, indexes) = (query(connection, &columns), query(connection, &indexes));
         let lines = columns.0.iter().chain(&indexes.0).map(|row| shown(row));
         format!("{table}\n{}", lines.collect::<Vec<_>>().join("\n"))
@@ -252,11 +268,13 @@ fn shown(row: &[Option<String>]) -> String {
 }
 
 fn connect(target: &Target) -> Connection {
-    block_on(Connection::connect(target, &Io::Blocking)).unwrap_or_else(|failure| panic!("{failure}"))
+    block_on(Connection::connect(target, &Io::Blocking))
+        .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 fn query(connection: &mut Connection, sql: &str) -> Table {
     let mut table = Table::default();
-    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut table))
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     table
 }

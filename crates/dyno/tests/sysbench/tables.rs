@@ -1,5 +1,6 @@
-//! The bundled scripts: tables of one program are the other's too, and every script does the same to the server, whether it
-//! is sysbench's own, ours in sysbench, ours run by dyno's native workloads or ours run by dyno as Lua.
+//! The bundled scripts: tables of one program are the other's too, and every script does the same
+//! to the server, whether it is sysbench's own, ours in sysbench, ours run by dyno's native
+//! workloads or ours run by dyno as Lua.
 
 use crate::comparison::{counted, lines_that_differ};
 use crate::mask;
@@ -29,7 +30,13 @@ const SCRIPTS: [(&str, &[&str]); 13] = [
     ("oltp_read_write", &["--tables=2"]),
     (
         "oltp_read_write",
-        &["--tables=2", "--skip-trx=on", "--range-selects=off", "--index-updates=3", "--delete-inserts=2"],
+        &[
+            "--tables=2",
+            "--skip-trx=on",
+            "--range-selects=off",
+            "--index-updates=3",
+            "--delete-inserts=2",
+        ],
     ),
     ("oltp_read_write", &["--tables=2", "--db-ps-mode=disable"]),
     ("oltp_read_only", &["--tables=2", "--point-selects=3", "--simple-ranges=2", "--range-size=7"]),
@@ -72,7 +79,12 @@ impl Way {
 
     fn succeed(self, server: &Server, script: &str, arguments: &[&str]) -> Ended {
         let ended = self.run(server, script, arguments);
-        assert_eq!(ended.status, "0", "{self:?} {script} {arguments:?} on {}\n{ended}", server.kind().name());
+        assert_eq!(
+            ended.status,
+            "0",
+            "{self:?} {script} {arguments:?} on {}\n{ended}",
+            server.kind().name()
+        );
         ended
     }
 }
@@ -99,7 +111,8 @@ const SIZE: [&str; 2] = ["--tables=2", "--table-size=300"];
 #[test]
 fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
     on_each_server(|server| {
-        for options in [&[][..], &["--auto-inc=off"], &["--create-secondary=off"], &["--threads=3"]] {
+        for options in [&[][..], &["--auto-inc=off"], &["--create-secondary=off"], &["--threads=3"]]
+        {
             let prepare = [&SIZE[..], options, &["prepare"]].concat();
             let mut expected = None;
             for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
@@ -122,7 +135,8 @@ fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
     });
 }
 
-/// How often each step was told. Threads write at the same time, so that lines may run into each other.
+/// How often each step was told. Threads write at the same time, so that lines may run into each
+/// other.
 fn told(output: &str) -> String {
     let steps = [
         "Creating table 'sbtest",
@@ -131,7 +145,9 @@ fn told(output: &str) -> String {
     ];
     let count = |step: &str| {
         [1, 2]
-            .map(|table| format!("{step}{table}': {}\n", output.matches(&format!("{step}{table}'")).count()))
+            .map(|table| {
+                format!("{step}{table}': {}\n", output.matches(&format!("{step}{table}'")).count())
+            })
             .concat()
     };
     steps.map(count).concat()
@@ -148,7 +164,8 @@ fn assert_shape(server: &Server, way: Way) {
              AND RTRIM(c) {matches} '^{c}$' AND RTRIM(pad) {matches} '^{pad}$')"
         ));
         assert_eq!(odd.first(), Some("0"), "{way:?} on {}", server.kind().name());
-        let different = server.query(&format!("SELECT COUNT(DISTINCT c), COUNT(DISTINCT id) FROM {table}"));
+        let different =
+            server.query(&format!("SELECT COUNT(DISTINCT c), COUNT(DISTINCT id) FROM {table}"));
         assert_eq!(different.0[0], [Some("300".to_owned()), Some("300".to_owned())], "{way:?}");
     }
 }
@@ -194,7 +211,8 @@ fn observe(server: &Server, way: Way, script: &str, options: &[&str]) -> String 
     let run = ["--events=12", "--time=0", "--threads=1", &seeded, "run"];
     let ended = way.succeed(server, script, &[&SIZE[..], options, &run].concat());
     let counters = counted(&before, &server.counters());
-    let output = mask::lines(&ended.stdout).replace(&format!("from seed ({seed})"), "from seed (#)");
+    let output =
+        mask::lines(&ended.stdout).replace(&format!("from seed ({seed})"), "from seed (#)");
     format!("{output}\n{counters}")
 }
 
@@ -259,7 +277,10 @@ fn prewarming_is_for_mysql() {
             let ended = way.run(server, "oltp_read_only", &[&SIZE[..], &["prewarm"]].concat());
             if server.kind() == ServerKind::Postgres {
                 assert_eq!(ended.status, "1", "{way:?}\n{ended}");
-                assert!(ended.stdout.contains("prewarm is currently MySQL only"), "{way:?}\n{ended}");
+                assert!(
+                    ended.stdout.contains("prewarm is currently MySQL only"),
+                    "{way:?}\n{ended}"
+                );
             } else {
                 assert_eq!(ended.status, "0", "{way:?}\n{ended}");
                 let expected = "Prewarming table sbtest1\nPrewarming table sbtest2\n";

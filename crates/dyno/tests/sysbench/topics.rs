@@ -1,4 +1,5 @@
-//! One test for each topic and place: every script does the same in both programs, or differs as the table allows.
+//! One test for each topic and place: every script does the same in both programs, or differs as
+//! the table allows.
 
 use crate::comparison::compare_topic;
 use dyno_model::plan::ServerKind;

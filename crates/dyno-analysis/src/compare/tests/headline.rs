@@ -7,22 +7,31 @@ use dyno_store::TrialOutcome;
 
 #[test]
 fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes_second() {
-    // Thirteen times the throughput; a response time that scatters too much, and a percentile without transactions.
+    // Thirteen times the throughput; a response time that scatters too much, and a percentile
+    // without transactions.
     let base = measured("a", &[100.0, 101.0, 102.0]);
     let mut new = measured("b", &[1_300.0, 1_310.0, 1_320.0]);
     each_record(&mut new, |i, record| {
         record.transaction.p95 = [1_000_000, 9_000_000, 90_000_000][i];
         record.transaction.count = 500;
     });
-    let model = compared(vec![base], vec![new], &[Metric::Throughput, Metric::P95Ms, Metric::P99Ms]);
+    let model =
+        compared(vec![base], vec![new], &[Metric::Throughput, Metric::P95Ms, Metric::P99Ms]);
     let headline = model.headline().expect("a primary metric");
-    assert_eq!((headline.metric, headline.effect.verdict), (Metric::Throughput, Some(Verdict::Better)));
+    assert_eq!(
+        (headline.metric, headline.effect.verdict),
+        (Metric::Throughput, Some(Verdict::Better))
+    );
     assert_eq!(model.outcome.verdict, Verdict::Better);
     let metrics = |all: Vec<&OverAll>| all.into_iter().map(|it| it.metric).collect::<Vec<_>>();
     assert_eq!(metrics(model.decided().collect()), [Metric::Throughput]);
     assert_eq!(metrics(model.undecided().collect()), [Metric::P95Ms]);
-    assert_eq!(model.treatments[0].without_figures, [Metric::P99Ms]);
-    assert_eq!((model.outcome.comparisons, model.outcome.inconclusive), (2, 1), "no data, no comparison");
+    assert_eq!(model.configurations[0].without_figures, [Metric::P99Ms]);
+    assert_eq!(
+        (model.outcome.comparisons, model.outcome.inconclusive),
+        (2, 1),
+        "no data, no comparison"
+    );
 }
 
 #[test]
@@ -54,16 +63,16 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere
 }
 
 #[test]
-fn the_treatment_that_heads_a_comparison_is_where_the_better_side_is_best() {
+fn the_configuration_that_heads_a_comparison_is_where_the_better_side_is_best() {
     let shape = Shape { clients: vec![1, 20], systems: 1, has_trouble: false, ..Shape::small() };
     let model = compared(vec![shape.run("a")], vec![shape.run("b")], &[Metric::Throughput]);
-    let rate = |pair: &TreatmentPair| {
+    let rate = |pair: &ConfigurationPair| {
         let of = &pair.metrics[0];
         of.base.into_iter().chain(of.new).map(|it| it.mean).fold(0.0, f64::max)
     };
-    let first = model.headline_treatment().expect("figures");
-    assert_eq!(model.treatments.len(), 2);
-    assert!(model.treatments.iter().all(|pair| rate(pair) <= rate(first)));
+    let first = model.headline_configuration().expect("figures");
+    assert_eq!(model.configurations.len(), 2);
+    assert!(model.configurations.iter().all(|pair| rate(pair) <= rate(first)));
 }
 
 #[test]
@@ -74,7 +83,7 @@ fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
             measure: LimitMeasure::Throughput,
             value: *value,
             part: None,
-            treatments: vec![0],
+            configurations: vec![0],
             aborts: false,
         };
         run.plan.limits = limits.iter().map(limit).collect();
@@ -83,7 +92,7 @@ fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
     let base = vec![run("a", 100.0, &[500.0])];
     let model = compared(base, vec![run("b", 1_300.0, &[500.0, 700.0])], &[Metric::Throughput]);
     let found: Vec<_> = model.limits.iter().map(|it| (it.value, it.base, it.new)).collect();
-    let (passed, failed) = (Some(LimitVerdict::Held), Some(LimitVerdict::Broken));
+    let (passed, failed) = (Some(LimitVerdict::Passed), Some(LimitVerdict::Failed));
     assert_eq!(found, [(500.0, failed, passed), (700.0, None, passed)]);
     // The worst of several runs, in whatever order.
     for rates in [[1_300.0, 400.0], [400.0, 1_300.0]] {
@@ -111,7 +120,8 @@ fn courses_are_drawn_where_there_is_no_curve_over_clients() {
     let side = |name: &str, rate: f64| {
         let run = measured(name, &[rate; 3]);
         let course = |(trial, _): (&String, &TrialOutcome)| {
-            let points = (0..200).map(|second| point(f64::from(second), rate + f64::from(second % 2)));
+            let points =
+                (0..200).map(|second| point(f64::from(second), rate + f64::from(second % 2)));
             ((name.to_owned(), trial.clone()), points.collect())
         };
         let courses = run.outcomes.iter().map(course).collect();
@@ -121,7 +131,10 @@ fn courses_are_drawn_where_there_is_no_curve_over_clients() {
     let model = compare(&base, &new, &question(&[Metric::Throughput])).expect("comparable");
     let [pair] = &model.courses[..] else { panic!("{:?}", model.courses) };
     assert!(pair.base.len() <= 60 && pair.base.len() == pair.new.len());
-    assert_eq!((pair.base[0].at_s, pair.base[0].throughput, pair.new[0].throughput), (0.0, 100.5, 1_300.5));
+    assert_eq!(
+        (pair.base[0].at_s, pair.base[0].throughput, pair.new[0].throughput),
+        (0.0, 100.5, 1_300.5)
+    );
     let shape = Shape { clients: vec![1, 20], systems: 1, ..Shape::small() };
     let model = compared(vec![shape.run("a")], vec![shape.run("b")], &[Metric::Throughput]);
     assert_eq!(model.courses, []);

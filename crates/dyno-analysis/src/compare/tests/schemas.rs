@@ -7,8 +7,10 @@ use dyno_model::single::SingleTrial;
 
 /// A run on a table with this index, of so many rows.
 fn with(name: &str, index: Option<&str>, rows: u64) -> Run {
-    let indexes = index.map(|index| (index.to_owned(), "btree (n)".to_owned())).into_iter().collect();
-    let table = TableSchema { columns: vec!["n int".to_owned()], indexes, rows: Some(rows), bytes: None };
+    let indexes =
+        index.map(|index| (index.to_owned(), "btree (n)".to_owned())).into_iter().collect();
+    let table =
+        TableSchema { columns: vec!["n int".to_owned()], indexes, rows: Some(rows), bytes: None };
     let schema = Schema::new([("orders".to_owned(), table)].into());
     let mut run = measured(name, &[100.0; 3]);
     each_record(&mut run, |_, record| record.schema = Some(schema.clone()));
@@ -21,7 +23,9 @@ fn runs_of_another_schema_are_no_repeats() {
         side(vec![with("a", None, 5), with("b", Some("orders_n"), 5)]),
         side(vec![measured("c", &[100.0; 3])]),
     );
-    let error = compare(&sides.0, &sides.1, &question(&METRICS)).expect_err("an index was made").to_string();
+    let error = compare(&sides.0, &sides.1, &question(&METRICS))
+        .expect_err("an index was made")
+        .to_string();
     let expected = "are no repeats of the same thing: INDEX orders_n ON orders is - in the one and btree (n) in the other";
     assert!(error.ends_with(expected), "{error}");
     // Those of older versions say nothing, and rows come and go.
@@ -32,7 +36,7 @@ fn runs_of_another_schema_are_no_repeats() {
 #[test]
 fn a_curve_over_clients_is_of_one_schema_where_the_tables_were_there() {
     let existing = |mut run: Run, clients: u32| {
-        run.plan.treatments[0].clients = clients;
+        run.plan.configurations[0].clients = clients;
         let single = SingleTrial {
             name: String::new(),
             title: String::new(),
@@ -42,7 +46,7 @@ fn a_curve_over_clients_is_of_one_schema_where_the_tables_were_there() {
             target: SingleTrial::no_server(),
             clients,
             options: WorkloadOptions::default(),
-            load: run.plan.treatments[0].load.clone(),
+            load: run.plan.configurations[0].load.clone(),
         };
         run.plan.systems[0].source = single.plan().systems.remove(0).source;
         run
@@ -52,7 +56,8 @@ fn a_curve_over_clients_is_of_one_schema_where_the_tables_were_there() {
         (side(repeats), side(vec![existing(measured("c", &[100.0; 3]), 8)]))
     };
     let (base, new) = sides(Some("orders_n"));
-    let error = compare(&base, &new, &question(&METRICS)).expect_err("an index was made").to_string();
+    let error =
+        compare(&base, &new, &question(&METRICS)).expect_err("an index was made").to_string();
     assert!(error.contains("INDEX orders_n ON orders is - in the one"), "{error}");
     let (base, new) = sides(None);
     compare(&base, &new, &question(&METRICS)).expect("one schema");
@@ -60,10 +65,17 @@ fn a_curve_over_clients_is_of_one_schema_where_the_tables_were_there() {
 
 #[test]
 fn a_schema_and_sizes_that_differ_between_the_sides_are_told() {
-    let text = |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
-    let model =
-        compared(vec![with("a", None, 5)], vec![with("b", Some("orders_n"), 500)], &[Metric::Throughput]);
-    assert_eq!(differing(&model, Condition::Schema), [text("INDEX orders_n ON orders", "", "btree (n)")]);
+    let text =
+        |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
+    let model = compared(
+        vec![with("a", None, 5)],
+        vec![with("b", Some("orders_n"), 500)],
+        &[Metric::Throughput],
+    );
+    assert_eq!(
+        differing(&model, Condition::Schema),
+        [text("INDEX orders_n ON orders", "", "btree (n)")]
+    );
     assert_eq!(differing(&model, Condition::TableSizes), [text("orders", "rows: 5", "rows: 500")]);
     let same = compared(vec![with("a", None, 5)], vec![with("b", None, 5)], &[Metric::Throughput]);
     assert_eq!(differing(&same, Condition::Schema), []);

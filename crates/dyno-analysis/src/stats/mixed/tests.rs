@@ -27,7 +27,8 @@ fn rows(set: &str) -> Vec<Row> {
     lines("row", set).into_iter().map(row).collect()
 }
 
-/// Agreement in four digits, with a hair for R's own optimiser: it stops near the maximum, not at it.
+/// Agreement in four digits, with a hair for R's own optimiser: it stops near the maximum, not at
+/// it.
 fn agree(what: &str, value: f64, expected: &str) {
     let expected = number(expected);
     assert!(
@@ -77,11 +78,13 @@ fn a_variance_at_its_bound_of_zero_is_what_r_says() {
 
 #[test]
 fn a_free_variance_keeps_the_degrees_of_freedom_of_the_classical_analysis() {
-    // Three blocks with two starts each: (3 - 1) (2 - 1) degrees between starts, 2 · (3 - 1) · (3 - 1) inside.
+    // Three blocks with two starts each: (3 - 1) (2 - 1) degrees between starts, 2 · (3 - 1) · (3 -
+    // 1) inside.
     let free = fit(&rows("bound"), Components::Free).expect("a fit");
     assert!(free.variances()[1] < 0.0, "{:?}", free.variances());
     let third = 1.0 / 3.0;
-    let between = free.contrast(&[-third, -third, -third, third, third, third]).expect("an estimate");
+    let between =
+        free.contrast(&[-third, -third, -third, third, third, third]).expect("an estimate");
     let inside = free.contrast(&[-0.5, 0.0, 0.5, -0.5, 0.0, 0.5]).expect("an estimate");
     assert!(
         (between.degrees - 2.0).abs() < 1e-6 && (inside.degrees - 8.0).abs() < 1e-6,
@@ -124,7 +127,8 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
     let mut noise = super::super::noise::Noise::of(29);
     let (mut few, mut told, mut asked) = (0, 0_u32, 0_u32);
     for _ in 0..600 {
-        // Two settings in four cells, three blocks, a start of each setting in a block; a fifth is missing.
+        // Two settings in four cells, three blocks, a start of each setting in a block; a fifth is
+        // missing.
         let mut rows = Vec::new();
         for cell in 0..8 {
             for block in 0..3 {
@@ -137,7 +141,8 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
         if !(0..8).all(|cell| rows.iter().any(|row| row.cell == cell)) {
             continue;
         }
-        let weights: Vec<f64> = (0..8).map(|cell| if cell % 2 == 1 { 0.25 } else { -0.25 }).collect();
+        let weights: Vec<f64> =
+            (0..8).map(|cell| if cell % 2 == 1 { 0.25 } else { -0.25 }).collect();
         let Some(free) = fit(&rows, Components::Free) else { continue };
         few += usize::from(free.contrast(&weights).is_none_or(|it| it.degrees < 1.0));
         let Some(found) = effect(&rows, &weights, &[], 2.0) else { continue };

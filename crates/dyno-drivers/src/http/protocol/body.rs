@@ -66,8 +66,9 @@ impl Body {
         self.length
     }
 
-    /// Takes what it can of the bytes, which begin where the last call ended, and returns how many that were; what of them is the body
-    /// itself goes to `take`. Returns less than there is when the body is whole, or when more must come first.
+    /// Takes what it can of the bytes, which begin where the last call ended, and returns how many
+    /// that were; what of them is the body itself goes to `take`. Returns less than there is when
+    /// the body is whole, or when more must come first.
     ///
     /// # Errors
     /// When the bytes are no body of its framing, or it is longer than the limit.
@@ -78,8 +79,8 @@ impl Body {
             match self.state {
                 State::Whole => return Ok(used),
                 State::Rest(missing) | State::Chunk(missing) => {
-                    let count =
-                        usize::try_from(missing).map_or(rest.len(), |missing| missing.min(rest.len()));
+                    let count = usize::try_from(missing)
+                        .map_or(rest.len(), |missing| missing.min(rest.len()));
                     self.grow(count as u64)?;
                     take(&rest[..count]);
                     used += count;
@@ -114,7 +115,11 @@ impl Body {
                 State::ChunkEnd => match rest {
                     [b'\r', b'\n', ..] => (used, self.state) = (used + 2, State::Size),
                     [] | [b'\r'] => return Ok(used),
-                    _ => return Err(Malformed::new("a chunk of the answer's body is longer than its size")),
+                    _ => {
+                        return Err(Malformed::new(
+                            "a chunk of the answer's body is longer than its size",
+                        ));
+                    }
                 },
                 State::Trailer => {
                     let mut headers = [EMPTY_HEADER; HEADERS_MAX];
@@ -124,7 +129,9 @@ impl Body {
                         }
                         Ok(Status::Partial) if rest.len() < HEAD_MAX => return Ok(used),
                         _ => {
-                            return Err(Malformed::new("what follows the answer's last chunk is no trailer"));
+                            return Err(Malformed::new(
+                                "what follows the answer's last chunk is no trailer",
+                            ));
                         }
                     }
                 }
@@ -150,7 +157,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// What came of a body in pieces of so many bytes, and what stood behind it.
-    fn read(framing: Framing, bytes: &[u8], piece: usize) -> Result<(Vec<u8>, usize, bool), Malformed> {
+    fn read(
+        framing: Framing,
+        bytes: &[u8],
+        piece: usize,
+    ) -> Result<(Vec<u8>, usize, bool), Malformed> {
         let (mut body, mut taken) = (Body::new(framing, 1_000), Vec::new());
         let (mut start, mut end) = (0, 0);
         while !body.is_whole() && end < bytes.len() {
@@ -165,11 +176,13 @@ mod tests {
     fn a_body_is_the_same_in_pieces_of_any_size() {
         let chunked = "5\r\nhello\r\n1;name=\"value\"\r\n \r\nA\r\n0123456789\r\n0\r\nTrailer: x\r\nOther: y\r\n\r\nbehind";
         for piece in 1..=chunked.len() {
-            let (taken, used, is_whole) = read(Framing::Chunked, chunked.as_bytes(), piece).unwrap();
+            let (taken, used, is_whole) =
+                read(Framing::Chunked, chunked.as_bytes(), piece).unwrap();
             assert_eq!(taken, b"hello 0123456789", "{piece}");
             assert_eq!(&chunked[used..], "behind", "{piece}");
             assert!(is_whole);
-            let (taken, used, is_whole) = read(Framing::Length(5), b"hello, behind", piece).unwrap();
+            let (taken, used, is_whole) =
+                read(Framing::Length(5), b"hello, behind", piece).unwrap();
             assert_eq!((taken.as_slice(), used, is_whole), (&b"hello"[..], 5, true));
             let (taken, used, is_whole) = read(Framing::Close, b"hello", piece).unwrap();
             assert_eq!((taken.as_slice(), used, is_whole), (&b"hello"[..], 5, false));
@@ -194,7 +207,10 @@ mod tests {
             (Framing::Chunked, format!("3e9\r\n{long}")),
         ] {
             let error = read(framing, bytes.as_bytes(), 100).unwrap_err().to_string();
-            assert!(error.contains("longer than 1000 bytes") && error.contains("body_max_bytes"), "{error}");
+            assert!(
+                error.contains("longer than 1000 bytes") && error.contains("body_max_bytes"),
+                "{error}"
+            );
         }
         let endless = format!("1;{}", "x".repeat(CHUNK_LINE_MAX));
         assert!(read(Framing::Chunked, endless.as_bytes(), 100).is_err());

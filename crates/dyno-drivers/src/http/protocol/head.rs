@@ -40,7 +40,8 @@ impl Head {
         self.status < 200
     }
 
-    /// Reads the head that the bytes begin with; `None` when it has not come whole. `cookie` gets the value of each `Set-Cookie`.
+    /// Reads the head that the bytes begin with; `None` when it has not come whole. `cookie` gets
+    /// the value of each `Set-Cookie`.
     ///
     /// # Errors
     /// When it is not one, is longer than [`HEAD_MAX`], or says two things about its body.
@@ -51,8 +52,11 @@ impl Head {
     ) -> Result<Option<Self>, Malformed> {
         let mut headers = [const { MaybeUninit::<Header<'_>>::uninit() }; HEADERS_MAX];
         let mut response = Response::new(&mut []);
-        let parsed =
-            ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        let parsed = ParserConfig::default().parse_response_with_uninit_headers(
+            &mut response,
+            bytes,
+            &mut headers,
+        );
         let length = match parsed {
             Ok(Status::Complete(length)) if length <= HEAD_MAX => length,
             Ok(Status::Partial) if bytes.len() < HEAD_MAX => return Ok(None),
@@ -61,7 +65,9 @@ impl Head {
                     "the head of the answer is longer than {HEAD_MAX} bytes"
                 )));
             }
-            Err(error) => return Err(Malformed::new(format!("this is no answer of HTTP/1.1: {error}"))),
+            Err(error) => {
+                return Err(Malformed::new(format!("this is no answer of HTTP/1.1: {error}")));
+            }
         };
         let status = response.code.unwrap_or_default();
         if !(100..=599).contains(&status) || status == 101 {
@@ -79,7 +85,8 @@ impl Head {
                 }
                 17 if is("transfer-encoding") => coding = Some(is_chunked(header.value)),
                 10 if is("connection") => {
-                    keeps = (keeps || says(header.value, "keep-alive")) && !says(header.value, "close");
+                    keeps =
+                        (keeps || says(header.value, "keep-alive")) && !says(header.value, "close");
                 }
                 10 if is("set-cookie") => cookie(header.value),
                 _ => {}
@@ -109,7 +116,8 @@ fn one_length(before: Option<u64>, value: &[u8]) -> Result<u64, Malformed> {
     let first = lengths.next().flatten();
     match first {
         Some(length)
-            if lengths.all(|other| other == first) && before.is_none_or(|before| before == length) =>
+            if lengths.all(|other| other == first)
+                && before.is_none_or(|before| before == length) =>
         {
             Ok(length)
         }
@@ -125,7 +133,9 @@ fn is_chunked(value: &[u8]) -> bool {
 
 /// True when a `Connection` header holds a word.
 fn says(value: &[u8], word: &str) -> bool {
-    value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
+    value
+        .split(|byte| *byte == b',')
+        .any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
 }
 
 #[cfg(test)]
@@ -145,19 +155,39 @@ mod tests {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked";
         for (lines, framing, closes) in [
             ("HTTP/1.1 200 OK\r\nContent-Length: 12", Framing::Length(12), false),
-            ("HTTP/1.1 200 OK\r\ncontent-length: 12, 12\r\nContent-Length: 12", Framing::Length(12), false),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 12\r\nConnection: Close", Framing::Length(12), true),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: x, close", Framing::Length(1), true),
+            (
+                "HTTP/1.1 200 OK\r\ncontent-length: 12, 12\r\nContent-Length: 12",
+                Framing::Length(12),
+                false,
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 12\r\nConnection: Close",
+                Framing::Length(12),
+                true,
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: x, close",
+                Framing::Length(1),
+                true,
+            ),
             (
                 "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: keep-alive, close",
                 Framing::Length(1),
                 true,
             ),
             ("HTTP/1.0 200 OK\r\nContent-Length: 12", Framing::Length(12), true),
-            ("HTTP/1.0 200 OK\r\nContent-Length: 12\r\nConnection: keep-alive", Framing::Length(12), false),
+            (
+                "HTTP/1.0 200 OK\r\nContent-Length: 12\r\nConnection: keep-alive",
+                Framing::Length(12),
+                false,
+            ),
             (chunked, Framing::Chunked, false),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked", Framing::Chunked, false),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3", Framing::Chunked, true),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3",
+                Framing::Chunked,
+                true,
+            ),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip", Framing::Close, true),
             ("HTTP/1.1 200 OK", Framing::Close, true),
             ("HTTP/1.1 204 None", Framing::Length(0), false),
@@ -169,7 +199,11 @@ mod tests {
         }
         let answer = format!("{chunked}\r\n\r\nbehind");
         let head = Head::read(answer.as_bytes(), true, |_| {}).unwrap().unwrap();
-        assert_eq!((head.framing, head.length), (Framing::Length(0), chunked.len() + 4), "an answer to HEAD");
+        assert_eq!(
+            (head.framing, head.length),
+            (Framing::Length(0), chunked.len() + 4),
+            "an answer to HEAD"
+        );
     }
 
     #[test]

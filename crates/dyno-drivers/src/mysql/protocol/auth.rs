@@ -37,14 +37,16 @@ dyno_model::named! {
 }
 
 impl Plugin {
-    /// The part of the server's data that is the nonce: a NUL may follow it, and a nonce may end in one.
+    /// The part of the server's data that is the nonce: a NUL may follow it, and a nonce may end in
+    /// one.
     #[must_use]
     pub fn nonce(self, data: &[u8]) -> &[u8] {
         let length = if self == Self::Ed25519 { 32 } else { 20 };
         &data[..data.len().min(length)]
     }
 
-    /// True when the plugin sends the password as it is. Servers decide alike; the older plugin does not trust unix sockets.
+    /// True when the plugin sends the password as it is. Servers decide alike; the older plugin
+    /// does not trust unix sockets.
     #[must_use]
     pub fn sends_cleartext(self, channel: Channel) -> bool {
         match self {
@@ -109,8 +111,9 @@ pub fn cleartext(password: &str) -> Vec<u8> {
     [password.as_bytes(), &[0]].concat()
 }
 
-/// The password encrypted with the server's public key (PEM), for connections that others can listen to. An attacker who can
-/// also change what the server sends can put a key of his own there; TLS with `verify` is the remedy.
+/// The password encrypted with the server's public key (PEM), for connections that others can
+/// listen to. An attacker who can also change what the server sends can put a key of his own there;
+/// TLS with `verify` is the remedy.
 ///
 /// # Errors
 /// When the key cannot be read, or is too short for the password.
@@ -122,13 +125,18 @@ pub fn rsa_encrypted(password: &str, nonce: &[u8], public_key: &[u8]) -> Result<
         .ok()
         .and_then(|pem| RsaPublicKey::from_public_key_pem(pem.trim()).ok())
         .ok_or_else(|| Malformed::new("the server's public key is not an RSA key in PEM"))?;
-    key.encrypt(&mut OsRng, Oaep::new::<sha1::Sha1>(), &xor(&cleartext(password), nonce)).map_err(|error| {
-        Malformed::new(format!("the server's public key does not encrypt the password: {error}"))
-    })
+    key.encrypt(&mut OsRng, Oaep::new::<sha1::Sha1>(), &xor(&cleartext(password), nonce)).map_err(
+        |error| {
+            Malformed::new(format!(
+                "the server's public key does not encrypt the password: {error}"
+            ))
+        },
+    )
 }
 
-/// MariaDB's variant of Ed25519: the password takes the place of the seed, whatever its length; the rest is RFC 8032, 5.1.6.
-/// That is why a signature crate, which insists on a seed of 32 bytes, does not do.
+/// MariaDB's variant of Ed25519: the password takes the place of the seed, whatever its length; the
+/// rest is RFC 8032, 5.1.6. That is why a signature crate, which insists on a seed of 32 bytes,
+/// does not do.
 #[must_use]
 pub fn ed25519(password: &[u8], message: &[u8]) -> Vec<u8> {
     let wide = |parts: &[&[u8]]| {
@@ -156,7 +164,8 @@ mod tests {
 
     #[test]
     fn ed25519_with_a_seed_of_32_bytes_is_the_one_of_rfc_8032() {
-        // RFC 8032, 7.1, test 2: a seed of 32 bytes used as password must give the RFC's own signature.
+        // RFC 8032, 7.1, test 2: a seed of 32 bytes used as password must give the RFC's own
+        // signature.
         let seed: Vec<u8> = (0..64)
             .step_by(2)
             .map(|at| {
@@ -188,7 +197,9 @@ mod tests {
 
     #[test]
     fn a_public_key_that_is_none_is_refused() {
-        assert!(rsa_encrypted("p", b"01234567890123456789", b"-----BEGIN PUBLIC KEY-----").is_err());
+        assert!(
+            rsa_encrypted("p", b"01234567890123456789", b"-----BEGIN PUBLIC KEY-----").is_err()
+        );
         assert!(rsa_encrypted("p", b"", b"\xFF").is_err());
     }
 }

@@ -46,7 +46,8 @@ pub struct Column {
     pub kind: u8,
     /// For integers.
     pub is_unsigned: bool,
-    /// Digits after the point; for times those of the seconds. 31 stands for "as many as there are".
+    /// Digits after the point; for times those of the seconds. 31 stands for "as many as there
+    /// are".
     pub decimals: u8,
 }
 

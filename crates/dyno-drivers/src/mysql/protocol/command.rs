@@ -60,10 +60,17 @@ fn kind_of(value: &Value<'_>) -> Option<u8> {
     }
 }
 
-/// Executes a prepared statement. `kinds` are the parameters' types as the server last heard them, one per parameter
-/// (`kind::NULL` at first); types are sent again only when one has changed, as the C clients do.
+/// Executes a prepared statement. `kinds` are the parameters' types as the server last heard them,
+/// one per parameter (`kind::NULL` at first); types are sent again only when one has changed, as
+/// the C clients do.
 #[inline]
-pub fn execute(out: &mut Vec<u8>, id: u32, parameters: &[Value<'_>], kinds: &mut [u8], is_first: bool) -> u8 {
+pub fn execute(
+    out: &mut Vec<u8>,
+    id: u32,
+    parameters: &[Value<'_>],
+    kinds: &mut [u8],
+    is_first: bool,
+) -> u8 {
     let at = packet::begin(out);
     out.push(STATEMENT_EXECUTE);
     out.extend_from_slice(&id.to_le_bytes());

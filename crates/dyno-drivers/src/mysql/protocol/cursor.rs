@@ -89,9 +89,9 @@ impl<'a> Cursor<'a> {
         match self.u8()? {
             small @ 0..=0xFA => Ok(u64::from(small)),
             0xFC => self.u16().map(u64::from),
-            0xFD => self
-                .array()
-                .map(|[low, middle, high]: [u8; 3]| u32::from_le_bytes([low, middle, high, 0]).into()),
+            0xFD => self.array().map(|[low, middle, high]: [u8; 3]| {
+                u32::from_le_bytes([low, middle, high, 0]).into()
+            }),
             0xFE => self.u64(),
             other => Err(Malformed::new(format!("length begins with {other:#04x}"))),
         }
@@ -108,7 +108,8 @@ impl<'a> Cursor<'a> {
         self.bytes(length)
     }
 
-    /// A string up to its NUL, which is passed over; without a NUL, everything that is left (some servers forget it).
+    /// A string up to its NUL, which is passed over; without a NUL, everything that is left (some
+    /// servers forget it).
     pub fn nul_terminated(&mut self) -> &'a [u8] {
         match self.rest.iter().position(|byte| *byte == 0) {
             Some(end) => {

@@ -6,7 +6,8 @@ use dyno_model::engine::{Engine, Identity, Product};
 
 /// Capability flags that client and server agree on.
 pub mod capability {
-    /// Not set by MariaDB servers, whose extended capabilities then count (the name in MySQL is `CLIENT_LONG_PASSWORD`).
+    /// Not set by MariaDB servers, whose extended capabilities then count (the name in MySQL is
+    /// `CLIENT_LONG_PASSWORD`).
     pub const MYSQL: u32 = 1;
     /// All column flags.
     pub const LONG_FLAG: u32 = 1 << 2;
@@ -37,11 +38,13 @@ pub mod capability {
     /// No EOF packets: column definitions end without one, rows with an OK packet.
     pub const DEPRECATE_EOF: u32 = 1 << 24;
 
-    /// MariaDB, extended: definitions of a prepared statement's columns are sent again only when they have changed.
+    /// MariaDB, extended: definitions of a prepared statement's columns are sent again only when
+    /// they have changed.
     pub const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 }
 
-/// `utf8mb4_general_ci`, known to all servers; a connection's character set is named by a collation.
+/// `utf8mb4_general_ci`, known to all servers; a connection's character set is named by a
+/// collation.
 const COLLATION_UTF8MB4: u8 = 45;
 
 /// The server's first packet.
@@ -51,7 +54,8 @@ pub struct Greeting {
     pub server_version: String,
     /// The session's number, as `SHOW PROCESSLIST` has it.
     pub thread: u32,
-    /// What the password's proof is made of, perhaps with a NUL behind it ([`super::auth::Plugin::nonce`] knows).
+    /// What the password's proof is made of, perhaps with a NUL behind it
+    /// ([`super::auth::Plugin::nonce`] knows).
     pub nonce: Vec<u8>,
     /// What the server can do: see [`capability`].
     pub capabilities: u32,
@@ -72,7 +76,9 @@ impl Greeting {
         let mut cursor = Cursor::new(payload);
         let version = cursor.u8()?;
         if version != 10 {
-            return Err(Malformed::new(format!("greeting of protocol version {version}, expected 10")));
+            return Err(Malformed::new(format!(
+                "greeting of protocol version {version}, expected 10"
+            )));
         }
         let server_version = String::from_utf8_lossy(cursor.nul_terminated()).into_owned();
         let thread = cursor.u32()?;
@@ -98,7 +104,8 @@ impl Greeting {
                 greeting.capabilities_mariadb = extended;
             }
             if greeting.capabilities & capability::SECURE_CONNECTION != 0 {
-                // The length counts the first eight bytes and a final NUL; at least 13 bytes follow all the same.
+                // The length counts the first eight bytes and a final NUL; at least 13 bytes follow
+                // all the same.
                 let second = cursor.bytes(usize::from(nonce_length.saturating_sub(8)).max(13))?;
                 nonce.extend_from_slice(second);
             }
@@ -110,7 +117,8 @@ impl Greeting {
         Ok(greeting)
     }
 
-    /// Whose server it is, and its version. MariaDB's may be set to any text, but the capability tells it all the same.
+    /// Whose server it is, and its version. MariaDB's may be set to any text, but the capability
+    /// tells it all the same.
     #[must_use]
     pub fn identity(&self) -> Identity {
         match self.capabilities & capability::MYSQL {
@@ -119,7 +127,8 @@ impl Greeting {
         }
     }
 
-    /// The collation to ask for: the server's own if it is one of utf8mb4, so that comparisons have the server's default rules.
+    /// The collation to ask for: the server's own if it is one of utf8mb4, so that comparisons have
+    /// the server's default rules.
     #[must_use]
     pub fn collation_utf8mb4(&self) -> u8 {
         match self.collation {
@@ -167,7 +176,8 @@ impl Login<'_> {
         packet::finish(out, at, sequence)
     }
 
-    /// The whole login (`HandshakeResponse41`). No text in it may hold a NUL, which the caller checks.
+    /// The whole login (`HandshakeResponse41`). No text in it may hold a NUL, which the caller
+    /// checks.
     pub fn write(&self, out: &mut Vec<u8>, sequence: u8) -> u8 {
         let at = packet::begin(out);
         self.write_head(out);
@@ -249,7 +259,9 @@ impl<'a> AuthReply<'a> {
                     .map_err(|_| Malformed::new("the authentication plugin's name is not UTF-8"))?;
                 Ok(Self::Switch { plugin, nonce: cursor.take_rest() })
             }
-            [other, ..] => Err(Malformed::new(format!("answer to the login begins with {other:#04x}"))),
+            [other, ..] => {
+                Err(Malformed::new(format!("answer to the login begins with {other:#04x}")))
+            }
             [] => Err(Malformed::new("empty answer to the login")),
         }
     }

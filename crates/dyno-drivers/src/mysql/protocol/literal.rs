@@ -32,7 +32,8 @@ pub fn write_literal(out: &mut Vec<u8>, value: &Value<'_>, backslash: Backslash)
     true
 }
 
-/// Appends a string in quotes. In UTF-8 no byte of a longer character is a quote or backslash, so bytes can be looked at singly.
+/// Appends a string in quotes. In UTF-8 no byte of a longer character is a quote or backslash, so
+/// bytes can be looked at singly.
 #[inline]
 pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], backslash: Backslash) {
     out.push(b'\'');

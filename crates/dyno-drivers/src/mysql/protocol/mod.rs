@@ -6,8 +6,9 @@
 //! * [`reply`]: the state machine over the packets of an answer, with [`column`] and [`row`];
 //! * [`literal`] and [`template`]: statements sent as text with values written into them.
 //!
-//! Sources: "MySQL Internals: Client/Server Protocol" (dev.mysql.com/doc/dev/mysql-server, page PROTOCOL) and MariaDB's
-//! knowledge base, "Client/Server Protocol", for what MariaDB does differently.
+//! Sources: "MySQL Internals: Client/Server Protocol" (dev.mysql.com/doc/dev/mysql-server, page
+//! PROTOCOL) and MariaDB's knowledge base, "Client/Server Protocol", for what MariaDB does
+//! differently.
 
 pub mod auth;
 pub mod column;

@@ -1,6 +1,7 @@
 //! Packets: three bytes of length, one byte of sequence number, payload.
 //!
-//! A payload of 16 MiB - 1 bytes or more travels in several packets, of which only the last is shorter than that.
+//! A payload of 16 MiB - 1 bytes or more travels in several packets, of which only the last is
+//! shorter than that.
 
 use super::{Malformed, Result};
 
@@ -8,13 +9,16 @@ use super::{Malformed, Result};
 pub const PAYLOAD_MAX: usize = 0xFF_FFFF;
 /// Bytes before a payload.
 pub const HEADER: usize = 4;
-/// Size of a receive buffer that has something to receive for the first time. A point select's answer fits.
+/// Size of a receive buffer that has something to receive for the first time. A point select's
+/// answer fits.
 const INITIAL: usize = 2 * 1024;
 /// Buffers grow up to here to save system calls, and beyond only for a packet that is bigger.
 pub const KEEP_MAX: usize = 32 * 1024;
-/// A buffer above this size is given back at once, one between [`KEEP_MAX`] and this when the next answers stay small.
+/// A buffer above this size is given back at once, one between [`KEEP_MAX`] and this when the next
+/// answers stay small.
 const LARGE: usize = 1024 * 1024;
-/// Largest payload put together from several packets: the largest `max_allowed_packet`, and some room.
+/// Largest payload put together from several packets: the largest `max_allowed_packet`, and some
+/// room.
 const JOINED_MAX: usize = (1 << 30) + PAYLOAD_MAX;
 
 /// A payload's place in the [`PacketBuffer`]; valid until [`PacketBuffer::space`] is called.
@@ -33,10 +37,12 @@ pub enum Passed {
     Terminator,
 }
 
-/// The receive buffer: bytes go in as they come, payloads come out. What was looked at once is not looked at again.
+/// The receive buffer: bytes go in as they come, payloads come out. What was looked at once is not
+/// looked at again.
 ///
-/// Transitions: [`Self::space`] and [`Self::received`] add bytes; [`Self::pop`] or [`Self::pass_rows`] consume packets
-/// until they need more. At most one payload is ever incomplete.
+/// Transitions: [`Self::space`] and [`Self::received`] add bytes; [`Self::pop`] or
+/// [`Self::pass_rows`] consume packets until they need more. At most one payload is ever
+/// incomplete.
 #[derive(Debug, Default)]
 pub struct PacketBuffer {
     bytes: Vec<u8>,
@@ -72,7 +78,8 @@ impl PacketBuffer {
         if self.bytes.is_empty() {
             self.bytes.resize(INITIAL, 0);
         } else if self.end == self.bytes.len() {
-            // Doubling as bytes really arrive: a length that a server merely claims allocates nothing.
+            // Doubling as bytes really arrive: a length that a server merely claims allocates
+            // nothing.
             self.bytes.resize(self.bytes.len() * 2, 0);
         }
         self.needed = self.needed.max(self.end);
@@ -150,7 +157,8 @@ impl PacketBuffer {
         }
     }
 
-    /// Moves a part behind those before it, over its header; the whole payload when this was the last part.
+    /// Moves a part behind those before it, over its header; the whole payload when this was the
+    /// last part.
     #[cold]
     fn join(&mut self, payload: usize, length: usize) -> Result<Option<Span>> {
         if self.joined + length > JOINED_MAX {
@@ -170,8 +178,9 @@ impl PacketBuffer {
         Ok(Some(span))
     }
 
-    /// Passes over row packets by their headers alone, adding to `rows`, up to the packet that ends them: an error, or an EOF
-    /// packet (when `is_ok_terminated`, an OK packet that begins with 0xFE). Rows need never be in the buffer as a whole.
+    /// Passes over row packets by their headers alone, adding to `rows`, up to the packet that ends
+    /// them: an error, or an EOF packet (when `is_ok_terminated`, an OK packet that begins with
+    /// 0xFE). Rows need never be in the buffer as a whole.
     ///
     /// # Errors
     /// When packets are out of order or empty.
@@ -186,7 +195,9 @@ impl PacketBuffer {
                     return Ok(Passed::NeedMore);
                 }
             }
-            let Some((length, sequence)) = self.header_at(self.start) else { return Ok(Passed::NeedMore) };
+            let Some((length, sequence)) = self.header_at(self.start) else {
+                return Ok(Passed::NeedMore);
+            };
             if !self.is_continued {
                 // The first byte decides; a row has at least one.
                 if length == 0 {
@@ -209,7 +220,8 @@ impl PacketBuffer {
 
     #[inline]
     fn header_at(&self, at: usize) -> Option<(usize, u8)> {
-        let [low, middle, high, sequence] = *self.bytes[..self.end].get(at..)?.first_chunk::<HEADER>()?;
+        let [low, middle, high, sequence] =
+            *self.bytes[..self.end].get(at..)?.first_chunk::<HEADER>()?;
         Some((u32::from_le_bytes([low, middle, high, 0]) as usize, sequence))
     }
 
@@ -217,7 +229,10 @@ impl PacketBuffer {
     fn check_sequence(&mut self, sequence: u8, first: Option<u8>) -> Result<()> {
         // A server that is about to hang up reports why out of turn.
         if sequence != self.sequence && first != Some(0xFF) {
-            return Err(Malformed::new(format!("packet {sequence} came where {} was due", self.sequence)));
+            return Err(Malformed::new(format!(
+                "packet {sequence} came where {} was due",
+                self.sequence
+            )));
         }
         self.sequence = sequence.wrapping_add(1);
         Ok(())
@@ -230,7 +245,8 @@ impl PacketBuffer {
 pub fn is_terminator(first: u8, length: usize, is_ok_terminated: bool) -> bool {
     match first {
         0xFF => true,
-        // A row that begins with 0xFE has a first field of at least 16 MiB, so that its packet is full.
+        // A row that begins with 0xFE has a first field of at least 16 MiB, so that its packet is
+        // full.
         0xFE => length < if is_ok_terminated { PAYLOAD_MAX } else { 9 },
         _ => false,
     }
@@ -244,8 +260,8 @@ pub fn begin(out: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Writes the header of the packet begun at `at`, whose payload reaches to the end; splits it when it is too long for one.
-/// Returns the sequence number of the packet after it.
+/// Writes the header of the packet begun at `at`, whose payload reaches to the end; splits it when
+/// it is too long for one. Returns the sequence number of the packet after it.
 #[inline]
 pub fn finish(out: &mut Vec<u8>, at: usize, sequence: u8) -> u8 {
     let length = out.len() - at - HEADER;
@@ -335,7 +351,10 @@ mod tests {
             assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), lengths);
             for (i, payload) in found.iter().enumerate() {
                 assert!(
-                    payload.iter().enumerate().all(|(j, byte)| *byte == (i * 31 + j * 7 + j / 251) as u8)
+                    payload
+                        .iter()
+                        .enumerate()
+                        .all(|(j, byte)| *byte == (i * 31 + j * 7 + j / 251) as u8)
                 );
             }
         }
@@ -351,7 +370,9 @@ mod tests {
 
     #[test]
     fn packets_out_of_order_are_refused_but_an_error_is_heard() {
-        assert!(payloads(&[1, 0, 0, 7, 0], 9).unwrap_err().0.contains("packet 7 came where 0 was due"));
+        assert!(
+            payloads(&[1, 0, 0, 7, 0], 9).unwrap_err().0.contains("packet 7 came where 0 was due")
+        );
         assert_eq!(payloads(&[1, 0, 0, 7, 0xFF], 9).unwrap(), [[0xFF]]);
     }
 

@@ -80,7 +80,8 @@ impl ServerError {
 pub struct Capabilities {
     /// Rows end with an OK packet and column definitions with nothing (`CLIENT_DEPRECATE_EOF`).
     pub is_ok_terminated: bool,
-    /// A byte behind the number of columns says whether definitions follow (MariaDB's `CACHE_METADATA`).
+    /// A byte behind the number of columns says whether definitions follow (MariaDB's
+    /// `CACHE_METADATA`).
     pub has_cached_metadata: bool,
 }
 
@@ -120,8 +121,9 @@ enum State {
 
 /// The answer to one command, perhaps of several results.
 ///
-/// Transitions: `Head` → (`Columns` → [`ColumnsEnd`] →) `Rows` → `Finished`, or `Head` → `Finished`; from `Finished` with
-/// more results announced back to `Head`. Rows are counted by the packets themselves.
+/// Transitions: `Head` → (`Columns` → [`ColumnsEnd`] →) `Rows` → `Finished`, or `Head` →
+/// `Finished`; from `Finished` with more results announced back to `Head`. Rows are counted by the
+/// packets themselves.
 ///
 /// [`ColumnsEnd`]: State::ColumnsEnd
 #[derive(Debug)]
@@ -132,7 +134,8 @@ pub struct Reply {
     state: State,
     has_rows: bool,
     has_more: bool,
-    /// Definitions came, and the server takes it that we keep them for this statement: they are to be `cached` in later answers to it.
+    /// Definitions came, and the server takes it that we keep them for this statement: they are to
+    /// be `cached` in later answers to it.
     pub(crate) has_new_columns: bool,
     rows: u64,
 }
@@ -171,8 +174,9 @@ impl Reply {
         self.has_more
     }
 
-    /// Consumes what has been received, up to the end of one result at most. Rows go to the sink; a sink that discards has
-    /// them passed over unread, and the columns with them. `cached` are the columns that the server defined for the statement last.
+    /// Consumes what has been received, up to the end of one result at most. Rows go to the sink; a
+    /// sink that discards has them passed over unread, and the columns with them. `cached` are the
+    /// columns that the server defined for the statement last.
     ///
     /// # Errors
     /// When the bytes do not follow the protocol; the connection is then useless.
@@ -202,8 +206,10 @@ impl Reply {
                 State::Rows => {
                     let Some(span) = input.pop()? else { return Ok(Progress::NeedMore) };
                     let payload = input.payload(span);
-                    let first =
-                        payload.first().copied().ok_or_else(|| Malformed::new("a row without a byte"))?;
+                    let first = payload
+                        .first()
+                        .copied()
+                        .ok_or_else(|| Malformed::new("a row without a byte"))?;
                     if is_terminator(first, payload.len(), self.capabilities.is_ok_terminated) {
                         return self.finish_rows(payload);
                     }
@@ -217,7 +223,9 @@ impl Reply {
                 }
                 State::Head => {
                     let Some(span) = input.pop()? else { return Ok(Progress::NeedMore) };
-                    if let Some(progress) = self.head(input.payload(span), space, cached, S::DISCARDS)? {
+                    if let Some(progress) =
+                        self.head(input.payload(span), space, cached, S::DISCARDS)?
+                    {
                         return Ok(progress);
                     }
                     sink.begin(match self.state {
@@ -237,7 +245,8 @@ impl Reply {
                             sink.name(space.columns.len() - 1, &Column::name(payload)?);
                         }
                     }
-                    self.state = if left > 1 { State::Columns(left - 1) } else { self.behind_columns() };
+                    self.state =
+                        if left > 1 { State::Columns(left - 1) } else { self.behind_columns() };
                 }
                 State::ColumnsEnd => {
                     let Some(span) = input.pop()? else { return Ok(Progress::NeedMore) };
@@ -347,8 +356,9 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Decodes the first packet, when it is no error packet. Behind it come definitions of the parameters, if there are any,
-    /// and of the columns, if there are any, each group with an EOF packet unless that is deprecated.
+    /// Decodes the first packet, when it is no error packet. Behind it come definitions of the
+    /// parameters, if there are any, and of the columns, if there are any, each group with an EOF
+    /// packet unless that is deprecated.
     ///
     /// # Errors
     /// When it is cut off or begins otherwise.

@@ -95,7 +95,8 @@ impl RowDecoder {
         rest.finish()
     }
 
-    /// Numbers become numbers as in binary rows, so that callers need not know how a statement travelled.
+    /// Numbers become numbers as in binary rows, so that callers need not know how a statement
+    /// travelled.
     fn text_field(&mut self, bytes: &[u8], start: usize, column: Column) -> Field {
         let as_received = Field::Received(start, start + bytes.len());
         let number = || std::str::from_utf8(bytes).ok();
@@ -130,7 +131,12 @@ impl RowDecoder {
         rest.finish()
     }
 
-    fn binary_field(&mut self, rest: &mut Offset<'_>, payload: &[u8], column: Column) -> Result<Field> {
+    fn binary_field(
+        &mut self,
+        rest: &mut Offset<'_>,
+        payload: &[u8],
+        column: Column,
+    ) -> Result<Field> {
         let cursor = &mut rest.cursor;
         Ok(match (column.kind, column.is_unsigned) {
             (kind::TINY, false) => Field::Integer((cursor.u8()? as i8).into()),
@@ -170,8 +176,8 @@ impl RowDecoder {
 
     /// BIT(n) is a big-endian integer of at most 64 bits.
     fn bits(&mut self, bytes: &[u8]) -> Option<Field> {
-        let value =
-            (bytes.len() <= 8).then(|| bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))?;
+        let value = (bytes.len() <= 8)
+            .then(|| bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))?;
         Some(self.unsigned(value))
     }
 
@@ -187,7 +193,8 @@ impl RowDecoder {
     }
 
     fn date_time(&mut self, cursor: &mut Cursor<'_>, decimals: u8) -> Result<Field> {
-        let Moment { year, month, day, hour, minute, second, microsecond } = Moment::decode(cursor)?;
+        let Moment { year, month, day, hour, minute, second, microsecond } =
+            Moment::decode(cursor)?;
         let start = self.written.len();
         self.write(format_args!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"));
         self.write_fraction(microsecond, decimals);
@@ -250,7 +257,8 @@ impl Moment {
             (moment.year, moment.month, moment.day) = (cursor.u16()?, cursor.u8()?, cursor.u8()?);
         }
         if !cursor.is_empty() {
-            (moment.hour, moment.minute, moment.second) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
+            (moment.hour, moment.minute, moment.second) =
+                (cursor.u8()?, cursor.u8()?, cursor.u8()?);
         }
         if !cursor.is_empty() {
             moment.microsecond = cursor.u32()?;
@@ -326,7 +334,10 @@ mod tests {
         ];
         for (kind, is_unsigned, bytes, text) in cases {
             let payload = [&[0, 0], bytes].concat();
-            assert_eq!(binary(&payload, &[column(kind, is_unsigned, 0)]), Ok(vec![Some(text.to_owned())]));
+            assert_eq!(
+                binary(&payload, &[column(kind, is_unsigned, 0)]),
+                Ok(vec![Some(text.to_owned())])
+            );
         }
     }
 
@@ -337,7 +348,12 @@ mod tests {
             (kind::DATE, 0, &[4, 0xEA, 7, 1, 2], "2026-01-02"),
             (kind::DATETIME, 0, &[0], "0000-00-00 00:00:00"),
             (kind::DATETIME, 3, &[4, 0xEA, 7, 1, 2], "2026-01-02 00:00:00.000"),
-            (kind::TIMESTAMP, 6, &[11, 0xEA, 7, 1, 2, 3, 4, 5, 1, 0, 0, 0], "2026-01-02 03:04:05.000001"),
+            (
+                kind::TIMESTAMP,
+                6,
+                &[11, 0xEA, 7, 1, 2, 3, 4, 5, 1, 0, 0, 0],
+                "2026-01-02 03:04:05.000001",
+            ),
             (kind::TIME, 0, &[0], "00:00:00"),
             (kind::TIME, 31, &[8, 1, 34, 0, 0, 0, 22, 59, 59], "-838:59:59"),
             (kind::TIME, 2, &[12, 0, 0, 0, 0, 0, 1, 2, 3, 0x40, 0xE2, 1, 0], "01:02:03.12"),
@@ -345,7 +361,10 @@ mod tests {
         ];
         for (kind, decimals, bytes, text) in cases {
             let payload = [&[0, 0], bytes].concat();
-            assert_eq!(binary(&payload, &[column(kind, false, decimals)]), Ok(vec![Some(text.to_owned())]));
+            assert_eq!(
+                binary(&payload, &[column(kind, false, decimals)]),
+                Ok(vec![Some(text.to_owned())])
+            );
         }
     }
 

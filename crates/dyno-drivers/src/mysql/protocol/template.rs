@@ -11,16 +11,20 @@ pub fn parse(sql: &str, backslash: Backslash) -> Template {
     Template::cut(sql, false, |text, at| behind(text, at, backslash))
 }
 
-/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next byte.
+/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next
+/// byte.
 pub(crate) fn behind(text: &[u8], at: usize, backslash: Backslash) -> usize {
     match text[at] {
         b'`' => quoted_end(text, at, false),
         b'\'' | b'"' => quoted_end(text, at, backslash == Backslash::Escapes),
         b'#' => end_of(text, at, b"\n"),
-        b'-' if text[at..].starts_with(b"--") && text.get(at + 2).is_none_or(u8::is_ascii_whitespace) => {
+        b'-' if text[at..].starts_with(b"--")
+            && text.get(at + 2).is_none_or(u8::is_ascii_whitespace) =>
+        {
             end_of(text, at, b"\n")
         }
-        // What stands in /*! */ is executed by some servers; none of our statements has parameters there.
+        // What stands in /*! */ is executed by some servers; none of our statements has parameters
+        // there.
         b'/' if text[at..].starts_with(b"/*") => end_of(text, at + 2, b"*/"),
         _ => at + 1,
     }
@@ -57,7 +61,11 @@ mod tests {
         let template = parse("UPDATE t SET a = ?, b = '?' WHERE id = ?", Backslash::Escapes);
         let mut out = Vec::new();
         let values = [Value::Text("x'y"), Value::Integer(-3)];
-        assert!(template.fill(&values, &mut out, |value, out| write_literal(out, value, Backslash::Escapes)));
+        assert!(template.fill(&values, &mut out, |value, out| write_literal(
+            out,
+            value,
+            Backslash::Escapes
+        )));
         assert_eq!(out, b"UPDATE t SET a = 'x''y', b = '?' WHERE id = -3");
     }
 }

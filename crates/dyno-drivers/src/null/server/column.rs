@@ -64,7 +64,8 @@ impl Columns {
         }
     }
 
-    /// Columns of a statement that begins with `SELECT` (or another word that returns rows: one text).
+    /// Columns of a statement that begins with `SELECT` (or another word that returns rows: one
+    /// text).
     pub(super) fn of(sql: &[u8]) -> Self {
         let sql = skip_blanks(sql);
         let Some((head, list)) = sql.split_at_checked("SELECT ".len()) else {
@@ -144,8 +145,9 @@ fn column(expression: &[u8]) -> Column {
         expression = expression["distinct ".len()..].trim_ascii_start();
     }
     if starts_with(expression, b"@@") {
-        let is_limit =
-            [&b"max_connections"[..], b"max_allowed_packet"].iter().any(|name| ends_with(expression, name));
+        let is_limit = [&b"max_connections"[..], b"max_allowed_packet"]
+            .iter()
+            .any(|name| ends_with(expression, name));
         return if is_limit { Column::Limit } else { Column::Label };
     }
     if starts_with(expression, b"version(") {
@@ -153,7 +155,8 @@ fn column(expression: &[u8]) -> Column {
     }
     // A schema or table before the name does not matter.
     let name_end = expression.iter().position(|byte| *byte == b'(').unwrap_or(expression.len());
-    let name_start = expression[..name_end].iter().rposition(|byte| *byte == b'.').map_or(0, |at| at + 1);
+    let name_start =
+        expression[..name_end].iter().rposition(|byte| *byte == b'.').map_or(0, |at| at + 1);
     let last = &expression[name_start..];
     let name = last.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let name = name.strip_prefix(b"`").unwrap_or(name);

@@ -1,4 +1,5 @@
-//! What the sessions of a server have in common: misbehaviour, counts, and how bytes come in and go out.
+//! What the sessions of a server have in common: misbehaviour, counts, and how bytes come in and go
+//! out.
 
 use crate::null::statement::StatementKind;
 use std::sync::Arc;
@@ -75,10 +76,12 @@ pub(super) trait Conversation {
     /// Writes what the server says first, if its protocol lets it speak first.
     fn greet(&mut self, out: &mut Vec<u8>);
 
-    /// Takes the message at the front of `input` and appends the replies. Its length; 0 when it is not complete and comes again with more.
+    /// Takes the message at the front of `input` and appends the replies. Its length; 0 when it is
+    /// not complete and comes again with more.
     fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop>;
 
-    /// Takes all complete messages from the front of `input`. What is left over comes again with more.
+    /// Takes all complete messages from the front of `input`. What is left over comes again with
+    /// more.
     fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
         let mut consumed = 0;
         loop {
@@ -109,7 +112,8 @@ pub(super) enum Stop {
 }
 
 impl Shared {
-    /// Counts a statement, the `answered`-th of its connection from 0, unless the options stop its session.
+    /// Counts a statement, the `answered`-th of its connection from 0, unless the options stop its
+    /// session.
     pub(super) fn turn(&self, kind: StatementKind, answered: &mut u64) -> Result<(), Stop> {
         let number = *answered;
         if self.options.disconnect_after.is_some_and(|limit| number >= limit) {

@@ -20,7 +20,8 @@ const BACKLOG: i32 = 4096;
 /// Bytes read at once. A read that brings less has emptied the socket.
 const READ_SIZE: usize = 64 * 1024;
 
-/// A message may be longer than this only while it is being skipped: MySQL's packets end at 16 MiB by their nature.
+/// A message may be longer than this only while it is being skipped: MySQL's packets end at 16 MiB
+/// by their nature.
 pub(super) const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 
 const EVENTS_PER_WAIT: usize = 1024;
@@ -37,7 +38,8 @@ pub(super) struct EventLoop<S> {
     free: Vec<usize>,
     /// Peers that had more to read than one turn takes.
     unfinished: Vec<usize>,
-    /// The listener could not accept for want of descriptors: it must be tried again, for it will not be reported again.
+    /// The listener could not accept for want of descriptors: it must be tried again, for it will
+    /// not be reported again.
     is_accept_due: bool,
     shared: Shared,
     buffer: Box<[u8]>,
@@ -72,7 +74,11 @@ impl<S: Conversation> EventLoop<S> {
         let listener = TcpListener::from(socket);
         let local_addr = listener.local_addr()?;
         let poll = Poll::new()?;
-        poll.registry().register(&mut SourceFd(&listener.as_raw_fd()), LISTENER, Interest::READABLE)?;
+        poll.registry().register(
+            &mut SourceFd(&listener.as_raw_fd()),
+            LISTENER,
+            Interest::READABLE,
+        )?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         let event_loop = Self {
             poll,
@@ -122,14 +128,16 @@ impl<S: Conversation> EventLoop<S> {
     fn accept(&mut self) {
         loop {
             match self.listener.accept() {
-                // A client that gave up in the meantime makes `admit` fail; it is gone, nobody else is concerned.
+                // A client that gave up in the meantime makes `admit` fail; it is gone, nobody else
+                // is concerned.
                 Ok((socket, _)) => drop(self.admit(socket)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.is_accept_due = false;
                     return;
                 }
                 Err(error) if is_gone(&error) => {}
-                // Out of descriptors: tried again after the next turn, when a connection may have been closed.
+                // Out of descriptors: tried again after the next turn, when a connection may have
+                // been closed.
                 Err(_) => return,
             }
         }
@@ -144,14 +152,17 @@ impl<S: Conversation> EventLoop<S> {
         });
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registry = self.poll.registry();
-        if let Err(error) = registry.register(&mut SourceFd(&socket.as_raw_fd()), Token(slot), interest) {
+        if let Err(error) =
+            registry.register(&mut SourceFd(&socket.as_raw_fd()), Token(slot), interest)
+        {
             self.free.push(slot);
             return Err(error);
         }
         let counts: &Counts = &self.shared.counts;
         add(&counts.connections, 1);
         let session = S::new(counts.connections() as u32);
-        let mut peer = Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), stop: None };
+        let mut peer =
+            Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), stop: None };
         if !self.shared.options.is_silent {
             peer.session.greet(&mut peer.unsent);
         }

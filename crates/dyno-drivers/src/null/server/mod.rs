@@ -1,16 +1,18 @@
 //! Null servers: canned replies behind a socket, for calibrating generators.
 //!
-//! One thread, one epoll. What arrives is answered from its first words alone; all replies to what one read brought leave in
-//! one write. There are no tables: every `SELECT` has one row whose fields follow from the select list ([`column`]), every
-//! `INSERT`, `UPDATE` and `DELETE` changes one row, everything else succeeds. A point select answers as sysbench's tables do,
-//! with one `CHAR(120)` of 119 characters, so that generators have as much to receive as from a real server.
+//! One thread, one epoll. What arrives is answered from its first words alone; all replies to what
+//! one read brought leave in one write. There are no tables: every `SELECT` has one row whose
+//! fields follow from the select list ([`column`]), every `INSERT`, `UPDATE` and `DELETE` changes
+//! one row, everything else succeeds. A point select answers as sysbench's tables do, with one
+//! `CHAR(120)` of 119 characters, so that generators have as much to receive as from a real server.
 //!
 //! * [`serve`] runs a server on a thread of its own; [`NullServer::run_until`] runs it on this one.
 //! * Any user and password are accepted; there is no TLS.
 //! * [`Options`] can make it misbehave: say nothing, hang, hang up.
 //!
 //! # Layout
-//! `event_loop` has the sockets; `mysql` and `postgres` are sessions, bytes in and bytes out, without any I/O.
+//! `event_loop` has the sockets; `mysql` and `postgres` are sessions, bytes in and bytes out,
+//! without any I/O.
 
 mod column;
 mod conversation;
@@ -88,7 +90,8 @@ impl NullServer {
         Arc::clone(&self.counts)
     }
 
-    /// Serves on this thread until the flag is set, which is looked at 20 times a second and after every signal.
+    /// Serves on this thread until the flag is set, which is looked at 20 times a second and after
+    /// every signal.
     ///
     /// # Errors
     /// When waiting for sockets fails, which is a fault of the system.
@@ -111,13 +114,19 @@ pub struct RunningServer {
 ///
 /// # Errors
 /// When the address cannot be bound or no thread can be had.
-pub fn serve(protocol: Protocol, address: SocketAddr, options: Options) -> io::Result<RunningServer> {
+pub fn serve(
+    protocol: Protocol,
+    address: SocketAddr,
+    options: Options,
+) -> io::Result<RunningServer> {
     let server = NullServer::bind(protocol, address, options)?;
-    let (local_addr, counts, waker) = (server.local_addr(), server.counts(), Arc::clone(&server.waker));
+    let (local_addr, counts, waker) =
+        (server.local_addr(), server.counts(), Arc::clone(&server.waker));
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    let thread =
-        std::thread::Builder::new().name("null-server".to_owned()).spawn(move || server.run_until(&flag))?;
+    let thread = std::thread::Builder::new()
+        .name("null-server".to_owned())
+        .spawn(move || server.run_until(&flag))?;
     Ok(RunningServer { local_addr, counts, stop, waker, thread: Some(thread) })
 }
 

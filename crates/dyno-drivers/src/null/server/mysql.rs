@@ -22,8 +22,9 @@ const PREFIX: usize = 4096;
 /// Result columns and parameters are counted in 16 bits.
 const PARAMETERS_MAX: usize = u16::MAX as usize;
 
-/// What is read below but TLS, and what needs nothing from the server: long passwords (0x1) and flags, found rows (0x2), LOCAL INFILE,
-/// ignored blanks (0x100), interactive (0x400), transactions, several results (text and prepared), connection attributes.
+/// What is read below but TLS, and what needs nothing from the server: long passwords (0x1) and
+/// flags, found rows (0x2), LOCAL INFILE, ignored blanks (0x100), interactive (0x400),
+/// transactions, several results (text and prepared), connection attributes.
 const OFFERED: u32 = capability::CONNECT_WITH_DB
     | capability::PROTOCOL_41
     | capability::SECURE_CONNECTION
@@ -148,7 +149,13 @@ fn next_packet(input: &[u8]) -> Option<(u8, &[u8])> {
 }
 
 impl MysqlConversation {
-    fn receive(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Done {
+    fn receive(
+        &mut self,
+        sequence: u8,
+        payload: &[u8],
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Done {
         let next = sequence.wrapping_add(1);
         match self.phase {
             Phase::Ready => self.take_command(sequence, payload, shared, out),
@@ -190,8 +197,9 @@ impl MysqlConversation {
         self.deprecates_eof = capabilities & capability::DEPRECATE_EOF != 0;
         match plugin(capabilities, payload) {
             Some(name) if !name.is_empty() && name != NATIVE_PASSWORD => {
-                self.phase =
-                    Phase::AuthenticationSwitch { is_caching_sha2: name == b"caching_sha2_password" };
+                self.phase = Phase::AuthenticationSwitch {
+                    is_caching_sha2: name == b"caching_sha2_password",
+                };
                 packet(sequence, out, |out| {
                     out.push(0xfe);
                     out.extend_from_slice(name);
@@ -209,7 +217,13 @@ impl MysqlConversation {
     }
 
     /// Takes one packet of a command; a command of 16 MiB and more has several.
-    fn take_command(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Done {
+    fn take_command(
+        &mut self,
+        sequence: u8,
+        payload: &[u8],
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Done {
         let is_continued = payload.len() == PAYLOAD_MAX;
         match self.long_command.take() {
             Some(prefix) if is_continued => self.long_command = Some(prefix),
@@ -224,8 +238,11 @@ impl MysqlConversation {
         let (&code, body) = command.split_first().ok_or(Stop::HangUp)?;
         match code {
             0x17 => return self.execute(body, sequence, shared, out),
-            // By an error to this, MySQL's command-line client learns that the server does not quote by dollar signs.
-            0x03 if body == b"select $$" => error(sequence, 1064, "42000", "this is not a statement", out),
+            // By an error to this, MySQL's command-line client learns that the server does not
+            // quote by dollar signs.
+            0x03 if body == b"select $$" => {
+                error(sequence, 1064, "42000", "this is not a statement", out)
+            }
             0x03 => {
                 let kind = StatementKind::of(body);
                 let answer = answer(kind, body);
@@ -261,7 +278,8 @@ impl MysqlConversation {
             Answer::Ok => &[],
         };
         add(&shared.counts.prepared, 1);
-        let free = self.statements.iter().position(Option::is_none).unwrap_or(self.statements.len());
+        let free =
+            self.statements.iter().position(Option::is_none).unwrap_or(self.statements.len());
         let mut sequence = Sequence(sequence);
         packet(sequence.next(), out, |out| {
             out.push(0);
@@ -289,7 +307,9 @@ impl MysqlConversation {
     }
 
     fn forget(&mut self, body: &[u8]) {
-        if let Some(slot) = statement_number(body).and_then(|number| self.statements.get_mut(number)) {
+        if let Some(slot) =
+            statement_number(body).and_then(|number| self.statements.get_mut(number))
+        {
             *slot = None;
         }
     }
@@ -300,7 +320,8 @@ impl MysqlConversation {
             error(sequence, 1243, "HY000", "unknown prepared statement", out);
             return Ok(());
         };
-        let done = self.run(prepared.kind, &prepared.answer, RowFormat::Binary, sequence, shared, out);
+        let done =
+            self.run(prepared.kind, &prepared.answer, RowFormat::Binary, sequence, shared, out);
         self.statements[number] = Some(prepared);
         done
     }
@@ -322,7 +343,9 @@ impl MysqlConversation {
         }
         match answer {
             Answer::Ok => self.ok(sequence, u64::from(kind.is_write()), out),
-            Answer::Rows(Columns::Single(column)) if sequence == 1 => self.canned(*column, format, out),
+            Answer::Rows(Columns::Single(column)) if sequence == 1 => {
+                self.canned(*column, format, out)
+            }
             Answer::Rows(columns) => self.result(columns.as_slice(), true, format, sequence, out),
             Answer::NoRows => self.result(&NO_ROWS, false, format, sequence, out),
             Answer::SendFile(name) => {
@@ -350,7 +373,14 @@ impl MysqlConversation {
         self.canned.0.push((column, format, status, out[from..].to_vec()));
     }
 
-    fn result(&self, columns: &[Column], has_row: bool, format: RowFormat, sequence: u8, out: &mut Vec<u8>) {
+    fn result(
+        &self,
+        columns: &[Column],
+        has_row: bool,
+        format: RowFormat,
+        sequence: u8,
+        out: &mut Vec<u8>,
+    ) {
         let mut sequence = Sequence(sequence);
         packet(sequence.next(), out, |out| write_length_encoded(out, columns.len() as u64));
         for column in columns {
@@ -484,14 +514,18 @@ fn plugin(capabilities: u32, payload: &[u8]) -> Option<&[u8]> {
     // Capabilities, packet size, character set, 23 reserved bytes; then the user.
     let rest = after_zero(payload.get(32..)?)?;
     let (&length, rest) = rest.split_first()?;
-    let rest = if capabilities & (capability::PLUGIN_AUTH_LENGTH_ENCODED | capability::SECURE_CONNECTION) == 0
+    let rest = if capabilities
+        & (capability::PLUGIN_AUTH_LENGTH_ENCODED | capability::SECURE_CONNECTION)
+        == 0
     {
         after_zero(rest)?
     } else {
-        // Answers of all methods are shorter than 251 bytes, so both ways of writing the length are one byte.
+        // Answers of all methods are shorter than 251 bytes, so both ways of writing the length are
+        // one byte.
         rest.get(usize::from(length)..)?
     };
-    let rest = if capabilities & capability::CONNECT_WITH_DB == 0 { rest } else { after_zero(rest)? };
+    let rest =
+        if capabilities & capability::CONNECT_WITH_DB == 0 { rest } else { after_zero(rest)? };
     rest.split(|byte| *byte == 0).next()
 }
 

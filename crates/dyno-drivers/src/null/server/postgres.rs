@@ -1,5 +1,5 @@
-//! The server's side of the PostgreSQL protocol 3.0, as far as benchmarks and command-line clients use it.
-//! <https://www.postgresql.org/docs/15/protocol-message-formats.html>
+//! The server's side of the PostgreSQL protocol 3.0, as far as benchmarks and command-line clients
+//! use it. <https://www.postgresql.org/docs/15/protocol-message-formats.html>
 
 use super::column::{Column, Columns};
 use super::conversation::{Conversation, Shared, Stop, add};
@@ -25,7 +25,8 @@ const CANCEL: u32 = 80_877_102;
 const TLS: u32 = 80_877_103;
 const GSS: u32 = 80_877_104;
 
-/// Start-up messages of real clients are far shorter; a longer one is somebody speaking another protocol.
+/// Start-up messages of real clients are far shorter; a longer one is somebody speaking another
+/// protocol.
 const STARTUP_MAX: usize = 10_000;
 
 /// Type numbers of `pg_type`.
@@ -160,7 +161,9 @@ impl PostgresConversation {
         let Some((&kind, rest)) = input.split_first() else { return Ok(0) };
         let Some((length, body)) = length_prefixed(rest, MESSAGE_MAX)? else { return Ok(0) };
         match self.phase {
-            Phase::Copying { rows, is_simple } => self.take_copy(kind, body, rows, is_simple, shared, out),
+            Phase::Copying { rows, is_simple } => {
+                self.take_copy(kind, body, rows, is_simple, shared, out)
+            }
             _ if self.is_skipping && !matches!(kind, b'S' | b'X') => Ok(()),
             _ => self.obey(kind, body, shared, out),
         }?;
@@ -203,7 +206,13 @@ impl PostgresConversation {
         Ok(())
     }
 
-    fn obey(&mut self, kind: u8, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn obey(
+        &mut self,
+        kind: u8,
+        body: &[u8],
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
         let done = match kind {
             b'B' => self.bind(body),
             b'D' => self.describe(body, out),
@@ -216,7 +225,8 @@ impl PostgresConversation {
             b'P' => self.parse(body, shared),
             b'Q' => return self.query(body, shared, out),
             b'C' => self.close(body),
-            // Flush: everything is sent at once anyway. Late copy messages are passed over, as real servers do.
+            // Flush: everything is sent at once anyway. Late copy messages are passed over, as real
+            // servers do.
             b'H' | b'd' | b'c' | b'f' => return Ok(()),
             b'X' => return Err(Stop::HangUp),
             _ => {
@@ -478,7 +488,10 @@ fn result_formats(bind: &[u8]) -> Option<u64> {
     match formats {
         1 => Some(if rest[..2] == [0, 0] { 0 } else { u64::MAX }),
         _ => Some(
-            codes.take(64).enumerate().fold(0, |bits, (i, is_binary)| bits | (u64::from(is_binary) << i)),
+            codes
+                .take(64)
+                .enumerate()
+                .fold(0, |bits, (i, is_binary)| bits | (u64::from(is_binary) << i)),
         ),
     }
 }

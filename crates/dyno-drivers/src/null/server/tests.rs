@@ -10,7 +10,8 @@ fn shared() -> Shared {
     Shared { options: Options::default(), counts: Arc::default() }
 }
 
-/// Feeds the input in pieces of the given sizes (again and again), keeping what was left over, as the event loop does.
+/// Feeds the input in pieces of the given sizes (again and again), keeping what was left over, as
+/// the event loop does.
 fn replies<S: Conversation>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, bool) {
     let shared = shared();
     let mut session = S::new(1);
@@ -56,8 +57,9 @@ fn mysql_conversation(commands: &[(u8, Vec<u8>)]) -> Vec<u8> {
 }
 
 fn postgres_conversation(messages: &[(u8, Vec<u8>)]) -> Vec<u8> {
-    let message =
-        |kind: u8, body: &[u8]| [&[kind], (body.len() as u32 + 4).to_be_bytes().as_slice(), body].concat();
+    let message = |kind: u8, body: &[u8]| {
+        [&[kind], (body.len() as u32 + 4).to_be_bytes().as_slice(), body].concat()
+    };
     let known: [(u8, &[u8]); 9] = [
         (b'Q', b"SELECT 1; UPDATE t SET a=1\0"),
         (b'P', b"\0SELECT abalance, c FROM t WHERE aid=$1\0\0\0"),

@@ -31,8 +31,9 @@ impl<'a> Login<'a> {
     /// Appends the answer to one message. True when the server has let us in.
     ///
     /// # Errors
-    /// [`FailureKind::Authentication`] when there is no password to answer with or the server cannot be believed,
-    /// [`FailureKind::Unsupported`] for a method dyno does not have, [`FailureKind::Protocol`] for messages out of turn.
+    /// [`FailureKind::Authentication`] when there is no password to answer with or the server
+    /// cannot be believed, [`FailureKind::Unsupported`] for a method dyno does not have,
+    /// [`FailureKind::Protocol`] for messages out of turn.
     pub fn answer(
         &mut self,
         asked: Authentication<'_>,
@@ -41,8 +42,9 @@ impl<'a> Login<'a> {
     ) -> Result<bool, OperationFailure> {
         match asked {
             Authentication::Ok if self.scram.is_some() && !self.is_server_verified => {
-                return Err(self
-                    .distrust(ScramError("it ended the login without proving that it knows the password")));
+                return Err(self.distrust(ScramError(
+                    "it ended the login without proving that it knows the password",
+                )));
             }
             Authentication::Ok => return Ok(true),
             Authentication::Cleartext => frontend::password(self.password()?.as_bytes(), output),
@@ -62,7 +64,8 @@ impl<'a> Login<'a> {
             Authentication::SaslContinue(message) => {
                 let password = self.password()?;
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
-                let answer = scram.answer(message, |salt, iterations| derive(password, salt, iterations));
+                let answer =
+                    scram.answer(message, |salt, iterations| derive(password, salt, iterations));
                 match answer {
                     Ok(answer) => frontend::sasl_response(answer.as_bytes(), output),
                     Err(error) => return Err(self.distrust(error)),
@@ -76,7 +79,9 @@ impl<'a> Login<'a> {
             Authentication::Other(2) => return Err(self.unsupported("Kerberos 5")),
             Authentication::Other(7 | 8) => return Err(self.unsupported("GSSAPI")),
             Authentication::Other(9) => return Err(self.unsupported("SSPI")),
-            Authentication::Other(number) => return Err(self.unsupported(&format!("method {number}"))),
+            Authentication::Other(number) => {
+                return Err(self.unsupported(&format!("method {number}")));
+            }
         }
         Ok(false)
     }
@@ -110,7 +115,8 @@ impl<'a> Login<'a> {
 }
 
 fn out_of_turn() -> OperationFailure {
-    let malformed = Malformed { what: "a SASL message before SASL began, its number is", value: 11 };
+    let malformed =
+        Malformed { what: "a SASL message before SASL began, its number is", value: 11 };
     FailureKind::Protocol.failure(malformed.to_string())
 }
 
@@ -168,7 +174,11 @@ mod tests {
         let mut login = login(&password);
         let mut output = Vec::new();
         login
-            .answer(Authentication::Sasl(b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"), derive, &mut output)
+            .answer(
+                Authentication::Sasl(b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"),
+                derive,
+                &mut output,
+            )
             .unwrap();
         let failure = login.answer(Authentication::Ok, derive, &mut output).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Authentication);

@@ -1,4 +1,5 @@
-//! Decoding what servers send. Every function takes the body of one message, and fails when it is cut off.
+//! Decoding what servers send. Every function takes the body of one message, and fails when it is
+//! cut off.
 
 use super::{Malformed, oid};
 use std::borrow::Cow;
@@ -156,7 +157,8 @@ pub fn parameter_status(body: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Mal
     Ok((String::from_utf8_lossy(reader.text()?), String::from_utf8_lossy(reader.text()?)))
 }
 
-/// Decodes BackendKeyData: the process id of the session. The key, whose length depends on the version, is not needed.
+/// Decodes BackendKeyData: the process id of the session. The key, whose length depends on the
+/// version, is not needed.
 pub fn backend_process(body: &[u8]) -> Result<u32, Malformed> {
     Ok(Reader::new(body).int32()?.cast_unsigned())
 }
@@ -193,13 +195,15 @@ pub struct Column {
 }
 
 impl Column {
-    /// The same column in the format in which dyno asks for it: binary where that is shorter and needs no parsing on
-    /// either side (integers, double precision, bytea), otherwise text. `real` is text, because widening its binary
-    /// value would show digits that nobody stored.
+    /// The same column in the format in which dyno asks for it: binary where that is shorter and
+    /// needs no parsing on either side (integers, double precision, bytea), otherwise text. `real`
+    /// is text, because widening its binary value would show digits that nobody stored.
     #[must_use]
     pub fn as_requested(self) -> Self {
-        let is_binary =
-            matches!(self.type_oid, oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::FLOAT8 | oid::BYTEA);
+        let is_binary = matches!(
+            self.type_oid,
+            oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::FLOAT8 | oid::BYTEA
+        );
         Self { is_binary, ..self }
     }
 }
@@ -240,8 +244,9 @@ pub fn parameter_description(body: &[u8], types: &mut Vec<u32>) -> Result<(), Ma
     Ok(())
 }
 
-/// Rows that a CommandComplete says were changed: of `INSERT 0 5`, `UPDATE 5`, `DELETE 5`, `MERGE 5` and `COPY 5`, and of
-/// `SELECT 5` when no rows were sent, because they went into a new table (`CREATE TABLE ... AS`). 0 for all others.
+/// Rows that a CommandComplete says were changed: of `INSERT 0 5`, `UPDATE 5`, `DELETE 5`,
+/// `MERGE 5` and `COPY 5`, and of `SELECT 5` when no rows were sent, because they went into a new
+/// table (`CREATE TABLE ... AS`). 0 for all others.
 #[must_use]
 pub fn affected(body: &[u8], returns_rows: bool) -> u64 {
     let tag = body.strip_suffix(b"\0").unwrap_or(body);
@@ -299,7 +304,8 @@ mod tests {
             (&*fault.sqlstate, &*fault.message, &*fault.detail, &*fault.routine),
             ("57P01", "terminating connection", "detail", "ProcessInterrupts")
         );
-        let translated = super::fault(b"SFEHLER\0VERROR\0C23505\0Mdoppelter Schl\xc3\xbcssel\0\0").unwrap();
+        let translated =
+            super::fault(b"SFEHLER\0VERROR\0C23505\0Mdoppelter Schl\xc3\xbcssel\0\0").unwrap();
         assert!(!translated.is_fatal);
         assert!(super::fault("S致命\0VFATAL\0C57P01\0Mx\0\0".as_bytes()).unwrap().is_fatal);
     }

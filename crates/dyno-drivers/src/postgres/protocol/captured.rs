@@ -1,5 +1,6 @@
 //! What a real server said, byte for byte: PostgreSQL 15.18, trust login, table
-//! `sbtest1 (id int PRIMARY KEY, k int, c char(10), pad text)` with the rows (1, 2, 'abc', 'x') and (2, 3, NULL, '글').
+//! `sbtest1 (id int PRIMARY KEY, k int, c char(10), pad text)` with the rows (1, 2, 'abc', 'x') and
+//! (2, 3, NULL, '글').
 
 use super::backend::TransactionStatus;
 use super::greeting::Greeting;
@@ -58,7 +59,8 @@ struct Shown(Vec<String>);
 
 impl RowSink for Shown {
     fn row(&mut self, row: &dyn Row) {
-        let fields: Vec<_> = (0..row.len()).map(|column| format!("{:?}", row.get(column))).collect();
+        let fields: Vec<_> =
+            (0..row.len()).map(|column| format!("{:?}", row.get(column))).collect();
         self.0.push(fields.join(" "));
     }
 }
@@ -105,7 +107,8 @@ fn a_greeting_tells_version_process_and_settings() {
     inbox.received(hello.len());
     let mut output = Vec::new();
     while let Some(frame) = inbox.next_frame().unwrap() {
-        if greeting.take(frame, |_, _, _| panic!("no password is asked for"), &mut output).unwrap() {
+        if greeting.take(frame, |_, _, _| panic!("no password is asked for"), &mut output).unwrap()
+        {
             break;
         }
     }
@@ -119,20 +122,35 @@ fn a_description_tells_parameters_and_columns() {
     let (reply, progress, shape) = read(&bytes(PREPARED), &[7], &mut Discard).unwrap();
     assert_eq!((progress, shape.returns_rows), (READY, true));
     assert_eq!(shape.parameters, [oid::INT4]);
-    assert_eq!(shape.columns.iter().map(|column| column.type_oid).collect::<Vec<_>>(), [oid::INT4, 1042, 25]);
+    assert_eq!(
+        shape.columns.iter().map(|column| column.type_oid).collect::<Vec<_>>(),
+        [oid::INT4, 1042, 25]
+    );
     assert!(reply.failure.is_none());
 }
 
 #[test]
 fn rows_changes_notices_and_settings_are_read() {
     let (reply, progress, rows) = whole(EXECUTED);
-    assert_eq!((reply.outcome, progress), (Outcome { has_rows: true, rows: 2, affected: 0 }, READY));
-    assert_eq!(rows, [r#"Integer(2) Text("abc       ") Text("x")"#, r#"Integer(3) Null Text("글")"#]);
+    assert_eq!(
+        (reply.outcome, progress),
+        (Outcome { has_rows: true, rows: 2, affected: 0 }, READY)
+    );
+    assert_eq!(
+        rows,
+        [r#"Integer(2) Text("abc       ") Text("x")"#, r#"Integer(3) Null Text("글")"#]
+    );
     let (reply, progress, rows) = whole(MANY);
-    assert_eq!((reply.outcome, progress), (Outcome { has_rows: true, rows: 1, affected: 2 }, READY));
+    assert_eq!(
+        (reply.outcome, progress),
+        (Outcome { has_rows: true, rows: 1, affected: 2 }, READY)
+    );
     assert_eq!(rows, ["Integer(1)"]);
     let (reply, progress, _) = whole(NOTICE);
-    assert_eq!((reply.outcome, progress, reply.standard_strings), (Outcome::default(), READY, Some(false)));
+    assert_eq!(
+        (reply.outcome, progress, reply.standard_strings),
+        (Outcome::default(), READY, Some(false))
+    );
 }
 
 #[test]
@@ -154,7 +172,8 @@ fn a_reply_cut_off_anywhere_needs_more() {
     for hex in REPLIES {
         let bytes = bytes(hex);
         for length in 0..bytes.len() {
-            let (_, progress, _) = read(&bytes[..length], &[usize::MAX], &mut Shown::default()).unwrap();
+            let (_, progress, _) =
+                read(&bytes[..length], &[usize::MAX], &mut Shown::default()).unwrap();
             assert_eq!(progress, Progress::More, "{length} bytes of {hex}");
         }
     }

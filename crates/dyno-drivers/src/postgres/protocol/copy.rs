@@ -135,7 +135,9 @@ mod tests {
             }
             text
         };
-        line.split(|byte| *byte == b'\t').map(|field| (field != b"\\N").then(|| unescape(field))).collect()
+        line.split(|byte| *byte == b'\t')
+            .map(|field| (field != b"\\N").then(|| unescape(field)))
+            .collect()
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Encoding what clients send. Every function appends one message, or the messages of one round trip, to a buffer.
+//! Encoding what clients send. Every function appends one message, or the messages of one round
+//! trip, to a buffer.
 
 use super::backend::Column;
 use super::parameter::{self, ParameterType};
@@ -94,7 +95,8 @@ pub fn flush(bytes: &mut Vec<u8>) {
     message(b'H', bytes, |_| {});
 }
 
-/// Ends a round trip of the extended protocol: the server answers everything and says ReadyForQuery.
+/// Ends a round trip of the extended protocol: the server answers everything and says
+/// ReadyForQuery.
 pub fn sync(bytes: &mut Vec<u8>) {
     message(b'S', bytes, |_| {});
 }
@@ -114,7 +116,8 @@ pub fn copy_fail(reason: &str, bytes: &mut Vec<u8>) {
     message(b'f', bytes, |bytes| text(reason.as_bytes(), bytes));
 }
 
-/// What of one execution of a statement without a name is the same every time: it is parsed anew, and rows come as text.
+/// What of one execution of a statement without a name is the same every time: it is parsed anew,
+/// and rows come as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// Parse, before Bind.
@@ -132,8 +135,8 @@ impl Execution {
         Self { before: before.into(), describes }
     }
 
-    /// Appends all messages of one execution but the Sync that ends a round trip. `is_described` asks for the columns, whatever
-    /// the execution does by itself.
+    /// Appends all messages of one execution but the Sync that ends a round trip. `is_described`
+    /// asks for the columns, whatever the execution does by itself.
     pub fn append(&self, values: &[Value<'_>], is_described: bool, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.before);
         execute(None, &[], &[0, 0], values, bytes, self.describes || is_described);
@@ -151,8 +154,8 @@ impl Execution {
     }
 }
 
-/// Appends Bind and Execute of the statement with a number, or of the one without a name; `formats` are those of its columns. `is_described` asks
-/// for the columns.
+/// Appends Bind and Execute of the statement with a number, or of the one without a name; `formats`
+/// are those of its columns. `is_described` asks for the columns.
 pub fn execute(
     number: Option<usize>,
     types: &[ParameterType],
@@ -193,7 +196,8 @@ pub fn statement_name(number: usize, bytes: &mut Vec<u8>) {
     bytes[begin..].reverse();
 }
 
-/// The formats of the columns; none at all when every one is text, a single one when every one is binary.
+/// The formats of the columns; none at all when every one is text, a single one when every one is
+/// binary.
 pub fn result_formats(columns: &[Column]) -> Vec<u8> {
     if !columns.iter().any(|column| column.is_binary) {
         return vec![0, 0];

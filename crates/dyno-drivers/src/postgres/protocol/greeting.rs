@@ -1,4 +1,5 @@
-//! The part of a session before its first statement: the server asks, we answer, it tells its settings and is ready.
+//! The part of a session before its first statement: the server asks, we answer, it tells its
+//! settings and is ready.
 
 use super::Malformed;
 use super::authentication::Login;
@@ -48,8 +49,8 @@ impl<'a> Greeting<'a> {
         }
     }
 
-    /// Takes one message and appends the answer it wants; true when the session is ready for its first statement.
-    /// `derive` makes a salted password.
+    /// Takes one message and appends the answer it wants; true when the session is ready for its
+    /// first statement. `derive` makes a salted password.
     ///
     /// # Errors
     /// The server's refusal, what [`Login::answer`] finds, or a message that has no place here.
@@ -61,7 +62,8 @@ impl<'a> Greeting<'a> {
     ) -> Result<bool, OperationFailure> {
         match frame.tag {
             b'R' if !self.is_let_in => {
-                self.is_let_in = self.login.answer(backend::authentication(frame.body)?, derive, output)?;
+                self.is_let_in =
+                    self.login.answer(backend::authentication(frame.body)?, derive, output)?;
             }
             b'S' => {
                 let (name, value) = backend::parameter_status(frame.body)?;
@@ -79,7 +81,8 @@ impl<'a> Greeting<'a> {
                 return Ok(true);
             }
             b'E' => return Err(error::failure(&backend::fault(frame.body)?)),
-            // NoticeResponse; NegotiateProtocolVersion of a server that knows no protocol newer than ours.
+            // NoticeResponse; NegotiateProtocolVersion of a server that knows no protocol newer
+            // than ours.
             b'N' | b'v' => {}
             other => {
                 let what = "a message that has no place in a login, its letter is";

@@ -22,9 +22,10 @@ pub const LENGTH_MAX: usize = 1 << 30;
 
 /// The receive buffer of one connection.
 ///
-/// It starts at 4 KiB, doubles up to 32 KiB when reads fill it, and beyond that only while a single message that somebody
-/// wants to look at is larger; it grows with the bytes that arrived, never with the length that a message claims.
-/// Every byte is moved a bounded number of times however small the pieces are in which it arrives.
+/// It starts at 4 KiB, doubles up to 32 KiB when reads fill it, and beyond that only while a single
+/// message that somebody wants to look at is larger; it grows with the bytes that arrived, never
+/// with the length that a message claims. Every byte is moved a bounded number of times however
+/// small the pieces are in which it arrives.
 #[derive(Debug, Default)]
 pub struct Inbox {
     /// Its length is the room there is; `start..end` is received and not yet consumed.
@@ -93,8 +94,8 @@ impl Inbox {
         }
     }
 
-    /// Passes over the data rows at the front, also over one that has only partly arrived, and says how many there were.
-    /// Their contents are not looked at.
+    /// Passes over the data rows at the front, also over one that has only partly arrived, and says
+    /// how many there were. Their contents are not looked at.
     ///
     /// # Errors
     /// When a claimed length is impossible.
@@ -122,7 +123,9 @@ impl Inbox {
 
     /// Length of the message at the front with its header; `None` while the header is incomplete.
     fn front_length(&self) -> Result<Option<usize>, Malformed> {
-        let Some(header) = self.bytes[self.start..self.end].first_chunk::<HEADER>() else { return Ok(None) };
+        let Some(header) = self.bytes[self.start..self.end].first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
         let claimed = i32::from_be_bytes([header[1], header[2], header[3], header[4]]);
         match usize::try_from(claimed) {
             Ok(length) if (4..=LENGTH_MAX).contains(&length) => Ok(Some(length + 1)),
@@ -130,7 +133,8 @@ impl Inbox {
         }
     }
 
-    /// Gives back room that an unusually large message needed. To be called when a statement has ended.
+    /// Gives back room that an unusually large message needed. To be called when a statement has
+    /// ended.
     pub fn settle(&mut self) {
         if self.bytes.len() > ROOM_KEPT && self.start == self.end {
             self.bytes = vec![0; ROOM_KEPT];

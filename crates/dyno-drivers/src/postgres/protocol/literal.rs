@@ -4,10 +4,12 @@ use crate::sql_text::append_hexadecimal;
 use crate::value::{Value, append_integer};
 
 /// Appends a value as a literal that means the same whatever stands beside it and whatever
-/// `standard_conforming_strings` is set to. False for what no SQL text can hold: a text with the character U+0000.
+/// `standard_conforming_strings` is set to. False for what no SQL text can hold: a text with the
+/// character U+0000.
 ///
-/// Negative numbers stand in parentheses, because `c--5` would be a comment; floating point keeps its type and its
-/// special values by a cast; text with a backslash is written as an escape string, as libpq's `PQescapeLiteral` does.
+/// Negative numbers stand in parentheses, because `c--5` would be a comment; floating point keeps
+/// its type and its special values by a cast; text with a backslash is written as an escape string,
+/// as libpq's `PQescapeLiteral` does.
 pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> bool {
     match value {
         Value::Null => sql.extend_from_slice(b"NULL"),
@@ -47,7 +49,8 @@ fn append_text(text: &[u8], sql: &mut Vec<u8>) {
     sql.push(b'\'');
 }
 
-/// Appends a number as PostgreSQL reads it: the shortest digits that give the same number, `NaN`, `Infinity`.
+/// Appends a number as PostgreSQL reads it: the shortest digits that give the same number, `NaN`,
+/// `Infinity`.
 pub fn append_float(number: f64, text: &mut Vec<u8>) {
     use std::io::Write;
     let written = if number.is_infinite() {

@@ -1,7 +1,9 @@
-//! The frontend/backend protocol, version 3 (PostgreSQL documentation, chapter "Frontend/Backend Protocol"): bytes in, bytes out.
+//! The frontend/backend protocol, version 3 (PostgreSQL documentation, chapter "Frontend/Backend
+//! Protocol"): bytes in, bytes out.
 //!
-//! Nothing here imports sockets, files or clocks. A decoder that needs more bytes says so in its return value
-//! (`Ok(None)`), and nothing that a server sends can make one panic or allocate ahead of what has arrived.
+//! Nothing here imports sockets, files or clocks. A decoder that needs more bytes says so in its
+//! return value (`Ok(None)`), and nothing that a server sends can make one panic or allocate ahead
+//! of what has arrived.
 
 pub mod authentication;
 pub mod backend;
@@ -18,7 +20,8 @@ pub mod reply;
 pub mod row;
 pub mod scram;
 
-/// Bytes that do not follow the protocol. The position in the stream is lost with it: the connection cannot be used any more.
+/// Bytes that do not follow the protocol. The position in the stream is lost with it: the
+/// connection cannot be used any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server does not follow the protocol: {what} {value}")]
 pub struct Malformed {

@@ -1,7 +1,8 @@
 //! Bind: the values of one execution.
 //!
-//! Integers travel in binary where the server said that the parameter is an integer: a fixed few bytes, no digits to
-//! make here or to parse there. Everything else travels as text, which any type's input function reads.
+//! Integers travel in binary where the server said that the parameter is an integer: a fixed few
+//! bytes, no digits to make here or to parse there. Everything else travels as text, which any
+//! type's input function reads.
 
 use super::{literal, oid};
 use crate::value::{Value, append_integer};
@@ -38,8 +39,9 @@ impl ParameterType {
     }
 }
 
-/// Appends the part of a Bind message that holds the values: format codes, count, values. `types` may be shorter than
-/// `values`; the rest is [`ParameterType::Other`]. At most 65535 values, which the caller has checked.
+/// Appends the part of a Bind message that holds the values: format codes, count, values. `types`
+/// may be shorter than `values`; the rest is [`ParameterType::Other`]. At most 65535 values, which
+/// the caller has checked.
 pub fn append(types: &[ParameterType], values: &[Value<'_>], message: &mut Vec<u8>) {
     let count = (values.len() as u16).to_be_bytes();
     message.extend_from_slice(&count);
@@ -61,20 +63,24 @@ pub fn append(types: &[ParameterType], values: &[Value<'_>], message: &mut Vec<u
     }
 }
 
-/// Appends the value in binary if type and value allow it. Numbers that do not fit the type are left to its input
-/// function, whose error names the value.
+/// Appends the value in binary if type and value allow it. Numbers that do not fit the type are
+/// left to its input function, whose error names the value.
 fn append_binary(kind: ParameterType, value: &Value<'_>, message: &mut Vec<u8>) -> bool {
     match (kind, value) {
         (ParameterType::Int4, Value::Integer(number)) => match i32::try_from(*number) {
             Ok(number) => message.extend_from_slice(&number.to_be_bytes()),
             Err(_) => return false,
         },
-        (ParameterType::Int8, Value::Integer(number)) => message.extend_from_slice(&number.to_be_bytes()),
+        (ParameterType::Int8, Value::Integer(number)) => {
+            message.extend_from_slice(&number.to_be_bytes())
+        }
         (ParameterType::Int2, Value::Integer(number)) => match i16::try_from(*number) {
             Ok(number) => message.extend_from_slice(&number.to_be_bytes()),
             Err(_) => return false,
         },
-        (ParameterType::Float8, Value::Float(number)) => message.extend_from_slice(&number.to_be_bytes()),
+        (ParameterType::Float8, Value::Float(number)) => {
+            message.extend_from_slice(&number.to_be_bytes())
+        }
         // As text it would be read for escapes.
         (ParameterType::Bytea, Value::Text(text)) => message.extend_from_slice(text.as_bytes()),
         // The binary form of bytea and of all character types is the bytes themselves.
@@ -108,8 +114,10 @@ mod tests {
 
     #[test]
     fn integers_are_binary_where_the_type_is_an_integer() {
-        let bytes =
-            bind(&[ParameterType::Int4, ParameterType::Int8], &[Value::Integer(258), Value::Integer(-1)]);
+        let bytes = bind(
+            &[ParameterType::Int4, ParameterType::Int8],
+            &[Value::Integer(258), Value::Integer(-1)],
+        );
         let mut expected = vec![0, 2, 0, 1, 0, 1, 0, 2, 0, 0, 0, 4, 0, 0, 1, 2, 0, 0, 0, 8];
         expected.extend([0xff; 8]);
         assert_eq!(bytes, expected);
@@ -131,7 +139,10 @@ mod tests {
     #[test]
     fn bytes_are_sent_as_they_are_whatever_the_type() {
         assert_eq!(bind(&[], &[Value::Bytes(&[0, 92])]), [0, 1, 0, 1, 0, 1, 0, 0, 0, 2, 0, 92]);
-        assert_eq!(bind(&[ParameterType::Bytea], &[Value::Text("\\")]), [0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 92]);
+        assert_eq!(
+            bind(&[ParameterType::Bytea], &[Value::Text("\\")]),
+            [0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 92]
+        );
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! `?` in SQL text, as PostgreSQL reads it.
 //!
-//! A `?` counts as a placeholder unless it stands inside a string, an escape string, a dollar-quoted string, a quoted
-//! name or a comment (PostgreSQL documentation, "Lexical Structure"). `??` stands for the operator `?`, as in JDBC.
+//! A `?` counts as a placeholder unless it stands inside a string, an escape string, a
+//! dollar-quoted string, a quoted name or a comment (PostgreSQL documentation, "Lexical
+//! Structure"). `??` stands for the operator `?`, as in JDBC.
 
 use crate::sql_text::{Template, end_of, quoted_end};
 
-/// Finds the placeholders. A string or comment without an end reaches to the end of the text; the server will say
-/// what is wrong with it. `standard_strings` is the session's `standard_conforming_strings`: when false, a backslash
-/// escapes in ordinary strings too.
+/// Finds the placeholders. A string or comment without an end reaches to the end of the text; the
+/// server will say what is wrong with it. `standard_strings` is the session's
+/// `standard_conforming_strings`: when false, a backslash escapes in ordinary strings too.
 #[must_use]
 pub fn parse(sql: &str, standard_strings: bool) -> Template {
     Template::cut(sql, true, |bytes, at| behind(bytes, at, standard_strings))
 }
 
-/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next byte.
+/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next
+/// byte.
 pub(crate) fn behind(bytes: &[u8], at: usize, standard_strings: bool) -> usize {
     match bytes[at] {
         b'\'' => quoted_end(bytes, at, !standard_strings || is_escape_string(bytes, at)),
@@ -34,7 +36,8 @@ pub fn is_escape_string(bytes: &[u8], quote: usize) -> bool {
         && !(quote > 1 && is_identifier_byte(bytes[quote - 2]))
 }
 
-/// The end of the comment that begins at `start`, or of everything when it is not closed; comments nest.
+/// The end of the comment that begins at `start`, or of everything when it is not closed; comments
+/// nest.
 #[must_use]
 pub fn comment_end(bytes: &[u8], start: usize) -> usize {
     let mut depth = 0;
@@ -59,8 +62,10 @@ pub fn comment_end(bytes: &[u8], start: usize) -> usize {
 /// The end of a dollar-quoted string, or of the dollar sign where it begins none.
 #[must_use]
 pub fn dollar_end(bytes: &[u8], start: usize) -> usize {
-    let length =
-        bytes[start + 1..].iter().take_while(|byte| is_identifier_byte(**byte) && **byte != b'$').count();
+    let length = bytes[start + 1..]
+        .iter()
+        .take_while(|byte| is_identifier_byte(**byte) && **byte != b'$')
+        .count();
     let end = start + 1 + length;
     let is_number = bytes.get(start + 1).is_some_and(u8::is_ascii_digit);
     if is_number || bytes.get(end) != Some(&b'$') {
@@ -83,7 +88,10 @@ mod tests {
     #[test]
     fn types_stand_beside_their_places() {
         let template = parse("SELECT '?', f(?, ?, ?)", true);
-        assert_eq!(template.typed(&["integer", "varchar"]), "SELECT '?', f($1::integer, $2::varchar, $3)");
+        assert_eq!(
+            template.typed(&["integer", "varchar"]),
+            "SELECT '?', f($1::integer, $2::varchar, $3)"
+        );
     }
 
     #[test]

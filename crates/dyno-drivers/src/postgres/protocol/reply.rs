@@ -5,8 +5,9 @@
 //! extended: ParseComplete? ( ParameterDescription? (RowDescription | NoData) )? BindComplete? DataRow*
 //!           ( CommandComplete | EmptyQuery | PortalSuspended )? ErrorResponse? ReadyForQuery
 //! ```
-//! NoticeResponse, NotificationResponse and ParameterStatus may stand anywhere. After an error the server skips to
-//! ReadyForQuery by itself, so a reply that is read to its end leaves the connection in step whatever happened.
+//! NoticeResponse, NotificationResponse and ParameterStatus may stand anywhere. After an error the
+//! server skips to ReadyForQuery by itself, so a reply that is read to its end leaves the
+//! connection in step whatever happened.
 
 use super::Malformed;
 use super::backend::{self, Column, TransactionStatus};
@@ -145,8 +146,8 @@ impl Reply {
                 }
             }
             b'G' => return Ok(Progress::CopyIn),
-            // ParseComplete, BindComplete, CloseComplete, NoticeResponse, NotificationResponse, and a COPY to here, whose data
-            // nobody asked to see: CopyOutResponse, CopyData, CopyDone.
+            // ParseComplete, BindComplete, CloseComplete, NoticeResponse, NotificationResponse, and
+            // a COPY to here, whose data nobody asked to see: CopyOutResponse, CopyData, CopyDone.
             b'1' | b'2' | b'3' | b'N' | b'A' | b'H' | b'd' | b'c' => {}
             other => {
                 return Err(Malformed {

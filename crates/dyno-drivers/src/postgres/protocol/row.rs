@@ -34,8 +34,10 @@ impl<'a> DataRow<'a> {
                 fields.push(None);
                 continue;
             }
-            let length = u32::try_from(length)
-                .map_err(|_| Malformed { what: "a field with a length of", value: length.into() })?;
+            let length = u32::try_from(length).map_err(|_| Malformed {
+                what: "a field with a length of",
+                value: length.into(),
+            })?;
             let at = body.len() - reader.rest().len();
             reader.take(length as usize)?;
             fields.push(Some((at as u32, length)));
@@ -60,8 +62,8 @@ impl Row for DataRow<'_> {
     }
 }
 
-/// A field as a value. Numbers arrive as numbers whether they travelled as text or binary; what does not have the form
-/// that its type promises is given as it came.
+/// A field as a value. Numbers arrive as numbers whether they travelled as text or binary; what
+/// does not have the form that its type promises is given as it came.
 fn value(bytes: &[u8], column: Option<Column>) -> Value<'_> {
     let Some(column) = column else { return text(bytes) };
     let number = match (column.type_oid, column.is_binary) {
@@ -134,7 +136,10 @@ mod tests {
         assert_eq!(row.get(2), Value::Integer(42));
         assert_eq!(row.get(3), Value::Null);
         for length in 0..body.len() {
-            assert!(DataRow::decode(&body[..length], &columns, &mut Vec::new()).is_err(), "{length}");
+            assert!(
+                DataRow::decode(&body[..length], &columns, &mut Vec::new()).is_err(),
+                "{length}"
+            );
         }
     }
 

@@ -17,7 +17,8 @@ use std::num::NonZeroU32;
 /// The mechanism's name.
 pub const MECHANISM: &str = "SCRAM-SHA-256";
 
-/// More iterations than this are refused: a server must not keep a client busy for seconds. Its default is 4096.
+/// More iterations than this are refused: a server must not keep a client busy for seconds. Its
+/// default is 4096.
 const ITERATIONS_MAX: u32 = 1_000_000;
 
 /// The salted password.
@@ -27,7 +28,8 @@ pub type SaltedPassword = [u8; 32];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScramError(pub &'static str);
 
-/// One login as the client sees it. Each step is done once, in this order: first, [`Self::answer`], [`Self::verify`].
+/// One login as the client sees it. Each step is done once, in this order: first, [`Self::answer`],
+/// [`Self::verify`].
 #[derive(Debug)]
 pub struct Scram {
     first_bare: String,
@@ -36,12 +38,16 @@ pub struct Scram {
 }
 
 impl Scram {
-    /// Begins a login. PostgreSQL ignores `user` here (it knows it from the startup message) and libpq leaves it empty.
-    /// `nonce` is printable, without commas, and never used twice.
+    /// Begins a login. PostgreSQL ignores `user` here (it knows it from the startup message) and
+    /// libpq leaves it empty. `nonce` is printable, without commas, and never used twice.
     #[must_use]
     pub fn new(user: &str, nonce: &str) -> Self {
         let user = user.replace('=', "=3D").replace(',', "=2C");
-        Self { first_bare: format!("n={user},r={nonce}"), nonce: nonce.to_owned(), server_signature: None }
+        Self {
+            first_bare: format!("n={user},r={nonce}"),
+            nonce: nonce.to_owned(),
+            server_signature: None,
+        }
     }
 
     /// The first message.
@@ -50,10 +56,12 @@ impl Scram {
         format!("n,,{}", self.first_bare)
     }
 
-    /// Answers the server's first message. `derive` makes the salted password from salt and iterations (see [`salted_password`]).
+    /// Answers the server's first message. `derive` makes the salted password from salt and
+    /// iterations (see [`salted_password`]).
     ///
     /// # Errors
-    /// When the message does not have the form that the RFC gives it, or its nonce does not continue ours.
+    /// When the message does not have the form that the RFC gives it, or its nonce does not
+    /// continue ours.
     pub fn answer(
         &mut self,
         server_first: &[u8],
@@ -64,10 +72,12 @@ impl Scram {
         let mut attributes = server_first.split(',');
         let mut attribute = |name: &str| {
             let text = attributes.next().unwrap_or_default();
-            text.strip_prefix(name).ok_or(ScramError("its first message lacks nonce, salt or iterations"))
+            text.strip_prefix(name)
+                .ok_or(ScramError("its first message lacks nonce, salt or iterations"))
         };
         let nonce = attribute("r=")?;
-        let salt = BASE64.decode(attribute("s=")?).map_err(|_| ScramError("its salt is not base64"))?;
+        let salt =
+            BASE64.decode(attribute("s=")?).map_err(|_| ScramError("its salt is not base64"))?;
         let iterations: NonZeroU32 = attribute("i=")?
             .parse()
             .map_err(|_| ScramError("its number of iterations is not a number above 0"))?;
@@ -83,9 +93,11 @@ impl Scram {
         let client_key = sign(&salted, b"Client Key");
         let stored_key = digest::digest(&digest::SHA256, client_key.as_ref());
         let signature = sign(stored_key.as_ref(), message.as_bytes());
-        let proof: Vec<u8> = client_key.as_ref().iter().zip(signature.as_ref()).map(|(a, b)| a ^ b).collect();
+        let proof: Vec<u8> =
+            client_key.as_ref().iter().zip(signature.as_ref()).map(|(a, b)| a ^ b).collect();
         let server_key = sign(&salted, b"Server Key");
-        self.server_signature = Some(sign(server_key.as_ref(), message.as_bytes()).as_ref().to_vec());
+        self.server_signature =
+            Some(sign(server_key.as_ref(), message.as_bytes()).as_ref().to_vec());
         Ok(format!("{without_proof},p={}", BASE64.encode(proof)))
     }
 
@@ -94,8 +106,10 @@ impl Scram {
     /// # Errors
     /// When it does not, or says that the proof was wrong.
     pub fn verify(&self, server_final: &[u8]) -> Result<(), ScramError> {
-        let expected =
-            self.server_signature.as_ref().ok_or(ScramError("it ended the login before it began"))?;
+        let expected = self
+            .server_signature
+            .as_ref()
+            .ok_or(ScramError("it ended the login before it began"))?;
         let Some(encoded) = server_final.strip_prefix(b"v=") else {
             return Err(ScramError("it did not prove that it knows the password"));
         };
@@ -110,7 +124,8 @@ impl Scram {
 /// The salted password; this is the part that takes time, about a millisecond.
 #[must_use]
 pub fn salted_password(password: &str, salt: &[u8], iterations: NonZeroU32) -> SaltedPassword {
-    // A password that SASLprep refuses (control characters, unassigned code points) is used as it is, as the server does.
+    // A password that SASLprep refuses (control characters, unassigned code points) is used as it
+    // is, as the server does.
     let prepared = stringprep::saslprep(password).unwrap_or(password.into());
     let mut salted = [0; 32];
     pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, salt, prepared.as_bytes(), &mut salted);
@@ -172,7 +187,10 @@ mod tests {
             (b"r=\xff,s=AAAA,i=1", "not text"),
         ];
         for (message, why) in cases {
-            assert!(Scram::new("", NONCE).answer(message, |_, _| panic!("derived")).is_err(), "{why}");
+            assert!(
+                Scram::new("", NONCE).answer(message, |_, _| panic!("derived")).is_err(),
+                "{why}"
+            );
         }
     }
 
@@ -185,7 +203,10 @@ mod tests {
             salted_password("pen ", b"s", iterations)
         );
         // Control characters are prohibited: used as they are.
-        assert_ne!(salted_password("a\u{7}", b"s", iterations), salted_password("a", b"s", iterations));
+        assert_ne!(
+            salted_password("a\u{7}", b"s", iterations),
+            salted_password("a", b"s", iterations)
+        );
     }
 
     #[test]

@@ -22,7 +22,8 @@ const PASSWORDS: [&str; 4] = [
     "0123456789012345678901234567890123456789012345678901234567890123456789",
 ];
 
-/// The ways to the server: unix socket, plain TCP, TLS over TCP with any and with the right certificate, TLS over the socket.
+/// The ways to the server: unix socket, plain TCP, TLS over TCP with any and with the right
+/// certificate, TLS over the socket.
 fn ways(server: &Server) -> Vec<(Endpoint, Tls)> {
     let verify = Tls::Verify { ca: Some(server.authority.clone()) };
     vec![
@@ -43,29 +44,42 @@ fn account(way: &(Endpoint, Tls), user: &str, password: &str) -> Target {
     target
 }
 
-/// Creates an account by `identified`, where `{}` stands for the password, and logs in on all ways, twice each.
+/// Creates an account by `identified`, where `{}` stands for the password, and logs in on all ways,
+/// twice each.
 fn logs_in_everywhere(server: &Server, user: &str, identified: &str, passwords: &[&str]) {
     let mut root = server.connect(&server.root());
     for password in passwords {
         run(&mut root, &format!("DROP USER IF EXISTS {user}"));
         run(&mut root, &format!("CREATE USER {user} {}", identified.replace("{}", password)));
         for way in ways(server) {
-            // What the server has cached of the account is forgotten, so that the first login is a full one.
+            // What the server has cached of the account is forgotten, so that the first login is a
+            // full one.
             run(&mut root, "FLUSH PRIVILEGES");
             for attempt in 0..2 {
                 let target = account(&way, user, password);
                 let mut connection = block_on(Connection::connect(&target, &Io::Blocking))
-                    .unwrap_or_else(|failure| panic!("{identified} {way:?} attempt {attempt}: {failure}"));
+                    .unwrap_or_else(|failure| {
+                        panic!("{identified} {way:?} attempt {attempt}: {failure}")
+                    });
                 assert!(first(&mut connection, "SELECT CURRENT_USER()").starts_with(user));
                 let cipher = super::server::table(&mut connection, "SHOW STATUS LIKE 'Ssl_cipher'");
-                assert_eq!(cipher[0][1].as_deref() != Some(""), way.1 != Tls::Off, "{way:?} {cipher:?}");
+                assert_eq!(
+                    cipher[0][1].as_deref() != Some(""),
+                    way.1 != Tls::Off,
+                    "{way:?} {cipher:?}"
+                );
                 block_on(connection.close());
             }
             if !password.is_empty() {
-                let failure = block_on(Connection::connect(&account(&way, user, "Wr0ng"), &Io::Blocking))
-                    .err()
-                    .unwrap();
-                assert_eq!((failure.kind, failure.code), (FailureKind::Authentication, 1045), "{failure}");
+                let failure =
+                    block_on(Connection::connect(&account(&way, user, "Wr0ng"), &Io::Blocking))
+                        .err()
+                        .unwrap();
+                assert_eq!(
+                    (failure.kind, failure.code),
+                    (FailureKind::Authentication, 1045),
+                    "{failure}"
+                );
                 assert!(!failure.to_string().contains("Wr0ng"));
             }
         }
@@ -82,7 +96,9 @@ fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
         // Nobody listens on port 1.
         let way = (Endpoint::Tcp { host: host.to_owned(), port: 1 }, verify.clone());
         let target = Target { detour: Some(server.tcp()), ..account(&way, "roundabout", "secret") };
-        block_on(Connection::connect(&target, &Io::Blocking)).err().map(|failure| failure.to_string())
+        block_on(Connection::connect(&target, &Io::Blocking))
+            .err()
+            .map(|failure| failure.to_string())
     };
     assert_eq!(by_detour("localhost"), None);
     let told = by_detour("elsewhere.invalid").expect("the certificate is another's");
@@ -92,14 +108,20 @@ fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
 #[test]
 fn caching_sha2_password_logs_in_everywhere() {
     let Some(server) = mysql() else { return };
-    logs_in_everywhere(server, "caching", "IDENTIFIED WITH caching_sha2_password BY '{}'", &PASSWORDS);
+    logs_in_everywhere(
+        server,
+        "caching",
+        "IDENTIFIED WITH caching_sha2_password BY '{}'",
+        &PASSWORDS,
+    );
 }
 
 #[test]
 fn sha256_password_logs_in_everywhere() {
     let Some(server) = mysql() else { return };
     let mut root = server.connect(&server.root());
-    let plugins = "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'sha256_password'";
+    let plugins =
+        "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'sha256_password'";
     if first(&mut root, plugins) == "0" {
         println!("skipped: this MySQL has no sha256_password any more");
         return;
@@ -122,7 +144,12 @@ fn native_password_logs_in_everywhere() {
 fn ed25519_logs_in_everywhere_after_a_switch() {
     let Some(server) = mariadb() else { return };
     // MariaDB lets nobody in by an empty ed25519 password, its own client included.
-    logs_in_everywhere(server, "curve", "IDENTIFIED VIA ed25519 USING PASSWORD('{}')", &PASSWORDS[1..]);
+    logs_in_everywhere(
+        server,
+        "curve",
+        "IDENTIFIED VIA ed25519 USING PASSWORD('{}')",
+        &PASSWORDS[1..],
+    );
 }
 
 #[test]
@@ -157,7 +184,8 @@ fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_withou
 fn a_certificate_of_another_authority_is_refused() {
     for server in servers() {
         let way = (server.tcp(), Tls::Verify { ca: Some(server.other_authority.clone()) });
-        let failure = block_on(Connection::connect(&account(&way, "root", ""), &Io::Blocking)).err().unwrap();
+        let failure =
+            block_on(Connection::connect(&account(&way, "root", ""), &Io::Blocking)).err().unwrap();
         assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
         assert!(failure.message.contains("certificate"), "{failure}");
     }
@@ -245,7 +273,11 @@ fn a_server_that_says_nothing_is_given_up_in_time() {
             let failure = connect(target, in_event_loop).err().unwrap();
             assert_eq!(failure.kind, FailureKind::Timeout, "{failure}");
             assert!(failure.message.contains("login was not finished within 300ms"), "{failure}");
-            assert!(start.elapsed() >= Duration::from_millis(300), "gave up after {:?}", start.elapsed());
+            assert!(
+                start.elapsed() >= Duration::from_millis(300),
+                "gave up after {:?}",
+                start.elapsed()
+            );
         }
     }
 }
@@ -261,9 +293,10 @@ fn what_is_no_mysql_server_is_a_protocol_failure() {
     ];
     for (bytes, kind) in cases {
         for in_event_loop in [false, true] {
-            let failure = connect(fake(move |mut socket| socket.write_all(bytes).unwrap()), in_event_loop)
-                .err()
-                .unwrap();
+            let failure =
+                connect(fake(move |mut socket| socket.write_all(bytes).unwrap()), in_event_loop)
+                    .err()
+                    .unwrap();
             assert_eq!(failure.kind, kind, "{bytes:?}: {failure}");
         }
     }
@@ -272,7 +305,9 @@ fn what_is_no_mysql_server_is_a_protocol_failure() {
 #[test]
 fn a_refusal_before_the_login_is_understood() {
     let failure = connect(
-        fake(|mut socket| socket.write_all(&packet(0, b"\xff\x10\x04Too many connections")).unwrap()),
+        fake(|mut socket| {
+            socket.write_all(&packet(0, b"\xff\x10\x04Too many connections")).unwrap()
+        }),
         false,
     );
     let failure = failure.err().unwrap();
@@ -309,7 +344,8 @@ fn a_server_without_tls_is_not_spoken_to_in_the_clear() {
 
 #[test]
 fn extended_mode_is_refused_with_the_remedy() {
-    let mut target = Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: 1 });
+    let mut target =
+        Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: 1 });
     target.query_mode = QueryMode::Extended;
     let failure = block_on(Connection::connect(&target, &Io::Blocking)).err().unwrap();
     assert_eq!(failure.kind, FailureKind::Unsupported);
@@ -320,7 +356,8 @@ fn extended_mode_is_refused_with_the_remedy() {
 fn nobody_listening_is_told_as_such() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for in_event_loop in [false, true] {
-        let target = Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
+        let target =
+            Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
         assert_eq!(connect(target, in_event_loop).err().unwrap().kind, FailureKind::ConnectRefused);
     }
 }

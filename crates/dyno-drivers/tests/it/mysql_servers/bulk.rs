@@ -65,7 +65,11 @@ fn rows_of_sysbench_are_loaded_both_ways() {
         let start = Instant::now();
         let loaded = block_on(connection.bulk_load(&load, &mut Sbtest::new(250_000))).unwrap();
         let way = if is_allowed { "LOAD DATA" } else { "INSERT" };
-        println!("{}: {way} of 250,000 rows in {:.2?}", connection.identity().version, start.elapsed());
+        println!(
+            "{}: {way} of 250,000 rows in {:.2?}",
+            connection.identity().version,
+            start.elapsed()
+        );
         assert_eq!(loaded, 250_000);
         let sums = table(
             connection,
@@ -96,11 +100,23 @@ impl RowSource for Texts<'_> {
 }
 
 fn difficult_texts() -> Vec<Option<String>> {
-    let mut texts: Vec<Option<String>> =
-        ["", "\\N", "\\", "\t", "\n", "a\tb\nc\\d", "'", "\"", "\0\u{1a}\r\n", "NULL", "비밀 🔑", "\\'"]
-            .iter()
-            .map(|text| Some((*text).to_owned()))
-            .collect();
+    let mut texts: Vec<Option<String>> = [
+        "",
+        "\\N",
+        "\\",
+        "\t",
+        "\n",
+        "a\tb\nc\\d",
+        "'",
+        "\"",
+        "\0\u{1a}\r\n",
+        "NULL",
+        "비밀 🔑",
+        "\\'",
+    ]
+    .iter()
+    .map(|text| Some((*text).to_owned()))
+    .collect();
     texts.push(None);
     // Rows that straddle packets, and one longer than a packet.
     texts.extend((0..50).map(|i| Some("\\\t\n'x".repeat(2_000 + i * 531))));
@@ -117,7 +133,8 @@ fn any_text_survives_both_ways_and_both_sql_modes() {
             run(connection, "CREATE TABLE `a ``table` (`a text` LONGTEXT, n INT)");
             let texts = difficult_texts();
             let load = BulkLoad { table: "a `table", columns: &["a text", "n"] };
-            let loaded = block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap();
+            let loaded =
+                block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap();
             assert_eq!(loaded, texts.len() as u64);
             let rows = table(connection, "SELECT `a text` FROM `a ``table` ORDER BY n");
             for (row, text) in rows.iter().zip(&texts) {
@@ -142,7 +159,8 @@ fn characters_beyond_ascii_may_come_late_and_into_any_character_set() {
             texts.push(Some("déjà vu".to_owned()));
             texts.extend(vec![Some("afterwards".to_owned()); 2_000]);
             let load = BulkLoad { table: "t", columns: &["a", "n"] };
-            let loaded = block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap();
+            let loaded =
+                block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap();
             assert_eq!(loaded, texts.len() as u64);
             let rows = table(connection, "SELECT a FROM t ORDER BY n");
             assert!(rows.iter().zip(&texts).all(|(row, text)| row[0] == *text), "{set}");
@@ -181,14 +199,17 @@ fn a_load_that_fails_leaves_nothing() {
         let load = BulkLoad { table: "t", columns: &["a", "n"] };
         run(connection, "INSERT IGNORE INTO t VALUES ('first', 3)");
         let texts = vec![Some("x".to_owned()); 10];
-        let failure = block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap_err();
+        let failure =
+            block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap_err();
         assert_eq!((failure.kind, failure.code), (FailureKind::DuplicateKey, 1062), "{failure}");
         let texts = [Some("fits".to_owned()), Some("does not fit".to_owned())];
-        let failure = block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 10))).unwrap_err();
+        let failure =
+            block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 10))).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Other, "{failure} {is_allowed}");
         assert_eq!(first(connection, "SELECT COUNT(*) FROM t"), "1");
         let nowhere = BulkLoad { table: "nowhere", columns: &["a", "n"] };
-        let failure = block_on(connection.bulk_load(&nowhere, &mut Texts(texts.iter(), 10))).unwrap_err();
+        let failure =
+            block_on(connection.bulk_load(&nowhere, &mut Texts(texts.iter(), 10))).unwrap_err();
         assert_eq!((failure.kind, failure.code), (FailureKind::BadStatement, 1146), "{failure}");
         assert!(!connection.is_in_transaction());
     });
@@ -196,7 +217,8 @@ fn a_load_that_fails_leaves_nothing() {
 
 #[test]
 fn the_way_depends_on_what_the_server_allows() {
-    // Without rights on files and with the variable off, MySQL's default, loading works all the same.
+    // Without rights on files and with the variable off, MySQL's default, loading works all the
+    // same.
     let _alone = GLOBAL_SETTINGS.lock().unwrap();
     for server in servers().filter(|server| server.kind == Kind::Mysql) {
         let mut connection = server.connect(&server.database("bulk_way"));

@@ -1,4 +1,5 @@
-//! Writes the captures that `mysql_captures.rs` decodes: what real servers said, as hexadecimal text.
+//! Writes the captures that `mysql_captures.rs` decodes: what real servers said, as hexadecimal
+//! text.
 
 use super::proxy::{Proxy, Tampering};
 use super::server::{Kind, Server, run, servers};
@@ -54,10 +55,15 @@ fn record(server: &Server, name: &str, hide: u32) {
         keep(what, &proxy.take());
     }
     block_on(async {
-        let statement =
-            connection.prepare("SELECT * FROM t WHERE id >= ? AND s <> ? ORDER BY id").await.unwrap();
+        let statement = connection
+            .prepare("SELECT * FROM t WHERE id >= ? AND s <> ? ORDER BY id")
+            .await
+            .unwrap();
         keep("prepare", &proxy.take());
-        connection.execute(statement, &[Value::Integer(7), Value::Text("x")], &mut Discard).await.unwrap();
+        connection
+            .execute(statement, &[Value::Integer(7), Value::Text("x")], &mut Discard)
+            .await
+            .unwrap();
         keep("binary-rows", &proxy.take());
     });
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mysql_captures");

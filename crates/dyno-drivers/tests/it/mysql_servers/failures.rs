@@ -61,7 +61,10 @@ fn rights_that_are_missing_are_a_matter_of_permission() {
         target.user = "poor".to_owned();
         let mut poor = server.connect(&target);
         assert_eq!(refused(&mut poor, "SELECT * FROM t").kind, FailureKind::Permission);
-        assert_eq!(refused(&mut poor, "SET GLOBAL max_connections = 1").kind, FailureKind::Permission);
+        assert_eq!(
+            refused(&mut poor, "SET GLOBAL max_connections = 1").kind,
+            FailureKind::Permission
+        );
         target.database = "mysql".to_owned();
         let failure = block_on(Connection::connect(&target, &Io::Blocking)).err().unwrap();
         assert_eq!(failure.kind, FailureKind::Permission, "{failure}");
@@ -124,8 +127,10 @@ fn statements_that_are_cut_short_tell_why() {
         let mut connection = server.connect(&server.root());
         match server.kind {
             Kind::Mariadb => {
-                let failure =
-                    refused(&mut connection, "SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(9)");
+                let failure = refused(
+                    &mut connection,
+                    "SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(9)",
+                );
                 assert_eq!((failure.kind, failure.code), (FailureKind::Timeout, 1969), "{failure}");
             }
             Kind::Mysql => {
@@ -136,7 +141,9 @@ fn statements_that_are_cut_short_tell_why() {
             }
         }
         let thread = connection.thread();
-        for (kill, kind) in [("KILL QUERY", FailureKind::Cancelled), ("KILL", FailureKind::ConnectionLost)] {
+        for (kill, kind) in
+            [("KILL QUERY", FailureKind::Cancelled), ("KILL", FailureKind::ConnectionLost)]
+        {
             let killer = std::thread::spawn(move || {
                 let mut root = server.connect(&server.root());
                 let sql = format!(
@@ -148,12 +155,14 @@ fn statements_that_are_cut_short_tell_why() {
                 }
                 run(&mut root, &format!("{kill} {thread}"));
             });
-            let result =
-                block_on(connection.query("SELECT SLEEP(60) FROM (SELECT 1 UNION SELECT 2) x", &mut Discard));
+            let result = block_on(
+                connection.query("SELECT SLEEP(60) FROM (SELECT 1 UNION SELECT 2) x", &mut Discard),
+            );
             killer.join().unwrap();
             match result {
                 Err(failure) => {
-                    let is_expected = failure.kind == kind || failure.kind == FailureKind::Cancelled;
+                    let is_expected =
+                        failure.kind == kind || failure.kind == FailureKind::Cancelled;
                     assert!(is_expected, "{kill}: {failure}");
                 }
                 // SLEEP itself returns 1 when it is interrupted.
@@ -194,7 +203,10 @@ fn a_read_only_session_takes_no_writes() {
         let mut connection = server.connect(&server.database("read_only"));
         run(&mut connection, "CREATE TABLE t (id INT) ENGINE = InnoDB");
         run(&mut connection, "START TRANSACTION READ ONLY");
-        assert_eq!(refused(&mut connection, "INSERT INTO t VALUES (1)").kind, FailureKind::ReadOnly);
+        assert_eq!(
+            refused(&mut connection, "INSERT INTO t VALUES (1)").kind,
+            FailureKind::ReadOnly
+        );
     }
 }
 
@@ -211,7 +223,8 @@ fn a_file_is_never_sent_to_a_server_that_asks_for_one() {
 
 #[test]
 fn a_connection_that_breaks_in_the_middle_of_an_answer_stays_broken() {
-    // The server hangs up at once, in the middle of a packet, between rows; or sends what nobody understands.
+    // The server hangs up at once, in the middle of a packet, between rows; or sends what nobody
+    // understands.
     let cases: [(&'static [u8], FailureKind); 5] = [
         (b"", FailureKind::ConnectionLost),
         (b"\x07\0\0\x01\0\0", FailureKind::ConnectionLost),

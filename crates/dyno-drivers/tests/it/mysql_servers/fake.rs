@@ -11,7 +11,8 @@ pub(crate) fn fake(serve: impl FnOnce(TcpStream) + Send + 'static) -> Target {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || serve(listener.accept().unwrap().0));
-    let mut target = Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
+    let mut target =
+        Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
     target.connect_timeout = Duration::from_secs(60);
     target.user = "somebody".to_owned();
     target.password = Secret::new("hidden");

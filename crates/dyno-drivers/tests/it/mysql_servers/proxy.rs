@@ -1,4 +1,5 @@
-//! A hop between driver and server that changes what is agreed upon, cuts what the server says into pieces, and keeps it.
+//! A hop between driver and server that changes what is agreed upon, cuts what the server says into
+//! pieces, and keeps it.
 
 use super::server::Server;
 use dyno_model::target::Endpoint;
@@ -56,13 +57,19 @@ impl Proxy {
         Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: self.port }
     }
 
-    /// What the server has said since this was last asked; complete when the driver has seen the end of an answer.
+    /// What the server has said since this was last asked; complete when the driver has seen the
+    /// end of an answer.
     pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.said.lock().unwrap())
     }
 }
 
-fn forward(mut server: UnixStream, mut client: TcpStream, tampering: Tampering, kept: &Mutex<Vec<u8>>) {
+fn forward(
+    mut server: UnixStream,
+    mut client: TcpStream,
+    tampering: Tampering,
+    kept: &Mutex<Vec<u8>>,
+) {
     let mut header = [0; 4];
     if server.read_exact(&mut header).is_err() {
         return;

@@ -1,4 +1,5 @@
-//! Real servers for these tests, each started once, in a scratch folder that vanishes with the test process.
+//! Real servers for these tests, each started once, in a scratch folder that vanishes with the test
+//! process.
 
 use dyno_drivers::mysql::Connection;
 use dyno_drivers::{Discard, Driver, Io, Table, block_on};
@@ -27,7 +28,8 @@ pub(crate) struct Server {
     pub(crate) authority: PathBuf,
     /// Signed nothing.
     pub(crate) other_authority: PathBuf,
-    /// The watcher ends the server and removes its folder as soon as this end of its pipe closes, however that happens.
+    /// The watcher ends the server and removes its folder as soon as this end of its pipe closes,
+    /// however that happens.
     _leash: ChildStdin,
 }
 
@@ -77,12 +79,14 @@ impl Server {
 }
 
 pub(crate) fn run(connection: &mut Connection, sql: &str) {
-    block_on(connection.query(sql, &mut Discard)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut Discard))
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
 }
 
 pub(crate) fn table(connection: &mut Connection, sql: &str) -> Vec<Vec<Option<String>>> {
     let mut table = Table::default();
-    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut table))
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     table.0
 }
 
@@ -104,12 +108,16 @@ fn binaries(kind: Kind) -> Option<PathBuf> {
         Kind::Mariadb => ("DYNO_MARIADB_BIN_DIR", "mariadbd"),
         Kind::Mysql => ("DYNO_MYSQL_BIN_DIR", "mysqld"),
     };
-    let mut folders: Vec<PathBuf> = std::env::var_os(variable).map(PathBuf::from).into_iter().collect();
+    let mut folders: Vec<PathBuf> =
+        std::env::var_os(variable).map(PathBuf::from).into_iter().collect();
     match kind {
-        Kind::Mariadb => folders.extend(["/usr/sbin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from)),
+        Kind::Mariadb => {
+            folders.extend(["/usr/sbin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
+        }
         // Beside MariaDB, `mysqld` in the usual folders is MariaDB; ours has a folder per version.
         Kind::Mysql => {
-            let base = std::env::var("DYNO_SERVERS_DIR").unwrap_or_else(|_| "/opt/dyno-servers".to_owned());
+            let base = std::env::var("DYNO_SERVERS_DIR")
+                .unwrap_or_else(|_| "/opt/dyno-servers".to_owned());
             let versions = fs::read_dir(base).into_iter().flatten().flatten();
             folders.extend(versions.map(|entry| entry.path().join("bin")));
         }
@@ -119,7 +127,8 @@ fn binaries(kind: Kind) -> Option<PathBuf> {
 
 fn start(kind: Kind, binaries: &Path) -> Server {
     // The server's user must be able to enter; unix socket paths must be short.
-    let folder = tempfile::Builder::new().prefix("dyno-db").tempdir().expect("a scratch folder").keep();
+    let folder =
+        tempfile::Builder::new().prefix("dyno-db").tempdir().expect("a scratch folder").keep();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let data = folder.join("data");
     fs::create_dir(&data).unwrap();
@@ -130,7 +139,8 @@ fn start(kind: Kind, binaries: &Path) -> Server {
             chown(path, Some(user), Some(group)).unwrap();
         }
     }
-    let user_option: Vec<String> = owner.iter().map(|(name, ..)| format!("--user={name}")).collect();
+    let user_option: Vec<String> =
+        owner.iter().map(|(name, ..)| format!("--user={name}")).collect();
     initialise(kind, binaries, &data, &user_option);
     let socket = folder.join("s");
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -179,8 +189,8 @@ fn start(kind: Kind, binaries: &Path) -> Server {
 
 /// Root may not run database servers; their packages bring a user for them.
 fn server_user() -> Option<(&'static str, u32, u32)> {
-    let is_root =
-        fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0);
+    let is_root = fs::metadata("/proc/self")
+        .is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0);
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let line = users.lines().find(|line| line.starts_with("mysql:"))?;
     let mut fields = line.split(':').skip(2);
@@ -197,7 +207,11 @@ fn initialise(kind: Kind, binaries: &Path, data: &Path, user_option: &[String]) 
             let near = binaries.join("mariadb-install-db");
             let program = if near.is_file() { near } else { "mariadb-install-db".into() };
             let mut command = Command::new(program);
-            command.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+            command.args([
+                "--no-defaults",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+            ]);
             command
         }
         Kind::Mysql => {
@@ -211,7 +225,8 @@ fn initialise(kind: Kind, binaries: &Path, data: &Path, user_option: &[String]) 
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Starts the server under a shell that waits for the end of this process, and returns when the server is ready.
+/// Starts the server under a shell that waits for the end of this process, and returns when the
+/// server is ready.
 fn watch(folder: &Path, program: &Path, options: &[String]) -> ChildStdin {
     let script = r#"folder=$1; shift
         "$@" </dev/null & server=$!
@@ -258,8 +273,11 @@ fn certificates(folder: &Path) {
         &format!("req {key} -keyout client.key -out client.csr -subj /CN=client"),
         "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out client.pem -days 2 -extfile extensions",
     ] {
-        let output =
-            Command::new("openssl").args(command.split(' ')).current_dir(folder).output().expect("openssl");
+        let output = Command::new("openssl")
+            .args(command.split(' '))
+            .current_dir(folder)
+            .output()
+            .expect("openssl");
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

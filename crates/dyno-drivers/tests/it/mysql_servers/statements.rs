@@ -1,4 +1,5 @@
-//! Statements and their outcomes, with whatever the server was agreed with, in pieces of any size, one or many at a time.
+//! Statements and their outcomes, with whatever the server was agreed with, in pieces of any size,
+//! one or many at a time.
 
 use super::proxy::{Proxy, Tampering};
 use super::server::{Server, first, run, servers, table};
@@ -40,7 +41,8 @@ fn affected_rows_are_rows_whose_value_changed() {
         assert_eq!(affected(&mut connection, "UPDATE t SET v = 2"), 2);
         assert_eq!(affected(&mut connection, "UPDATE t SET v = 2"), 0);
         assert_eq!(affected(&mut connection, "DELETE FROM t WHERE id > 1"), 2);
-        let empty = block_on(connection.query("SELECT * FROM t WHERE id = 9", &mut Discard)).unwrap();
+        let empty =
+            block_on(connection.query("SELECT * FROM t WHERE id = 9", &mut Discard)).unwrap();
         assert_eq!(empty, Outcome { has_rows: true, rows: 0, affected: 0 });
     }
 }
@@ -83,12 +85,18 @@ fn results_of_several_statements_can_be_had_one_by_one() {
             assert_eq!(connection.next_result(&mut table).await.unwrap().unwrap().rows, 2);
             assert_eq!(connection.next_result(&mut table).await.unwrap(), None);
             assert_eq!(table.0.len(), 3);
-            // Results nobody asks for do not disturb the next statement, even when one of them is a failure.
-            connection.query_first("SELECT 1; SELECT 2; SELECT * FROM nowhere", &mut Discard).await.unwrap();
+            // Results nobody asks for do not disturb the next statement, even when one of them is a
+            // failure.
+            connection
+                .query_first("SELECT 1; SELECT 2; SELECT * FROM nowhere", &mut Discard)
+                .await
+                .unwrap();
             let mut integer = FirstInteger::default();
             connection.query("SELECT 42", &mut integer).await.unwrap();
             assert_eq!(integer.0, Some(42));
-            assert!(connection.query("SELECT 1; SELECT * FROM nowhere", &mut Discard).await.is_err());
+            assert!(
+                connection.query("SELECT 1; SELECT * FROM nowhere", &mut Discard).await.is_err()
+            );
             connection.query("SELECT 1", &mut Discard).await.unwrap();
         });
     }
@@ -108,7 +116,8 @@ fn a_procedure_gives_several_results_in_both_modes() {
                 let call = connection.prepare("CALL p(?)").await.unwrap();
                 for n in [5, 6] {
                     let mut table = Table::default();
-                    let outcome = connection.execute(call, &[Value::Integer(n)], &mut table).await.unwrap();
+                    let outcome =
+                        connection.execute(call, &[Value::Integer(n)], &mut table).await.unwrap();
                     assert_eq!(outcome.rows, 2);
                     assert_eq!(table.0[1], [Some((n + 1).to_string()), Some("x".to_owned())]);
                 }
@@ -135,7 +144,8 @@ fn columns_may_change_under_a_prepared_statement() {
                 for _ in 0..2 {
                     let mut table = Table::default();
                     connection.execute(statement, &[], &mut table).await.unwrap();
-                    let row: Vec<_> = table.0[0].iter().map(|field| field.as_deref().unwrap()).collect();
+                    let row: Vec<_> =
+                        table.0[0].iter().map(|field| field.as_deref().unwrap()).collect();
                     assert_eq!(row, expected, "after {change}");
                     connection.execute(statement, &[], &mut Discard).await.unwrap();
                 }
@@ -152,7 +162,8 @@ fn a_forgotten_statement_is_unknown_afterwards() {
             let kept = connection.prepare("SELECT ?").await.unwrap();
             let forgotten = connection.prepare("SELECT ?, 2").await.unwrap();
             connection.forget(forgotten).await.unwrap();
-            let failure = connection.execute(forgotten, &[Value::Null], &mut Discard).await.unwrap_err();
+            let failure =
+                connection.execute(forgotten, &[Value::Null], &mut Discard).await.unwrap_err();
             assert_eq!(failure.code, 1243, "{failure}");
             connection.execute(kept, &[Value::Null], &mut Discard).await.unwrap();
             let failure = connection.execute(kept, &[], &mut Discard).await.unwrap_err();
@@ -166,11 +177,16 @@ fn a_forgotten_statement_is_unknown_afterwards() {
 fn exercise(connection: &mut Connection) -> Vec<Vec<Option<String>>> {
     let mut all = Table::default();
     block_on(async {
-        connection.query("CREATE TEMPORARY TABLE x (id INT, t TEXT, d DATETIME(6))", &mut Discard).await?;
-        let insert = connection.prepare("INSERT INTO x VALUES (?, ?, '2026-01-02 03:04:05.678')").await?;
+        connection
+            .query("CREATE TEMPORARY TABLE x (id INT, t TEXT, d DATETIME(6))", &mut Discard)
+            .await?;
+        let insert =
+            connection.prepare("INSERT INTO x VALUES (?, ?, '2026-01-02 03:04:05.678')").await?;
         for i in 0..50 {
             let text = "t".repeat(i * 20);
-            connection.execute(insert, &[Value::Integer(i as i64), Value::Text(&text)], &mut Discard).await?;
+            connection
+                .execute(insert, &[Value::Integer(i as i64), Value::Text(&text)], &mut Discard)
+                .await?;
         }
         let select = connection.prepare("SELECT * FROM x WHERE id >= ? ORDER BY id").await?;
         for from in [0, 45, 100] {
@@ -180,7 +196,9 @@ fn exercise(connection: &mut Connection) -> Vec<Vec<Option<String>>> {
                 50_u64.saturating_sub(from as u64)
             );
         }
-        connection.query("SELECT * FROM x ORDER BY id; SELECT COUNT(*), NULL FROM x", &mut all).await?;
+        connection
+            .query("SELECT * FROM x ORDER BY id; SELECT COUNT(*), NULL FROM x", &mut all)
+            .await?;
         assert!(connection.query("SELECT * FROM x, nowhere", &mut Discard).await.is_err());
         connection.query("DROP TEMPORARY TABLE x", &mut Discard).await
     })
@@ -236,8 +254,10 @@ fn two_hundred_clients(server: &Server, target: &Target) {
             (io.clone(), target.clone(), Rc::clone(&finished), Rc::clone(&bytes));
         executor.spawn(async move {
             let mut connection = Connection::connect(&target, &io).await.unwrap();
-            let select = connection.prepare("SELECT n, pad FROM counters WHERE id = ?").await.unwrap();
-            let update = connection.prepare("UPDATE counters SET n = ? WHERE id = ?").await.unwrap();
+            let select =
+                connection.prepare("SELECT n, pad FROM counters WHERE id = ?").await.unwrap();
+            let update =
+                connection.prepare("UPDATE counters SET n = ? WHERE id = ?").await.unwrap();
             let id = Value::Integer(id as i64);
             for _ in 0..20 {
                 let mut n = FirstInteger::default();
@@ -289,7 +309,8 @@ fn rows_of_any_length_arrive_encrypted_as_they_do_in_the_clear() {
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) SELECT REPEAT('x', {length}) FROM n"
                 ),
             );
-            let right = rows.iter().filter(|row| row[0].as_ref().is_some_and(|text| text.len() == length));
+            let right =
+                rows.iter().filter(|row| row[0].as_ref().is_some_and(|text| text.len() == length));
             assert_eq!((rows.len(), right.count()), (400, 400), "rows of {length} bytes");
         }
     }

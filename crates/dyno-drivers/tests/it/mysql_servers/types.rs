@@ -67,7 +67,11 @@ fn expected(literal: &str, text: &str) -> Option<String> {
     }
 }
 
-fn execute(connection: &mut Connection, sql: &str, parameters: &[Value<'_>]) -> Vec<Vec<Option<String>>> {
+fn execute(
+    connection: &mut Connection,
+    sql: &str,
+    parameters: &[Value<'_>],
+) -> Vec<Vec<Option<String>>> {
     let mut table = Table::default();
     block_on(async {
         let statement = connection.prepare(sql).await?;
@@ -138,7 +142,14 @@ fn numbers_arrive_as_numbers_in_both_modes() {
             .unwrap();
             assert_eq!(
                 kinds.0,
-                ["Integer(-7)", "Float(2.5)", "Null", "Text(\"x\")", "Text(\"1.50\")", "Bytes([255])"],
+                [
+                    "Integer(-7)",
+                    "Float(2.5)",
+                    "Null",
+                    "Text(\"x\")",
+                    "Text(\"1.50\")",
+                    "Bytes([255])"
+                ],
                 "{mode:?}"
             );
         }
@@ -174,7 +185,8 @@ struct Echo {
 }
 
 fn echoes() -> impl Strategy<Value = Echo> {
-    // Quotes, backslashes, control characters and wide ones much more often than chance would have them.
+    // Quotes, backslashes, control characters and wide ones much more often than chance would have
+    // them.
     let text = prop_oneof![
         proptest::collection::vec(
             prop_oneof![
@@ -193,8 +205,9 @@ fn echoes() -> impl Strategy<Value = Echo> {
         any::<String>()
     ];
     let bytes = proptest::collection::vec(any::<u8>(), 0..60);
-    (text, bytes, any::<i64>(), proptest::num::f64::NORMAL, any::<bool>())
-        .prop_map(|(text, bytes, integer, float, is_null)| Echo { text, bytes, integer, float, is_null })
+    (text, bytes, any::<i64>(), proptest::num::f64::NORMAL, any::<bool>()).prop_map(
+        |(text, bytes, integer, float, is_null)| Echo { text, bytes, integer, float, is_null },
+    )
 }
 
 fn parameters_come_back(server: &Server, mode: QueryMode, sql_mode: &str) {
@@ -210,11 +223,16 @@ fn parameters_come_back(server: &Server, mode: QueryMode, sql_mode: &str) {
     TestRunner::new(config)
         .run(&echoes(), |value| {
             let rows = echo(&mut connection.borrow_mut(), statement, &value);
-            let [text, bytes, integer, float, is_null] = rows[0].as_slice() else { panic!("five columns") };
+            let [text, bytes, integer, float, is_null] = rows[0].as_slice() else {
+                panic!("five columns")
+            };
             prop_assert_eq!(text, &Some(hex(value.text.as_bytes())));
             prop_assert_eq!(bytes, &Some(hex(&value.bytes)));
             prop_assert_eq!(integer, &Some(value.integer.to_string()));
-            prop_assert_eq!(float.as_deref().map(|text| text.parse::<f64>().unwrap()), Some(value.float));
+            prop_assert_eq!(
+                float.as_deref().map(|text| text.parse::<f64>().unwrap()),
+                Some(value.float)
+            );
             prop_assert_eq!(is_null.as_deref(), Some(if value.is_null { "1" } else { "0" }));
             Ok(())
         })

@@ -6,13 +6,16 @@ use dyno_drivers::null::server::{Protocol, RunningServer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program from PATH or the folders where Debian keeps PostgreSQL's; prints why the test is skipped when there is none.
+/// A program from PATH or the folders where Debian keeps PostgreSQL's; prints why the test is
+/// skipped when there is none.
 pub(super) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/lib/postgresql/15/bin".into()]);
     let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
     if found.is_none() {
-        println!("skipped: {name} is not installed (neither on PATH nor in /usr/lib/postgresql/15/bin)");
+        println!(
+            "skipped: {name} is not installed (neither on PATH nor in /usr/lib/postgresql/15/bin)"
+        );
     }
     found
 }
@@ -26,7 +29,12 @@ fn run(program: &Path, arguments: &[&str]) -> String {
     text
 }
 
-pub(super) fn sysbench(server: &RunningServer, program: &Path, script: &str, more: &[&str]) -> String {
+pub(super) fn sysbench(
+    server: &RunningServer,
+    program: &Path,
+    script: &str,
+    more: &[&str],
+) -> String {
     let port = format!("--mysql-port={}", server.local_addr.port());
     let fixed = [
         script,
@@ -52,7 +60,12 @@ fn sysbench_runs_point_selects_prepared_and_as_text() {
     let Some(program) = program("sysbench") else { return };
     for mode in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
         let server = server(Protocol::Mysql);
-        let text = sysbench(&server, &program, "oltp_point_select", &["--events=2000", "--threads=8", mode]);
+        let text = sysbench(
+            &server,
+            &program,
+            "oltp_point_select",
+            &["--events=2000", "--threads=8", mode],
+        );
         assert_eq!(counted(server.counts()), [("select", 2000)], "{mode}: {text}");
         let is_prepared = server.counts().prepared() > 0;
         assert_eq!(is_prepared, mode == "--db-ps-mode=auto");
@@ -142,9 +155,12 @@ fn pgbench_initialises_through_copy() {
 fn command_line_clients_say_hello() {
     if let Some(program) = program("psql") {
         let server = server(Protocol::Postgres);
-        let address = format!("host=127.0.0.1 port={} user=anybody dbname=any", server.local_addr.port());
-        let text =
-            run(&program, &["-X", "-At", "-c", "SELECT 1; SELECT version(); UPDATE t SET a=1", &address]);
+        let address =
+            format!("host=127.0.0.1 port={} user=anybody dbname=any", server.local_addr.port());
+        let text = run(
+            &program,
+            &["-X", "-At", "-c", "SELECT 1; SELECT version(); UPDATE t SET a=1", &address],
+        );
         assert_eq!(text, "1\ndyno null server\nUPDATE 1\n");
     }
     if let Some(program) = program("mysql") {
@@ -167,7 +183,14 @@ fn the_mysql_client_sends_a_file() {
     let server = server(Protocol::Mysql);
     let port = server.local_addr.port().to_string();
     let sql = format!("LOAD DATA LOCAL INFILE '{}' INTO TABLE t; UPDATE t SET a=1", file.display());
-    run(&program, &["-h", "127.0.0.1", "-P", &port, "-u", "anybody", "--local-infile=1", "-e", &sql, "any"]);
+    run(
+        &program,
+        &["-h", "127.0.0.1", "-P", &port, "-u", "anybody", "--local-infile=1", "-e", &sql, "any"],
+    );
     assert_eq!(server.counts().rows_loaded(), 50_000);
-    assert_eq!(server.counts().statements(StatementKind::Update), 1, "the connection goes on after the file");
+    assert_eq!(
+        server.counts().statements(StatementKind::Update),
+        1,
+        "the connection goes on after the file"
+    );
 }

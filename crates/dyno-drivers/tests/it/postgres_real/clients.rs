@@ -3,7 +3,9 @@
 use super::server::{first, run_all, server};
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::transport::Reactor;
-use dyno_drivers::{BulkLoad, Discard, Driver, Executor, FirstInteger, Io, RowSource, RowWriter, Value};
+use dyno_drivers::{
+    BulkLoad, Discard, Driver, Executor, FirstInteger, Io, RowSource, RowWriter, Value,
+};
 use dyno_model::target::{QueryMode, Target, Tls};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,7 +25,8 @@ async fn count_up(target: Rc<Target>, io: Io, done: Rc<Cell<usize>>) {
         let mut k = FirstInteger::default();
         connection.execute(select, &[id], &mut k).await.unwrap();
         let k = k.0.unwrap() + 1;
-        let outcome = connection.execute(update, &[Value::Integer(k), id], &mut Discard).await.unwrap();
+        let outcome =
+            connection.execute(update, &[Value::Integer(k), id], &mut Discard).await.unwrap();
         assert_eq!(outcome.affected, 1);
         connection.query("COMMIT", &mut Discard).await.unwrap();
     }
@@ -37,7 +40,11 @@ fn run_clients(target: Target, clients: usize) {
     let target = Rc::new(target);
     let done = Rc::new(Cell::new(0));
     for _ in 0..clients {
-        executor.spawn(count_up(Rc::clone(&target), Io::Reactor(reactor.clone()), Rc::clone(&done)));
+        executor.spawn(count_up(
+            Rc::clone(&target),
+            Io::Reactor(reactor.clone()),
+            Rc::clone(&done),
+        ));
     }
     while executor.alive() > 0 {
         executor.turn(Duration::from_secs(1)).unwrap();
@@ -72,7 +79,10 @@ fn a_hundred_clients_of_one_thread_lose_no_update() {
     local.endpoint = server.socket();
     targets.push((local, CLIENTS));
     for (target, clients) in targets {
-        run_all(&mut connection, &["TRUNCATE r", "INSERT INTO r SELECT n, 0 FROM generate_series(0, 9) n"]);
+        run_all(
+            &mut connection,
+            &["TRUNCATE r", "INSERT INTO r SELECT n, 0 FROM generate_series(0, 9) n"],
+        );
         run_clients(target, clients);
         let sum = first(&mut connection, "SELECT sum(k) FROM r");
         assert_eq!(sum, (clients * TRANSACTIONS as usize).to_string());
@@ -98,10 +108,14 @@ fn clients_of_an_event_loop_load_at_the_same_time() {
     let target = Rc::new(server.target("admin"));
     let loaded = Rc::new(Cell::new(0));
     for client in 0..4 {
-        let (target, io, total) = (Rc::clone(&target), Io::Reactor(reactor.clone()), Rc::clone(&loaded));
+        let (target, io, total) =
+            (Rc::clone(&target), Io::Reactor(reactor.clone()), Rc::clone(&loaded));
         executor.spawn(async move {
             let mut connection = Connection::connect(&target, &io).await.unwrap();
-            connection.query("CREATE TEMP TABLE l (id int PRIMARY KEY, c text)", &mut Discard).await.unwrap();
+            connection
+                .query("CREATE TEMP TABLE l (id int PRIMARY KEY, c text)", &mut Discard)
+                .await
+                .unwrap();
             let load = BulkLoad { table: "l", columns: &["id", "c"] };
             let rows = connection.bulk_load(&load, &mut Countdown(20_000 + client)).await.unwrap();
             total.set(total.get() + rows);

@@ -22,7 +22,10 @@ fn refused(connection: &mut Connection, sql: &str) -> OperationFailure {
 fn failures_are_classified_and_leave_the_connection_in_step() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Simple, "kinds");
-    run_all(&mut connection, &["CREATE TEMP TABLE k (id int PRIMARY KEY)", "INSERT INTO k VALUES (1)"]);
+    run_all(
+        &mut connection,
+        &["CREATE TEMP TABLE k (id int PRIMARY KEY)", "INSERT INTO k VALUES (1)"],
+    );
     let cases = [
         ("INSERT INTO k VALUES (1)", FailureKind::DuplicateKey, "23505"),
         ("SELECT * FROM nothing", FailureKind::BadStatement, "42P01"),
@@ -52,17 +55,21 @@ fn an_error_in_any_mode_ends_at_ready_for_query() {
         let mut connection = server.session(mode, "step");
         let divide = block_on(connection.prepare("SELECT 100/?::int")).unwrap();
         for _ in 0..3 {
-            let failure =
-                block_on(connection.execute(divide, &[Value::Integer(0)], &mut Discard)).unwrap_err();
+            let failure = block_on(connection.execute(divide, &[Value::Integer(0)], &mut Discard))
+                .unwrap_err();
             assert_eq!(failure.sqlstate, "22012", "{mode:?}");
-            let outcome = block_on(connection.execute(divide, &[Value::Integer(5)], &mut Discard)).unwrap();
+            let outcome =
+                block_on(connection.execute(divide, &[Value::Integer(5)], &mut Discard)).unwrap();
             assert_eq!(outcome.rows, 1, "{mode:?}");
         }
         // An error in the middle of the rows.
         let late =
-            block_on(connection.prepare("SELECT 1/(1000-n) FROM generate_series(1, ?::int) n")).unwrap();
+            block_on(connection.prepare("SELECT 1/(1000-n) FROM generate_series(1, ?::int) n"))
+                .unwrap();
         assert_eq!(
-            block_on(connection.execute(late, &[Value::Integer(2000)], &mut Discard)).unwrap_err().sqlstate,
+            block_on(connection.execute(late, &[Value::Integer(2000)], &mut Discard))
+                .unwrap_err()
+                .sqlstate,
             "22012"
         );
         run_all(&mut connection, &["CREATE TEMP TABLE x (a int)"]);
@@ -96,7 +103,11 @@ fn a_row_that_changed_since_the_snapshot_is_a_serialization_failure() {
     let mut second = server.session(QueryMode::Prepared, "snapshots");
     run_all(
         &mut first,
-        &["DROP TABLE IF EXISTS s", "CREATE TABLE s (id int, k int)", "INSERT INTO s VALUES (1, 0)"],
+        &[
+            "DROP TABLE IF EXISTS s",
+            "CREATE TABLE s (id int, k int)",
+            "INSERT INTO s VALUES (1, 0)",
+        ],
     );
     run_all(&mut first, &["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT * FROM s"]);
     run_all(&mut second, &["UPDATE s SET k = 1"]);
@@ -130,9 +141,11 @@ fn one_of_two_that_wait_for_each_other_gets_a_deadlock() {
                 let mut connection = server.session(QueryMode::Prepared, "deadlocks");
                 let update = block_on(connection.prepare("UPDATE d SET k=k+1 WHERE id=?")).unwrap();
                 run_all(&mut connection, &["BEGIN"]);
-                block_on(connection.execute(update, &[Value::Integer(order[0])], &mut Discard)).unwrap();
+                block_on(connection.execute(update, &[Value::Integer(order[0])], &mut Discard))
+                    .unwrap();
                 both_hold.wait();
-                let result = block_on(connection.execute(update, &[Value::Integer(order[1])], &mut Discard));
+                let result =
+                    block_on(connection.execute(update, &[Value::Integer(order[1])], &mut Discard));
                 run_all(&mut connection, &[if result.is_ok() { "COMMIT" } else { "ROLLBACK" }]);
                 result
             })
@@ -155,7 +168,10 @@ fn a_session_ended_by_the_server_says_why_and_stays_lost() {
     let kill = format!("SELECT pg_terminate_backend({}, 60000)", idle.backend_process());
     assert_eq!(first(&mut admin, &kill), "t");
     let failure = block_on(idle.execute(statement, &[], &mut Discard)).unwrap_err();
-    assert!(matches!(failure.kind, FailureKind::NotReady | FailureKind::ConnectionLost), "{failure}");
+    assert!(
+        matches!(failure.kind, FailureKind::NotReady | FailureKind::ConnectionLost),
+        "{failure}"
+    );
     let mut busy = server.session(QueryMode::Prepared, "ended");
     let failure = refused(&mut busy, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)");
     assert_eq!((failure.kind, failure.sqlstate.as_str()), (FailureKind::NotReady, "57P01"));

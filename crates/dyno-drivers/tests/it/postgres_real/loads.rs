@@ -27,7 +27,8 @@ fn loaded_rows_are_the_rows_that_were_made() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     run_all(&mut connection, &[CREATE]);
-    let texts = ["plain", "tab\tnewline\nreturn\rbackslash\\", "\\N", "\\.", "", "글 'quoted' \"too\""];
+    let texts =
+        ["plain", "tab\tnewline\nreturn\rbackslash\\", "\\N", "\\.", "", "글 'quoted' \"too\""];
     let mut rows = Rows(0, 7, |number, row: &mut dyn RowWriter| {
         row.integer(-(number as i64));
         match texts.get(number as usize - 1) {
@@ -41,7 +42,8 @@ fn loaded_rows_are_the_rows_that_were_made() {
     let expected: Vec<_> = texts.iter().map(|text| Some(*text)).chain([None]).collect();
     assert_eq!(loaded, expected);
     assert_eq!(
-        block_on(connection.bulk_load(&LOAD, &mut Rows(0, 0, |_, _: &mut dyn RowWriter| {}))).unwrap(),
+        block_on(connection.bulk_load(&LOAD, &mut Rows(0, 0, |_, _: &mut dyn RowWriter| {})))
+            .unwrap(),
         0
     );
 }
@@ -73,7 +75,11 @@ fn a_row_the_server_refuses_undoes_the_load_and_ends_it_early() {
         row.text(&text);
     });
     let failure = block_on(connection.bulk_load(&LOAD, &mut rows)).unwrap_err();
-    assert_eq!((failure.kind, failure.sqlstate.as_str()), (FailureKind::DuplicateKey, "23505"), "{failure}");
+    assert_eq!(
+        (failure.kind, failure.sqlstate.as_str()),
+        (FailureKind::DuplicateKey, "23505"),
+        "{failure}"
+    );
     assert!(rows.0 < 1_000_000, "{} rows were made in vain", rows.0);
     assert_eq!(first(&mut connection, "SELECT count(*) FROM \"Loaded \"\"t\"\"\""), "0");
 }
@@ -91,7 +97,10 @@ fn a_broken_row_is_named_and_undoes_the_load() {
     });
     let failure = block_on(connection.bulk_load(&LOAD, &mut rows)).unwrap_err();
     assert_eq!(failure.kind, FailureKind::BadStatement);
-    assert_eq!(failure.message, "row 42 of the load of table Loaded \"t\" has 1 fields for 2 columns");
+    assert_eq!(
+        failure.message,
+        "row 42 of the load of table Loaded \"t\" has 1 fields for 2 columns"
+    );
     // A zero byte is found by the server only.
     let mut rows = Rows(0, 1, |_, row: &mut dyn RowWriter| {
         row.integer(1);
@@ -144,6 +153,9 @@ fn a_server_that_ends_in_the_middle_of_a_load_is_a_lost_connection() {
         row.text(&text);
     });
     let failure = block_on(connection.bulk_load(&LOAD, &mut rows)).unwrap_err();
-    assert!(matches!(failure.kind, FailureKind::NotReady | FailureKind::ConnectionLost), "{failure}");
+    assert!(
+        matches!(failure.kind, FailureKind::NotReady | FailureKind::ConnectionLost),
+        "{failure}"
+    );
     assert!(!connection.is_usable());
 }

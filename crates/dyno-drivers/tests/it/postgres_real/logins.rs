@@ -78,7 +78,8 @@ fn the_server_says_who_may_not_log_in() {
     };
     assert_eq!(["encrypted", "refused", "nobody"].map(may_want), [true, true, true]);
     assert_eq!(["missing", "limited", "shut"].map(may_want), [false; 3]);
-    let failure = refusal(&Target { user: "a\0database\0b".to_owned(), ..server.target("trusted") });
+    let failure =
+        refusal(&Target { user: "a\0database\0b".to_owned(), ..server.target("trusted") });
     assert!(failure.message.contains("zero byte"), "{failure}");
 }
 
@@ -96,7 +97,9 @@ fn encrypted_connections_are_encrypted() {
             let sql = format!("SELECT repeat('x', {length}) FROM generate_series(1, 400)");
             let rows = super::server::table(&mut connection, &sql);
             assert_eq!(
-                rows.iter().filter(|row| row[0].as_ref().is_some_and(|text| text.len() == length)).count(),
+                rows.iter()
+                    .filter(|row| row[0].as_ref().is_some_and(|text| text.len() == length))
+                    .count(),
                 400
             );
         }
@@ -140,7 +143,8 @@ fn a_client_certificate_is_a_way_in() {
 fn an_unknown_authority_is_not_trusted() {
     let Some(server) = server() else { return };
     let other = server.folder.join("server.pem");
-    let failure = refusal(&Target { tls: Tls::Verify { ca: Some(other) }, ..server.target("encrypted") });
+    let failure =
+        refusal(&Target { tls: Tls::Verify { ca: Some(other) }, ..server.target("encrypted") });
     assert_eq!(failure.kind, FailureKind::Authentication);
     assert!(failure.message.starts_with("TLS: "), "{failure}");
 }
@@ -160,12 +164,16 @@ fn the_session_is_set_up_before_anything_else() {
     let Some(server) = server() else { return };
     let mut target = server.target("trusted");
     "bench".clone_into(&mut target.database);
-    target.session_setup = vec!["SET work_mem = '7MB'".to_owned(), "SET DateStyle = 'German'".to_owned()];
+    target.session_setup =
+        vec!["SET work_mem = '7MB'".to_owned(), "SET DateStyle = 'German'".to_owned()];
     let mut connection = connect(&target).unwrap();
     assert_eq!(first(&mut connection, "SELECT current_database()"), "bench");
     assert_eq!(first(&mut connection, "SHOW work_mem"), "7MB");
     assert_eq!(first(&mut connection, "SHOW application_name"), "dyno");
-    assert_eq!(first(&mut connection, "SELECT pg_backend_pid()"), connection.backend_process().to_string());
+    assert_eq!(
+        first(&mut connection, "SELECT pg_backend_pid()"),
+        connection.backend_process().to_string()
+    );
     let version = first(&mut connection, "SHOW server_version");
     assert_eq!(version.split(' ').next(), Some(connection.identity().version.as_str()));
     target.session_setup = vec!["SET work_mem = 'much'".to_owned()];
@@ -179,7 +187,8 @@ fn pretender(behave: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Targe
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || behave(listener.accept().unwrap().0));
-    let mut target = Target::new(Engine::Postgres, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
+    let mut target =
+        Target::new(Engine::Postgres, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
     "u".clone_into(&mut target.user);
     target.password = Secret::new(PASSWORD);
     target
@@ -275,6 +284,7 @@ fn servers_that_talk_nonsense_or_hang_up_are_told_apart() {
 #[test]
 fn nobody_listens_is_not_a_timeout() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let target = Target::new(Engine::Postgres, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
+    let target =
+        Target::new(Engine::Postgres, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
     assert_eq!(refusal(&target).kind, FailureKind::ConnectRefused);
 }

@@ -1,4 +1,5 @@
-//! The PostgreSQL driver against a real server, which these tests start for themselves and which ends with them.
+//! The PostgreSQL driver against a real server, which these tests start for themselves and which
+//! ends with them.
 #![allow(clippy::unwrap_used, reason = "what fails to set up a test fails the test")]
 
 mod clients;

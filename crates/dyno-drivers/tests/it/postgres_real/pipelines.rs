@@ -12,20 +12,25 @@ fn a_pipeline_is_carried_out_in_order_and_is_one_transaction() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, &format!("pipelines_{mode:?}").to_lowercase());
-        run_all(&mut connection, &["DROP TABLE IF EXISTS p", "CREATE TABLE p (id int PRIMARY KEY, k int)"]);
+        run_all(
+            &mut connection,
+            &["DROP TABLE IF EXISTS p", "CREATE TABLE p (id int PRIMARY KEY, k int)"],
+        );
         let insert = block_on(connection.prepare("INSERT INTO p VALUES (?, ?)")).unwrap();
         let update = block_on(connection.prepare("UPDATE p SET k = k + ?")).unwrap();
         connection.begin_pipeline().unwrap();
         assert!(connection.is_in_pipeline());
         for id in 0..3 {
-            block_on(connection.queue(insert, &[Value::Integer(id), Value::Integer(id * 10)])).unwrap();
+            block_on(connection.queue(insert, &[Value::Integer(id), Value::Integer(id * 10)]))
+                .unwrap();
         }
         block_on(connection.queue(update, &[Value::Integer(5)])).unwrap();
         let outcome = block_on(connection.end_pipeline()).unwrap();
         assert_eq!(outcome.affected, 6);
         assert_eq!(first(&mut connection, "SELECT sum(k) FROM p"), "45");
 
-        // The second Sync begins another transaction: what failed before it takes only its own with it.
+        // The second Sync begins another transaction: what failed before it takes only its own with
+        // it.
         connection.begin_pipeline().unwrap();
         block_on(connection.queue(update, &[Value::Integer(1)])).unwrap();
         block_on(connection.queue(insert, &[Value::Integer(0), Value::Integer(0)])).unwrap();
@@ -102,7 +107,8 @@ fn names_of_columns_are_told_in_every_query_mode() {
     let Some(server) = server() else { return };
     for mode in [QueryMode::Simple, QueryMode::Extended, QueryMode::Prepared] {
         let mut connection = server.session(mode, "pipelines");
-        let statement = block_on(connection.prepare("SELECT ?::int AS one, 'b' AS \"Two\"")).unwrap();
+        let statement =
+            block_on(connection.prepare("SELECT ?::int AS one, 'b' AS \"Two\"")).unwrap();
         for turn in ["1", "2"] {
             let mut named = Named::default();
             let value = Value::Integer(turn.parse().unwrap());

@@ -41,8 +41,8 @@ deadlock_timeout = 50ms
 logging_collector = off
 ";
 
-/// Stops the server and removes its folder when the tests' process has ended, however it ended: its end of the pipe
-/// is closed then. `$0` is the folder, `$1` the programs' folder.
+/// Stops the server and removes its folder when the tests' process has ended, however it ended: its
+/// end of the pipe is closed then. `$0` is the folder, `$1` the programs' folder.
 const KEEPER: &str = r#"
 "$1/pg_ctl" start -w -D "$0/data" -l "$0/log" -o "-c config_file=$0/server.conf" >"$0/start" 2>&1 && echo ready || echo failed
 read -r _
@@ -58,7 +58,8 @@ pub(crate) struct Server {
 
 static SERVER: OnceLock<Option<Server>> = OnceLock::new();
 
-/// The server all tests share, started by whoever comes first. `None`, with the reason printed, where there is none.
+/// The server all tests share, started by whoever comes first. `None`, with the reason printed,
+/// where there is none.
 pub(crate) fn server() -> Option<&'static Server> {
     SERVER
         .get_or_init(|| match programs() {
@@ -67,7 +68,9 @@ pub(crate) fn server() -> Option<&'static Server> {
                 // Not by println, which a passing test swallows.
                 let why = "no PostgreSQL in /usr/lib/postgresql; scripts/servers installs one";
                 let mut terminal = std::io::stderr();
-                terminal.write_all(format!("PostgreSQL driver's tests skipped: {why}\n").as_bytes()).unwrap();
+                terminal
+                    .write_all(format!("PostgreSQL driver's tests skipped: {why}\n").as_bytes())
+                    .unwrap();
                 None
             }
         })
@@ -76,7 +79,8 @@ pub(crate) fn server() -> Option<&'static Server> {
 
 /// The folder of the newest version installed.
 fn programs() -> Option<PathBuf> {
-    let version = |path: &Path| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    let version =
+        |path: &Path| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
     let mut versions: Vec<_> =
         fs::read_dir("/usr/lib/postgresql").ok()?.flatten().map(|entry| entry.path()).collect();
     versions.retain(|path| path.join("bin/initdb").exists());
@@ -87,7 +91,8 @@ fn programs() -> Option<PathBuf> {
 /// PostgreSQL refuses to run as root; root's tests run it as this user.
 fn account() -> Option<(u32, u32)> {
     // The owner of our own process, without a dependency for asking.
-    let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let is_root =
+        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let users = fs::read_to_string("/etc/passwd").ok()?;
     let line = users.lines().find(|line| line.starts_with("postgres:"))?;
     let mut numbers = line.split(':').skip(2).map(|field| field.parse().ok());
@@ -159,7 +164,10 @@ impl Server {
             keeper.kill().unwrap();
             keeper.wait().unwrap();
         }
-        panic!("PostgreSQL does not start: {}", fs::read_to_string(folder.join("log")).unwrap_or_default());
+        panic!(
+            "PostgreSQL does not start: {}",
+            fs::read_to_string(folder.join("log")).unwrap_or_default()
+        );
     }
 
     fn make_accounts(&self) {
@@ -211,8 +219,10 @@ impl Server {
     pub(crate) fn session(&self, mode: QueryMode, schema: &str) -> Connection {
         let mut target = self.target("admin");
         target.query_mode = mode;
-        target.session_setup =
-            vec![format!("CREATE SCHEMA IF NOT EXISTS {schema}"), format!("SET search_path = {schema}")];
+        target.session_setup = vec![
+            format!("CREATE SCHEMA IF NOT EXISTS {schema}"),
+            format!("SET search_path = {schema}"),
+        ];
         // Two sessions that make one schema at the same time collide in the catalogue.
         static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
         let _turn = ONE_AT_A_TIME.lock().unwrap();
@@ -245,7 +255,8 @@ pub(crate) fn connect(target: &Target) -> Result<Connection, OperationFailure> {
 /// All rows of a text, as text.
 pub(crate) fn table(connection: &mut Connection, sql: &str) -> Vec<Vec<Option<String>>> {
     let mut table = Table::default();
-    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut table))
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     table.0
 }
 
@@ -257,6 +268,7 @@ pub(crate) fn first(connection: &mut Connection, sql: &str) -> String {
 /// Runs statements of which none may fail.
 pub(crate) fn run_all(connection: &mut Connection, statements: &[&str]) {
     for sql in statements {
-        block_on(connection.query(sql, &mut Discard)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+        block_on(connection.query(sql, &mut Discard))
+            .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     }
 }

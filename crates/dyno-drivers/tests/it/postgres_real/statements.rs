@@ -52,7 +52,8 @@ fn every_common_type_goes_there_and_comes_back_in_every_mode() {
             ],
         );
         let insert =
-            block_on(connection.prepare("INSERT INTO t VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")).unwrap();
+            block_on(connection.prepare("INSERT INTO t VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"))
+                .unwrap();
         let values = [
             Value::Integer(-32768),
             Value::Integer(-2_147_483_648),
@@ -100,7 +101,11 @@ fn every_common_type_goes_there_and_comes_back_in_every_mode() {
         for _ in 0..2 {
             let mut shown = Shown::default();
             let outcome = block_on(connection.execute(select, &[], &mut shown)).unwrap();
-            assert_eq!((outcome.has_rows, outcome.rows, outcome.affected), (true, 2, 0), "{mode:?}");
+            assert_eq!(
+                (outcome.has_rows, outcome.rows, outcome.affected),
+                (true, 2, 0),
+                "{mode:?}"
+            );
             assert_eq!(shown.0[..15], expected, "{mode:?}");
             assert!(shown.0[15..].iter().all(|field| field == "Null"), "{mode:?}");
         }
@@ -122,13 +127,22 @@ fn integers_are_taken_by_parameters_of_any_number_type() {
         block_on(connection.execute(insert, &[Value::Integer(-7); 6], &mut Discard)).unwrap();
         let row = table(&mut connection, "SELECT * FROM n");
         assert!(row[0].iter().all(|field| field.as_deref() == Some("-7")), "{mode:?}: {row:?}");
-        let too_big =
-            [Value::Integer(1 << 40), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null];
+        let too_big = [
+            Value::Integer(1 << 40),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        ];
         let failure = block_on(connection.execute(insert, &too_big, &mut Discard)).unwrap_err();
         assert_eq!(failure.sqlstate, "22003", "{mode:?}: {failure}");
-        let select = block_on(connection.prepare("SELECT count(*) FROM n WHERE b-? = -6 AND d = ?")).unwrap();
+        let select =
+            block_on(connection.prepare("SELECT count(*) FROM n WHERE b-? = -6 AND d = ?"))
+                .unwrap();
         let mut count = FirstInteger::default();
-        block_on(connection.execute(select, &[Value::Integer(-1), Value::Float(-7.0)], &mut count)).unwrap();
+        block_on(connection.execute(select, &[Value::Integer(-1), Value::Float(-7.0)], &mut count))
+            .unwrap();
         assert_eq!(count.0, Some(1), "{mode:?}");
     }
 }
@@ -158,8 +172,13 @@ fn changes_and_rows_are_counted_as_the_server_says() {
         for (sql, parameter, expected) in cases {
             let statement = block_on(connection.prepare(sql)).unwrap();
             let outcome =
-                block_on(connection.execute(statement, &[Value::Integer(parameter)], &mut Discard)).unwrap();
-            assert_eq!((outcome.has_rows, outcome.rows, outcome.affected), expected, "{mode:?} {sql}");
+                block_on(connection.execute(statement, &[Value::Integer(parameter)], &mut Discard))
+                    .unwrap();
+            assert_eq!(
+                (outcome.has_rows, outcome.rows, outcome.affected),
+                expected,
+                "{mode:?} {sql}"
+            );
         }
         let begin = block_on(connection.prepare("BEGIN")).unwrap();
         let commit = block_on(connection.prepare("COMMIT")).unwrap();
@@ -182,7 +201,8 @@ fn a_text_with_many_statements_gives_all_their_rows() {
     let nothing = block_on(connection.query("", &mut Discard)).unwrap();
     assert_eq!(nothing, dyno_drivers::Outcome::default());
     // The first error ends the text; what went before it in the same text is undone with it.
-    let failure = block_on(connection.query("SELECT 1; SELECT nothing; SELECT 2", &mut Discard)).unwrap_err();
+    let failure =
+        block_on(connection.query("SELECT 1; SELECT nothing; SELECT 2", &mut Discard)).unwrap_err();
     assert_eq!(failure.sqlstate, "42703");
     assert_eq!(first(&mut connection, "SELECT 3"), "3");
 }
@@ -194,19 +214,22 @@ fn big_results_and_big_parameters_pass_and_leave_no_memory_behind() {
         let mut connection = server.session(mode, "big");
         let idle = connection.memory();
         assert!(idle <= 8 * 1024, "{mode:?}: {idle} bytes");
-        let rows =
-            block_on(connection.prepare("SELECT n, repeat('x', 100) FROM generate_series(1, ?::int) n"))
-                .unwrap();
+        let rows = block_on(
+            connection.prepare("SELECT n, repeat('x', 100) FROM generate_series(1, ?::int) n"),
+        )
+        .unwrap();
         let mut shown = Table::default();
         block_on(connection.execute(rows, &[Value::Integer(20_000)], &mut shown)).unwrap();
         assert_eq!(shown.0.len(), 20_000);
         assert_eq!(shown.0[19_999][0].as_deref(), Some("20000"));
-        let outcome = block_on(connection.execute(rows, &[Value::Integer(200_000)], &mut Discard)).unwrap();
+        let outcome =
+            block_on(connection.execute(rows, &[Value::Integer(200_000)], &mut Discard)).unwrap();
         assert_eq!(outcome.rows, 200_000);
         let text = "글".repeat(1_000_000);
         let echo = block_on(connection.prepare("SELECT ?::text, length(?)")).unwrap();
         let mut shown = Table::default();
-        block_on(connection.execute(echo, &[Value::Text(&text), Value::Text(&text)], &mut shown)).unwrap();
+        block_on(connection.execute(echo, &[Value::Text(&text), Value::Text(&text)], &mut shown))
+            .unwrap();
         assert_eq!(shown.0[0][0].as_deref(), Some(text.as_str()));
         assert_eq!(shown.0[0][1].as_deref(), Some("1000000"));
         let kept = connection.memory();
@@ -222,21 +245,28 @@ fn mistakes_of_the_caller_are_answered_without_asking_the_server() {
         let statement = block_on(connection.prepare("SELECT ?::int")).unwrap();
         let failure = block_on(connection.execute(statement, &[], &mut Discard)).unwrap_err();
         assert_eq!(failure.message, "the statement has 1 parameters and was given 0");
-        let failure =
-            block_on(connection.execute(dyno_drivers::Statement(9), &[], &mut Discard)).unwrap_err();
+        let failure = block_on(connection.execute(dyno_drivers::Statement(9), &[], &mut Discard))
+            .unwrap_err();
         assert_eq!(failure.kind, FailureKind::BadStatement);
         for sql in ["SELECT '\0'", "\0"] {
             assert_eq!(
                 block_on(connection.query(sql, &mut Discard)).unwrap_err().kind,
                 FailureKind::BadStatement
             );
-            assert_eq!(block_on(connection.prepare(sql)).unwrap_err().kind, FailureKind::BadStatement);
+            assert_eq!(
+                block_on(connection.prepare(sql)).unwrap_err().kind,
+                FailureKind::BadStatement
+            );
         }
         let text = block_on(connection.prepare("SELECT ?::text")).unwrap();
-        let failure = block_on(connection.execute(text, &[Value::Text("a\0b")], &mut Discard)).unwrap_err();
+        let failure =
+            block_on(connection.execute(text, &[Value::Text("a\0b")], &mut Discard)).unwrap_err();
         assert_eq!(failure.kind, FailureKind::BadStatement, "{mode:?}: {failure}");
         let many = format!("SELECT {}1", "?::int+".repeat(70_000));
-        assert_eq!(block_on(connection.prepare(&many)).unwrap_err().kind, FailureKind::BadStatement);
+        assert_eq!(
+            block_on(connection.prepare(&many)).unwrap_err().kind,
+            FailureKind::BadStatement
+        );
         assert_eq!(first(&mut connection, "SELECT 1"), "1");
     }
 }
@@ -256,7 +286,8 @@ fn notices_notifications_and_changed_settings_do_not_disturb() {
             ],
         );
         run_all(&mut connection, &["SET standard_conforming_strings = off"]);
-        // From now on a backslash escapes in ordinary strings too: the question mark stands inside one.
+        // From now on a backslash escapes in ordinary strings too: the question mark stands inside
+        // one.
         let statement = block_on(connection.prepare(r"SELECT '\'?' || ?")).unwrap();
         let mut table = Table::default();
         block_on(connection.execute(statement, &[Value::Text("\\")], &mut table)).unwrap();
@@ -269,9 +300,10 @@ fn question_marks_that_are_no_placeholders_reach_the_server() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "marks");
-        let statement =
-            block_on(connection.prepare("SELECT '?', $$?$$, ('{\"a\":1}'::jsonb ?? ?)::text /* ? */ -- ?"))
-                .unwrap();
+        let statement = block_on(
+            connection.prepare("SELECT '?', $$?$$, ('{\"a\":1}'::jsonb ?? ?)::text /* ? */ -- ?"),
+        )
+        .unwrap();
         let mut table = Table::default();
         block_on(connection.execute(statement, &[Value::Text("a")], &mut table)).unwrap();
         let row: Vec<_> = table.0[0].iter().map(Option::as_deref).collect();
@@ -290,14 +322,16 @@ fn any_text_comes_back_as_it_was_in_every_mode() {
             let mut connection = server.session(mode, "texts");
             run_all(&mut connection, &["SET escape_string_warning = off"]);
             run_all(&mut connection, &[&format!("SET standard_conforming_strings = {setting}")]);
-            let echo =
-                block_on(connection.prepare("SELECT ?::text,encode(?::bytea,'hex'),?::float8,?::int8"))
-                    .unwrap();
+            let echo = block_on(
+                connection.prepare("SELECT ?::text,encode(?::bytea,'hex'),?::float8,?::int8"),
+            )
+            .unwrap();
             (connection, echo)
         })
         .collect();
     let sessions = std::cell::RefCell::new(sessions);
-    let config = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
+    let config =
+        ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(text in "([^\0]|['\\\\\"?$E-]){0,30}", bytes: Vec<u8>, float: f64, integer: i64)| {
         for (connection, echo) in sessions.borrow_mut().iter_mut() {
             let mut table = Table::default();
@@ -318,10 +352,14 @@ fn a_client_with_ten_statements_fits_in_eight_kilobytes() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "memory");
-        run_all(&mut connection, &["CREATE TEMP TABLE sbtest1 (id int, k int, c char(120), pad char(60))"]);
+        run_all(
+            &mut connection,
+            &["CREATE TEMP TABLE sbtest1 (id int, k int, c char(120), pad char(60))"],
+        );
         let mut selects = Vec::new();
         for number in 0..10 {
-            let sql = format!("SELECT c, {number} FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c");
+            let sql =
+                format!("SELECT c, {number} FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c");
             selects.push(block_on(connection.prepare(&sql)).unwrap());
         }
         for select in selects {

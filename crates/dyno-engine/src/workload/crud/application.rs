@@ -1,4 +1,5 @@
-//! The commands of `crud` as requests to an application in front of the database, which answers with what the database did.
+//! The commands of `crud` as requests to an application in front of the database, which answers
+//! with what the database did.
 
 use super::command::{CHECK, KINDS, SELECT};
 use crate::session::Session;
@@ -14,7 +15,8 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Longest answer: ten thousand rows of a hundred bytes and more.
 const BODY_MAX: u64 = 16 << 20;
 
-/// Writes down where the command of a kind is, on the rows from the first to the last, if it works on rows.
+/// Writes down where the command of a kind is, on the rows from the first to the last, if it works
+/// on rows.
 pub(super) fn address(kind: u16, table: &str, rows: Option<(u64, u64)>, out: &mut String) {
     let _ = write!(out, "/{}?table={table}", KINDS[usize::from(kind)]);
     if let Some((first, last)) = rows {
@@ -52,19 +54,27 @@ pub(super) async fn ask(
             cookies: None,
         };
         let status = service(connection)?.exchange(exchange).await?.status;
-        if status == 200 { outcome(&body, is_read, answer) } else { Err(refused(kind, status, &body)) }
+        if status == 200 {
+            outcome(&body, is_read, answer)
+        } else {
+            Err(refused(kind, status, &body))
+        }
     };
     session.measure(kind, exchange).await
 }
 
-/// What an answer says: the number of rows that were changed, or the rows, a line each with its values between tabs.
+/// What an answer says: the number of rows that were changed, or the rows, a line each with its
+/// values between tabs.
 fn outcome(body: &[u8], is_read: bool, answer: &mut Table) -> Result<Outcome, OperationFailure> {
-    let unexpected =
-        |what: &str| FailureKind::UnexpectedBody.failure(format!("the application's answer {what}"));
+    let unexpected = |what: &str| {
+        FailureKind::UnexpectedBody.failure(format!("the application's answer {what}"))
+    };
     let text = std::str::from_utf8(body).map_err(|_| unexpected("is no text"))?;
     if !is_read {
-        let affected =
-            text.trim().parse().map_err(|_| unexpected("is not the number of rows that were changed"))?;
+        let affected = text
+            .trim()
+            .parse()
+            .map_err(|_| unexpected("is not the number of rows that were changed"))?;
         return Ok(Outcome { has_rows: false, rows: 0, affected });
     }
     let row = |line: &str| line.split('\t').map(|value| Some(value.to_owned())).collect();
@@ -72,7 +82,8 @@ fn outcome(body: &[u8], is_read: bool, answer: &mut Table) -> Result<Outcome, Op
     Ok(Outcome { has_rows: true, rows: answer.0.len() as u64, affected: 0 })
 }
 
-/// An answer that is none. The first line of its text says why, as the application was told by the database.
+/// An answer that is none. The first line of its text says why, as the application was told by the
+/// database.
 fn refused(kind: u16, status: u16, body: &[u8]) -> OperationFailure {
     let words = String::from_utf8_lossy(body);
     let words = words.lines().next().unwrap_or_default();
@@ -119,6 +130,9 @@ mod tests {
             text
         };
         assert_eq!(of(CHECK, None), "/check?table=crud_3");
-        assert_eq!(of(super::super::command::DELETE, Some((1, 5))), "/delete?table=crud_3&first=1&last=5");
+        assert_eq!(
+            of(super::super::command::DELETE, Some((1, 5))),
+            "/delete?table=crud_3&first=1&last=5"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! `crud`: each client makes a table of its own, works on it, looks at what it holds, and drops it.
 //!
-//! The commands are those of a published comparison of one server with a cluster, in its order. Statements travel as text, because none
-//! can be prepared on a table that is not there yet. Where an application stands in front of the database, the same commands are requests
-//! to it.
+//! The commands are those of a published comparison of one server with a cluster, in its order.
+//! Statements travel as text, because none can be prepared on a table that is not there yet. Where
+//! an application stands in front of the database, the same commands are requests to it.
 
 mod application;
 mod command;
@@ -34,7 +34,13 @@ pub(super) fn description() -> WorkloadDescription {
         audit: "Before each DROP the table must hold the rows that were inserted and not deleted, as the updates left them; SELECT, \
                 UPDATE and DELETE must have met every row; no table may be left behind.",
         options: vec![
-            integer("rows", 1, 10_000, 10, "rows that one INSERT brings; a DELETE takes every other half"),
+            integer(
+                "rows",
+                1,
+                10_000,
+                10,
+                "rows that one INSERT brings; a DELETE takes every other half",
+            ),
             integer(
                 "repetitions",
                 1,
@@ -109,7 +115,13 @@ impl Tally {
         let signed = |sum: u64| i64::try_from(sum).unwrap_or(i64::MAX);
         let (expected, found) = (signed(self.expected), signed(self.found));
         let column = "value".to_owned();
-        AuditCheck::ColumnSum { table, column, expected_min: expected, expected_max: expected, found }
+        AuditCheck::ColumnSum {
+            table,
+            column,
+            expected_min: expected,
+            expected_max: expected,
+            found,
+        }
     }
 }
 
@@ -155,7 +167,11 @@ impl Crud {
 
     fn batch(&self, repetition: u64) -> Batch {
         let first = repetition * self.rows + 1;
-        Batch { first, last: first + self.rows - 1, last_deleted: first + self.rows.div_ceil(2) - 1 }
+        Batch {
+            first,
+            last: first + self.rows - 1,
+            last_deleted: first + self.rows.div_ceil(2) - 1,
+        }
     }
 
     /// Sends what makes or removes the client's table.
@@ -166,7 +182,8 @@ impl Crud {
         kind: u16,
         after: Standing,
     ) -> Result<(), OperationFailure> {
-        let before = std::mem::replace(&mut lock(&self.seen).standing[client.id], Standing::Unknown);
+        let before =
+            std::mem::replace(&mut lock(&self.seen).standing[client.id], Standing::Unknown);
         let result = client.send(session, kind).await;
         match &result {
             Ok(_) => {
@@ -179,7 +196,8 @@ impl Crud {
         result.map(|_| ())
     }
 
-    /// INSERT, SELECT, UPDATE and DELETE on the rows of one repetition; returns the rows that the last three met.
+    /// INSERT, SELECT, UPDATE and DELETE on the rows of one repetition; returns the rows that the
+    /// last three met.
     async fn work(
         &self,
         client: &mut CrudClient,
@@ -214,11 +232,14 @@ impl Crud {
             application::ask(session, CHECK, &client.text, &mut answer).await?;
         } else {
             let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
-            session.measure(CHECK, async |connection| connection.query(&sql, &mut answer).await).await?;
+            session
+                .measure(CHECK, async |connection| connection.query(&sql, &mut answer).await)
+                .await?;
         }
         let deleted = self.rows.div_ceil(2);
         let batches = (0..self.repetitions).map(|repetition| self.batch(repetition));
-        let held = Tally { expected: self.repetitions * (self.rows - deleted), found: answer.number(0) };
+        let held =
+            Tally { expected: self.repetitions * (self.rows - deleted), found: answer.number(0) };
         let kept = batches.flat_map(|batch| batch.last_deleted + 1..=batch.last);
         let sum = Tally { expected: kept.map(|id| id + 1).sum(), found: answer.number(1) };
         let met = Tally { expected: self.repetitions * (2 * self.rows + deleted), found: met };
@@ -259,15 +280,22 @@ impl CrudClient {
                     write!(text, "{separator}({id}, {id}, 'row {id} of {table}')")
                 })
             }
-            SELECT => write!(text, "SELECT id, value, note FROM {table} WHERE id BETWEEN {first} AND {last}"),
+            SELECT => write!(
+                text,
+                "SELECT id, value, note FROM {table} WHERE id BETWEEN {first} AND {last}"
+            ),
             UPDATE => {
-                write!(text, "UPDATE {table} SET value = value + 1 WHERE id BETWEEN {first} AND {last}")
+                write!(
+                    text,
+                    "UPDATE {table} SET value = value + 1 WHERE id BETWEEN {first} AND {last}"
+                )
             }
             _ => write!(text, "DELETE FROM {table} WHERE id BETWEEN {first} AND {last}"),
         };
     }
 
-    /// Writes down what removes the table, which may not be there when it is left over from an attempt that failed.
+    /// Writes down what removes the table, which may not be there when it is left over from an
+    /// attempt that failed.
     fn write_drop(&mut self, is_leftover: bool) {
         let Self { table, text, .. } = self;
         text.clear();
@@ -275,7 +303,8 @@ impl CrudClient {
             application::address(DROP, table, None, text);
             text.push_str(if is_leftover { "&leftover=1" } else { "" });
         } else {
-            let _ = write!(text, "DROP TABLE {}{table}", if is_leftover { "IF EXISTS " } else { "" });
+            let _ =
+                write!(text, "DROP TABLE {}{table}", if is_leftover { "IF EXISTS " } else { "" });
         }
     }
 
@@ -378,7 +407,8 @@ impl Workload for Crud {
         self.define(client, session, DROP, Standing::Absent).await
     }
 
-    /// A command of a broken connection may still be at work when its client is back, and make or drop the table under it.
+    /// A command of a broken connection may still be at work when its client is back, and make or
+    /// drop the table under it.
     fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> Verdict {
         match failure.kind {
             FailureKind::BadStatement if client.is_in_doubt => Verdict::GoesOn,

@@ -44,7 +44,8 @@ pub(super) const QUESTIONS: Questions = Questions {
             "SELECT count(*), sum(crc32(concat(table_name, ' ', coalesce(create_time, '')))) FROM information_schema.tables \
              WHERE table_schema = database()",
         ],
-        // Names of locks are the whole server's, have at most 64 characters, and do not tell capitals from small letters.
+        // Names of locks are the whole server's, have at most 64 characters, and do not tell
+        // capitals from small letters.
         lock: LockQuestions {
             stay: "SET SESSION wait_timeout = 2147483",
             is_in_the_way: false,
@@ -72,8 +73,10 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
 }
 
 fn replication(session: &mut ControlConnection) -> Replication {
-    // The statement's name changed in MySQL 8.0.22 and MariaDB 10.5; the old one is gone from MySQL 8.4.
-    let replica = session.rows("SHOW REPLICA STATUS").or_else(|_| session.rows("SHOW SLAVE STATUS"));
+    // The statement's name changed in MySQL 8.0.22 and MariaDB 10.5; the old one is gone from MySQL
+    // 8.4.
+    let replica =
+        session.rows("SHOW REPLICA STATUS").or_else(|_| session.rows("SHOW SLAVE STATUS"));
     let status = |session: &mut ControlConnection, name: &str| {
         let pairs = session.pairs(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap_or_default();
         pairs.first().and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
@@ -91,7 +94,10 @@ fn replication(session: &mut ControlConnection) -> Replication {
     }
 }
 
-fn counters(session: &mut ControlConnection, _databases: &[String]) -> Asked<BTreeMap<String, i64>> {
+fn counters(
+    session: &mut ControlConnection,
+    _databases: &[String],
+) -> Asked<BTreeMap<String, i64>> {
     Ok(whole_numbers(session.pairs("SHOW GLOBAL STATUS")?).collect())
 }
 

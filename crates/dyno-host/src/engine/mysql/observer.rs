@@ -1,5 +1,6 @@
-//! MySQL and MariaDB: `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, because both work in every version and with few rights, and
-//! cost less than the tables of the same content (those are temporary tables, in MariaDB on disk).
+//! MySQL and MariaDB: `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, because both work in every
+//! version and with few rights, and cost less than the tables of the same content (those are
+//! temporary tables, in MariaDB on disk).
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{Observed, Watched};
@@ -10,7 +11,8 @@ use dyno_model::monitor::names;
 use dyno_model::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Status variables that only grow. Times of row locks are in ms, everything else counts things or bytes.
+/// Status variables that only grow. Times of row locks are in ms, everything else counts things or
+/// bytes.
 const TOTALS: [&str; 82] = [
     "Binlog_bytes_written",
     "Binlog_cache_disk_use",
@@ -120,10 +122,19 @@ const MOMENTS: [&str; 20] = [
     "Threads_running",
 ];
 
-/// Variables that a session has its own of: the monitor's own share is told by them and taken off. What `SHOW STATUS` itself does
-/// is counted for no session but in the sum of all, so it stays in: temporary tables and, in MySQL, a `Handler_write` per row.
-const OF_SESSIONS: [&str; 8] =
-    ["Bytes_", "Com_", "Created_tmp_disk", "Created_tmp_tables", "Handler_", "Questions", "Select_", "Sort_"];
+/// Variables that a session has its own of: the monitor's own share is told by them and taken off.
+/// What `SHOW STATUS` itself does is counted for no session but in the sum of all, so it stays in:
+/// temporary tables and, in MySQL, a `Handler_write` per row.
+const OF_SESSIONS: [&str; 8] = [
+    "Bytes_",
+    "Com_",
+    "Created_tmp_disk",
+    "Created_tmp_tables",
+    "Handler_",
+    "Questions",
+    "Select_",
+    "Sort_",
+];
 
 /// Commands of threads that work for no client.
 const BACKGROUND: [&str; 4] = ["Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_worker"];
@@ -139,7 +150,8 @@ struct Status {
     size: Option<&'static str>,
 }
 
-/// The connection's statements, and the number of the server's thread that works for it, where it has one of its own.
+/// The connection's statements, and the number of the server's thread that works for it, where it
+/// has one of its own.
 pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
     let mut session = ControlConnection::open(target)?;
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
@@ -175,8 +187,10 @@ impl Observed for Status {
                 let others = value - own.get(&name).copied().unwrap_or(0.0);
                 values.put(&format!("server.status.{name}_total"), others);
             } else {
-                let monitor =
-                    f64::from(u8::from(matches!(name.as_str(), "Threads_connected" | "Threads_running")));
+                let monitor = f64::from(u8::from(matches!(
+                    name.as_str(),
+                    "Threads_connected" | "Threads_running"
+                )));
                 values.put(&format!("server.status.{name}"), value - monitor);
             }
         }
@@ -191,8 +205,8 @@ impl Observed for Status {
         Ok(())
     }
 
-    /// All sessions but this one. Row locks of InnoDB are no state of a thread: who waits for one is looked up when it
-    /// matters, because the answer stops InnoDB's locking for a moment.
+    /// All sessions but this one. Row locks of InnoDB are no state of a thread: who waits for one
+    /// is looked up when it matters, because the answer stops InnoDB's locking for a moment.
     fn sessions(&mut self, is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
         let locked: BTreeSet<String> = if is_detailed {
             let rows = self.session.rows(
@@ -232,10 +246,11 @@ impl Status {
     }
 }
 
-/// The state of a thread as a wait, if it is one. Most states are stages of work
-/// (`Sending data`, `updating`), in which a thread may or may not wait; these are waits by their manuals.
+/// The state of a thread as a wait, if it is one. Most states are stages of work (`Sending data`,
+/// `updating`), in which a thread may or may not wait; these are waits by their manuals.
 fn wait(state: &str) -> &str {
-    const WAITS: [&str; 5] = ["System lock", "Commit", "Starting commit", "Table lock", "Opening tables"];
+    const WAITS: [&str; 5] =
+        ["System lock", "Commit", "Starting commit", "Table lock", "Opening tables"];
     let is_wait = state.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("wait"))
         || WAITS.iter().any(|wait| state.eq_ignore_ascii_case(wait));
     if is_wait { state } else { "" }
@@ -247,8 +262,8 @@ struct Asks {
     thread: &'static str,
     /// Size of InnoDB's files that hold tables, compressed or not, as they are on disk.
     size: &'static str,
-    /// Length of the history list: changes that no transaction may look behind, and that are not cleared away yet. `None` where a
-    /// status variable has it.
+    /// Length of the history list: changes that no transaction may look behind, and that are not
+    /// cleared away yet. `None` where a status variable has it.
     history: Option<&'static str>,
 }
 

@@ -66,7 +66,16 @@ pub(super) const SETTINGS: Settings = Settings {
             "dyno chooses where the server listens",
         ),
         (
-            &["datadir", "basedir", "tmpdir", "pid_file", "log_error", "init_file", "user", "chroot"],
+            &[
+                "datadir",
+                "basedir",
+                "tmpdir",
+                "pid_file",
+                "log_error",
+                "init_file",
+                "user",
+                "chroot",
+            ],
             "dyno chooses the server's folders, files and user",
         ),
         (
@@ -123,7 +132,10 @@ pub(super) const SETTINGS: Settings = Settings {
 
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let pairs = session.pairs("SHOW GLOBAL VARIABLES")?;
-    Ok(pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), Setting::plain(value))).collect())
+    Ok(pairs
+        .into_iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), Setting::plain(value)))
+        .collect())
 }
 
 /// The server reads `-` and `_` alike.
@@ -138,7 +150,9 @@ fn find<'a, 'b>(
 ) -> Option<(&'b Setting, Cow<'a, str>)> {
     match listed {
         // Options that switch binary logging off.
-        "skip_log_bin" | "disable_log_bin" => return Some((found.get("log_bin")?, Cow::Borrowed("OFF"))),
+        "skip_log_bin" | "disable_log_bin" => {
+            return Some((found.get("log_bin")?, Cow::Borrowed("OFF")));
+        }
         // The option's value is a file name, the variable only tells that there is one.
         "log_bin" if !matches!(value, "0" | "1") && !value.eq_ignore_ascii_case("off") => {
             return Some((found.get("log_bin")?, Cow::Borrowed("ON")));
@@ -168,21 +182,25 @@ fn spare(settings: &mut BTreeMap<String, String>) {
 /// Largest block that servers round sizes to, but for the buffer pool.
 const BLOCK_MAX: u64 = 1 << 20;
 
-/// Sizes become multiples of a block, whose size is a power of two; the buffer pool becomes a multiple of its chunks, upwards
-/// (MySQL's manual, "Configuring InnoDB Buffer Pool Size"). A value out of bounds is another thing, and so is any number that
-/// is no size.
+/// Sizes become multiples of a block, whose size is a power of two; the buffer pool becomes a
+/// multiple of its chunks, upwards (MySQL's manual, "Configuring InnoDB Buffer Pool Size"). A value
+/// out of bounds is another thing, and so is any number that is no size.
 fn is_rounded(name: &str, asked: &str, found: &str, all: &FoundSettings) -> bool {
-    let whole = |text: &str| number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
+    let whole =
+        |text: &str| number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
     let (Some(asked), Some(found)) = (whole(asked), whole(found)) else { return false };
     if name == "innodb_buffer_pool_size" {
-        let value = |name: &str| all.get(name).and_then(|setting| whole(&setting.value)).unwrap_or(1).max(1);
-        let step =
-            value("innodb_buffer_pool_chunk_size").saturating_mul(value("innodb_buffer_pool_instances"));
+        let value = |name: &str| {
+            all.get(name).and_then(|setting| whole(&setting.value)).unwrap_or(1).max(1)
+        };
+        let step = value("innodb_buffer_pool_chunk_size")
+            .saturating_mul(value("innodb_buffer_pool_instances"));
         if found > asked && found - asked < step && found % step == 0 {
             return true;
         }
     }
-    let is_size = ["size", "buffer", "packet", "stack", "memory"].iter().any(|word| name.contains(word));
+    let is_size =
+        ["size", "buffer", "packet", "stack", "memory"].iter().any(|word| name.contains(word));
     let block = (1 << found.trailing_zeros().min(63)).min(BLOCK_MAX);
     is_size && found > 0 && asked >= block && asked.abs_diff(found) < block
 }
@@ -209,7 +227,8 @@ fn is_same(asked: &str, found: &str) -> bool {
     if let (Some(asked), Some(found)) = (boolean(asked), boolean(found)) {
         return asked == found;
     }
-    // `READ COMMITTED`, `read-committed` and `READ_COMMITTED` are one word; the server's name of utf8 became utf8mb3.
+    // `READ COMMITTED`, `read-committed` and `READ_COMMITTED` are one word; the server's name of
+    // utf8 became utf8mb3.
     let word = |text: &str| match text
         .trim()
         .trim_end_matches('/')
@@ -220,8 +239,9 @@ fn is_same(asked: &str, found: &str) -> bool {
         "utf8" => "utf8mb3".to_owned(),
         other => other.to_owned(),
     };
-    let words =
-        |text: &str| text.split(',').map(word).filter(|item| !item.is_empty()).collect::<BTreeSet<_>>();
+    let words = |text: &str| {
+        text.split(',').map(word).filter(|item| !item.is_empty()).collect::<BTreeSet<_>>()
+    };
     let (asked, found) = (words(asked), words(found));
     // Of switches such as `mrr=on` only some are given, the server tells all.
     let are_switches = !asked.is_empty() && asked.iter().all(|item| item.contains('='));

@@ -4,7 +4,8 @@ mod observer;
 mod settings;
 
 use super::questions::{
-    ConnectionLimit, LockQuestions, PooledLock, Questions, Replication, ServerQuestions, TableQuestions,
+    ConnectionLimit, LockQuestions, PooledLock, Questions, Replication, ServerQuestions,
+    TableQuestions,
 };
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
@@ -78,7 +79,8 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
         session.count(&setting("superuser_reserved_connections"))?
             + session.count(&setting("reserved_connections"))?
     };
-    let role = session.first("SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user")?;
+    let role = session
+        .first("SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user")?;
     Ok(ConnectionLimit {
         max: session.count(&setting("max_connections"))?,
         reserved,
@@ -104,7 +106,8 @@ fn replication(session: &mut ControlConnection) -> Replication {
     }
 }
 
-/// Views become pairs of column and value through JSON, so that columns of every version are there under their names.
+/// Views become pairs of column and value through JSON, so that columns of every version are there
+/// under their names.
 fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTreeMap<String, i64>> {
     let databases = observer::listed(databases);
     let each = session.pairs(&format!(
@@ -121,20 +124,22 @@ fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTre
     )?;
     for view in views.into_iter().flatten().flatten() {
         // The names come from the list above.
-        let pairs = session
-            .pairs(&format!("SELECT key, value FROM pg_catalog.{view} AS v, jsonb_each_text(to_jsonb(v))"))?;
+        let pairs = session.pairs(&format!(
+            "SELECT key, value FROM pg_catalog.{view} AS v, jsonb_each_text(to_jsonb(v))"
+        ))?;
         // Two views have a column of this name, a time.
         counters.extend(whole_numbers(pairs).filter(|(name, _)| name != "stats_reset"));
     }
-    let up =
-        "SELECT floor(extract(epoch FROM clock_timestamp() - pg_catalog.pg_postmaster_start_time()))::bigint";
-    counters.extend(session.first(up)?.and_then(|up| Some((UPTIME.to_owned(), up.trim().parse().ok()?))));
+    let up = "SELECT floor(extract(epoch FROM clock_timestamp() - pg_catalog.pg_postmaster_start_time()))::bigint";
+    counters.extend(
+        session.first(up)?.and_then(|up| Some((UPTIME.to_owned(), up.trim().parse().ok()?))),
+    );
     counters.extend(calls(session, &databases)?);
     Ok(counters)
 }
 
-/// Calls by the first word of the statement, without questions to the catalogue such as these; nothing where the
-/// extension is not there or may not be read.
+/// Calls by the first word of the statement, without questions to the catalogue such as these;
+/// nothing where the extension is not there or may not be read.
 fn calls(session: &mut ControlConnection, databases: &str) -> Asked<BTreeMap<String, i64>> {
     let schema = session.first(
         "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace \
@@ -147,7 +152,8 @@ fn calls(session: &mut ControlConnection, databases: &str) -> Asked<BTreeMap<Str
          AND query NOT LIKE '%pg\\_catalog.%' AND query NOT LIKE '%pg\\_stat\\_%' \
          AND substring(query from '[A-Za-z]+') IS NOT NULL GROUP BY 1"
     ));
-    // The library may not be loaded although the extension was made, or be out of this account's reach.
+    // The library may not be loaded although the extension was made, or be out of this account's
+    // reach.
     Ok(pairs.map(|pairs| whole_numbers(pairs).collect()).unwrap_or_default())
 }
 
@@ -159,5 +165,9 @@ fn process(session: &mut ControlConnection) -> Option<u32> {
 }
 
 fn traces(session: &mut ControlConnection) -> Vec<String> {
-    session.word("SELECT pg_backend_pid()").map(|backend| format!("session:{backend}")).into_iter().collect()
+    session
+        .word("SELECT pg_backend_pid()")
+        .map(|backend| format!("session:{backend}"))
+        .into_iter()
+        .collect()
 }

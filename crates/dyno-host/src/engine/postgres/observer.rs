@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 /// Views of one row, as far as the version has them.
 const VIEWS: [&str; 3] = ["pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal"];
 
-/// One connection. Where the account may, it is to the database `postgres`, so that its own transactions and reads are in
-/// another database's statistics; else they are in the figures: one transaction per question.
+/// One connection. Where the account may, it is to the database `postgres`, so that its own
+/// transactions and reads are in another database's statistics; else they are in the figures: one
+/// transaction per question.
 struct Statistics {
     session: ControlConnection,
     counters: String,
@@ -22,7 +23,8 @@ struct Statistics {
 /// The connection's statements, and the number of the server's process that works for it.
 pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
     let apart = Target { database: "postgres".to_owned(), ..target.clone() };
-    let mut session = ControlConnection::open(&apart).or_else(|_| ControlConnection::open(target))?;
+    let mut session =
+        ControlConnection::open(&apart).or_else(|_| ControlConnection::open(target))?;
     // The engine waits for sessions of the name `dyno` to end.
     session.run("SET application_name = 'dyno monitor'")?;
     let process = session.first("SELECT pg_backend_pid()")?.and_then(|pid| pid.parse().ok());
@@ -35,7 +37,8 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
     let databases = listed(databases);
     let mut parts = vec![part("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
     parts.extend(VIEWS.iter().filter(|view| has(view)).map(|view| part(view, "")));
-    let size = "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
+    let size =
+        "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
     parts.push(format!("{size} WHERE datname IN ({databases})"));
     if has("pg_stat_io") {
         // Of each kind of process, over all objects and contexts.
@@ -62,7 +65,9 @@ impl Observed for Statistics {
         for (name, value) in sums {
             match name.as_str() {
                 "pg_stat_database.datid" => {}
-                "pg_stat_database.numbackends" => values.put("server.pg_stat_database.numbackends", value),
+                "pg_stat_database.numbackends" => {
+                    values.put("server.pg_stat_database.numbackends", value)
+                }
                 "data_bytes" => values.put(names::SERVER_DATA, value),
                 name => values.put(&format!("server.{name}_total"), value),
             }
@@ -90,7 +95,8 @@ impl Observed for Statistics {
     }
 }
 
-/// A view as pairs of name and value through JSON, so that the columns of every version are there under their names.
+/// A view as pairs of name and value through JSON, so that the columns of every version are there
+/// under their names.
 fn part(view: &str, condition: &str) -> String {
     format!(
         "SELECT '{view}.' || e.key, e.value FROM pg_catalog.{view} AS s, jsonb_each_text(to_jsonb(s)) AS e {condition}"

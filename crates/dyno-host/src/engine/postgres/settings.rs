@@ -86,7 +86,8 @@ fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     Ok(rows.into_iter().map(setting).collect())
 }
 
-/// The manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of the parameter's own unit.
+/// The manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of the
+/// parameter's own unit.
 fn is_rounded(asked: &str, found: &Setting) -> bool {
     let (Some(asked), Ok(value)) = (number(asked, &found.unit), found.value.parse::<f64>()) else {
         return false;
@@ -102,7 +103,8 @@ fn is_same(name: &str, asked: &str, found: &Setting) -> bool {
             if name == "wal_buffers" && asked == "-1" {
                 return true;
             }
-            let (Some(asked), Ok(value)) = (number(asked, &found.unit), found.value.parse::<f64>()) else {
+            let (Some(asked), Ok(value)) = (number(asked, &found.unit), found.value.parse::<f64>())
+            else {
                 return false;
             };
             is_close(asked, value)
@@ -110,7 +112,10 @@ fn is_same(name: &str, asked: &str, found: &Setting) -> bool {
         "enum" => {
             // Some settings were switches before they became choices.
             let is_switch = switch(asked).is_some_and(|asked| Some(asked) == switch(&found.value));
-            is_switch || name == "wal_compression" && boolean(asked) == Some(true) && found.value == "pglz"
+            is_switch
+                || name == "wal_compression"
+                    && boolean(asked) == Some(true)
+                    && found.value == "pglz"
         }
         _ => {
             let items = |text: &str| -> Vec<String> {
@@ -136,12 +141,14 @@ fn switch(text: &str) -> Option<bool> {
 
 /// A number with or without unit in the setting's base unit.
 fn number(text: &str, base_unit: &str) -> Option<f64> {
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || "+-.".contains(c))).unwrap_or(text.len());
+    let digits =
+        text.find(|c: char| !(c.is_ascii_digit() || "+-.".contains(c))).unwrap_or(text.len());
     let (number, unit) = (text[..digits].parse::<f64>().ok()?, text[digits..].trim());
     if unit.is_empty() {
         return Some(number);
     }
-    let ((asked, asked_dimension), (base, base_dimension)) = (unit_size(unit)?, unit_size(base_unit)?);
+    let ((asked, asked_dimension), (base, base_dimension)) =
+        (unit_size(unit)?, unit_size(base_unit)?);
     (asked_dimension == base_dimension).then(|| number * asked / base)
 }
 

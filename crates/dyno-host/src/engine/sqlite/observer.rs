@@ -1,5 +1,5 @@
-//! SQLite has no server and counts nothing that another connection could ask for: page caches and their hits belong to the
-//! clients' own connections. What can be seen from outside are its files.
+//! SQLite has no server and counts nothing that another connection could ask for: page caches and
+//! their hits belong to the clients' own connections. What can be seen from outside are its files.
 
 use crate::control_connection::Asked;
 use crate::engine::questions::{Observed, Watched};

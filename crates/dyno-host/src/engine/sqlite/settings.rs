@@ -53,7 +53,8 @@ pub(super) const SETTINGS: Settings = Settings {
     spare: |_| {},
 };
 
-/// There is no list of pragmas with values; those that matter are asked one by one. Others are asked by name.
+/// There is no list of pragmas with values; those that matter are asked one by one. Others are
+/// asked by name.
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let mut settings = BTreeMap::new();
     for &name in SETTINGS.that_matter {
@@ -101,8 +102,10 @@ fn size(name: &str, digits: &str, letter: &str) -> Option<String> {
 
 /// A word, a number or a quoted text: nothing that could end the statement.
 fn is_value(value: &str) -> bool {
-    let inner = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
-    !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte))
+    let inner =
+        value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
+    !inner.is_empty()
+        && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte))
 }
 
 fn is_same(name: &str, asked: &str, found: &str) -> bool {

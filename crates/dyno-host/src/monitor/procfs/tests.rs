@@ -31,7 +31,9 @@ fn processor_time_is_told_by_mode() {
 #[test]
 fn a_kernel_that_knows_fewer_modes_gives_fewer_values() {
     // Linux 2.6.10 knew nothing of steal.
-    let old = values(|values| stat("cpu  10 20 30 40 50 60 70\ncpu0 10 20 30 40 50 60 70\n", 100.0, values));
+    let old = values(|values| {
+        stat("cpu  10 20 30 40 50 60 70\ncpu0 10 20 30 40 50 60 70\n", 100.0, values)
+    });
     assert_eq!(old.get("host.cpu.softirq_seconds_total"), Some(0.7));
     assert_eq!(old.get("host.cpu.steal_seconds_total"), None);
     let nothing = values(|values| stat("", 100.0, values));
@@ -76,7 +78,10 @@ broken line
         "eleven fields were all until Linux 4.18"
     );
     for absent in ["loop0", "vda1", "vda2"] {
-        assert!(!seen.names().any(|name| name.contains(&format!(".{absent}."))), "{absent}: {seen:?}");
+        assert!(
+            !seen.names().any(|name| name.contains(&format!(".{absent}."))),
+            "{absent}: {seen:?}"
+        );
     }
 }
 
@@ -103,14 +108,15 @@ fn pressure_is_told_as_time() {
     assert_eq!(seen.get("host.pressure.io.some_seconds_total"), Some(4_273.182_305));
     assert_eq!(seen.get("host.pressure.io.full_seconds_total"), Some(0.5));
     // Before Linux 5.13 nothing was said of all tasks waiting for a processor.
-    let old = values(|values| pressure("cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n", values));
+    let old = values(|values| {
+        pressure("cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n", values)
+    });
     assert_eq!(old.names().count(), 1);
 }
 
 #[test]
 fn keys_that_begin_like_others_are_told_apart() {
-    let text =
-        "VmRSS:\t  10 kB\nRssAnon:\t 7 kB\nvoluntary_ctxt_switches:\t33\nnonvoluntary_ctxt_switches:\t4\n";
+    let text = "VmRSS:\t  10 kB\nRssAnon:\t 7 kB\nvoluntary_ctxt_switches:\t33\nnonvoluntary_ctxt_switches:\t4\n";
     assert_eq!(keyed(text, "voluntary_ctxt_switches"), Some(33.0));
     assert_eq!(keyed(text, "nonvoluntary_ctxt_switches"), Some(4.0));
     assert_eq!(keyed(text, "RssShmem"), None);

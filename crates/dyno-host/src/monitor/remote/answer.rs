@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// One answer: the contents of files by their paths, and what the shell says itself by names that begin with `dyno`.
+/// One answer: the contents of files by their paths, and what the shell says itself by names that
+/// begin with `dyno`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Answer {
     /// The order that it answers.
@@ -23,15 +24,18 @@ pub(super) struct Lines {
 const BYTES_MAX: usize = 16 << 20;
 
 impl Lines {
-    /// Bytes that the next line may have, with its end; none when a command floods and does not answer.
+    /// Bytes that the next line may have, with its end; none when a command floods and does not
+    /// answer.
     pub(super) fn room(&self) -> u64 {
         BYTES_MAX.saturating_sub(self.bytes) as u64
     }
 
-    /// Takes a line without its end. What comes before the first section is a greeting of somebody else.
+    /// Takes a line without its end. What comes before the first section is a greeting of somebody
+    /// else.
     pub(super) fn take(&mut self, line: &str) -> Option<Answer> {
         self.bytes += line.len() + 1;
-        let Some(name) = line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==")) else {
+        let Some(name) = line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <=="))
+        else {
             if let Some(section) = &self.section {
                 let text = self.sections.entry(section.clone()).or_default();
                 text.push_str(line);
@@ -66,17 +70,19 @@ impl Answer {
         all
     }
 
-    /// Processor time of the shell and of all that it started, seconds. POSIX: `times` prints user and system time of the
-    /// shell, and below of its children, as `0m0.010s`.
+    /// Processor time of the shell and of all that it started, seconds. POSIX: `times` prints user
+    /// and system time of the shell, and below of its children, as `0m0.010s`.
     pub(super) fn cpu_seconds(&self) -> Option<f64> {
-        let times: Option<Vec<f64>> = self.text("dyno times").split_whitespace().map(seconds).collect();
+        let times: Option<Vec<f64>> =
+            self.text("dyno times").split_whitespace().map(seconds).collect();
         times.filter(|times| times.len() == 4).map(|times| times.iter().sum())
     }
 }
 
 fn seconds(time: &str) -> Option<f64> {
     let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
-    // Some shells print minutes and seconds apart by a comma as decimal point; LC_ALL=C should keep them from it.
+    // Some shells print minutes and seconds apart by a comma as decimal point; LC_ALL=C should keep
+    // them from it.
     Some(60.0 * minutes.parse::<f64>().ok()? + seconds.replace(',', ".").parse::<f64>().ok()?)
 }
 

@@ -1,8 +1,10 @@
-//! The server's machine, seen through a command: `ssh db.example sh`, or any other that runs a POSIX shell.
+//! The server's machine, seen through a command: `ssh db.example sh`, or any other that runs a
+//! POSIX shell.
 //!
-//! The command is started once per trial. On its input it gets a loop (`look.sh`) and then a line per look, and it prints
-//! the same files that are read of this machine, so that the same parsers read them. The loop ends with its input: when the
-//! trial does, and also when dyno is killed. Nothing is written on the other machine.
+//! The command is started once per trial. On its input it gets a loop (`sample.sh`) and then a line
+//! per look, and it prints the same files that are read of this machine, so that the same parsers
+//! read them. The loop ends with its input: when the trial does, and also when dyno is killed.
+//! Nothing is written on the other machine.
 
 mod answer;
 
@@ -12,7 +14,7 @@ use super::pace::Pace;
 use super::processes::{Processes, Seen};
 use crate::process_stat::ProcessStat;
 use answer::{Answer, Lines};
-use dyno_drivers::patience::{LOOK, is_end_requested};
+use dyno_drivers::timeout::{CHECK_INTERVAL, is_end_requested};
 use dyno_model::monitor::names;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -24,7 +26,8 @@ use std::time::{Duration, Instant};
 const SCRIPT: &str = include_str!("look.sh");
 /// How long the command may take until its first answer: a login at the other end.
 const BEGIN_LIMIT: Duration = Duration::from_secs(15);
-/// How long it may take to end when its input is closed, and until what it said has been read: on a busy machine both can come late.
+/// How long it may take to end when its input is closed, and until what it said has been read: on a
+/// busy machine both can come late.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// Looks in a row that it may leave without an answer: orders wait in a pipe, which must not fill.
 const UNANSWERED_MAX: u32 = 60;
@@ -66,8 +69,9 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Starts the command and waits until it has answered for the first time. `traces` are what the server says of its process, for the other end to
-    /// find it by: words of the order `begin`, best first. `has_children` is true when a session is a process of its own.
+    /// Starts the command and waits until it has answered for the first time. `traces` are what the
+    /// server says of its process, for the other end to find it by: words of the order `begin`,
+    /// best first. `has_children` is true when a session is a process of its own.
     ///
     /// # Errors
     /// Why it tells nothing, with what it said.
@@ -127,7 +131,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Asks for a look; [`Remote::look`] has the answer.
+    /// Asks for a look; [`Remote::sample`] has the answer.
     ///
     /// # Errors
     /// When the command has ended.
@@ -146,7 +150,7 @@ impl Remote {
     ///
     /// # Errors
     /// When the command has ended.
-    pub(super) fn look(&mut self, until: Instant, values: &mut Values) -> Result<(), String> {
+    pub(super) fn sample(&mut self, until: Instant, values: &mut Values) -> Result<(), String> {
         let Some(answer) = self.receive(until)? else {
             self.unanswered += 1;
             return Ok(());
@@ -156,7 +160,10 @@ impl Remote {
         values.put(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
         Machine::put(
             |path| answer.text(path).to_owned(),
-            |device| !is_memory(device) && self.devices.iter().any(|known| known.replace('!', "/") == device),
+            |device| {
+                !is_memory(device)
+                    && self.devices.iter().any(|known| known.replace('!', "/") == device)
+            },
             self.ticks,
             values,
         );
@@ -171,7 +178,8 @@ impl Remote {
         if processes.last() != Some(&server) || (self.has_children && processes.len() < 2) {
             return;
         }
-        let text = |process: u32, file: &str| answer.text(&format!("/proc/{process}/{file}")).to_owned();
+        let text =
+            |process: u32, file: &str| answer.text(&format!("/proc/{process}/{file}")).to_owned();
         let seen = processes.iter().filter_map(|process| {
             let stat = ProcessStat::parse(&text(*process, "stat"))?;
             Some(Seen::of_texts(*process, stat, text(*process, "status"), text(*process, "io")))
@@ -201,14 +209,17 @@ impl Remote {
         if sent { Ok(()) } else { Err(self.ending("ended")) }
     }
 
-    /// The answer to the last order; older ones came too late and belong to no moment that is known.
+    /// The answer to the last order; older ones came too late and belong to no moment that is
+    /// known.
     fn receive(&mut self, until: Instant) -> Result<Option<Answer>, String> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            match self.answers.recv_timeout(left.min(LOOK)) {
+            match self.answers.recv_timeout(left.min(CHECK_INTERVAL)) {
                 Ok(Ok(answer)) if answer.number == self.number => return Ok(Some(answer)),
                 Ok(Err(why)) => return Err(self.ending(&why)),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() || is_end_requested() => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() || is_end_requested() => {
+                    return Ok(None);
+                }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ending("ended")),
             }
@@ -224,7 +235,8 @@ impl Remote {
         if said.is_empty() { how } else { format!("{how}: {said}") }
     }
 
-    /// Closes its input and waits for its end; what has not ended by then is killed, and so is what it has started and left.
+    /// Closes its input and waits for its end; what has not ended by then is killed, and so is what
+    /// it has started and left.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.input = None;
         let group = Pid::from_child(&self.child);
@@ -233,7 +245,8 @@ impl Remote {
         while matches!(waitid(WaitId::Pid(group), options), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // The group's number is this child's, which is waited for only below: until then it is nobody else's.
+        // The group's number is this child's, which is waited for only below: until then it is
+        // nobody else's.
         if !self.has_ended {
             let _ = kill_process_group(group, Signal::KILL);
             self.has_ended = true;

@@ -1,22 +1,30 @@
-//! A Galera cluster: MariaDB servers that hold the same data. The first founds it; the others join one after the other and get the data,
-//! accounts included, from one that is there (by rsync).
+//! A Galera cluster: MariaDB servers that hold the same data. The first founds it; the others join
+//! one after the other and get the data, accounts included, from one that is there (by rsync).
 
 use super::member;
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
+use crate::server::cluster_member::{ClusterMember, Membership, Ports};
 use crate::server::error::query;
 use crate::server::process::POLL;
-use crate::server::seat::{Membership, Ports, Seat};
 use crate::server::{RunningServer, StartOptions};
 use dyno_model::plan::ManagedServer;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Starts the nodes and waits until each of them sees all.
-pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
-    let mut first = member::start(server, options, "node", seat(1, None))?;
+pub(super) fn start(
+    server: &ManagedServer,
+    options: &StartOptions,
+) -> Result<RunningServer, HostError> {
+    let mut first = member::start(server, options, "node", cluster_member(1, None))?;
     for number in 2..=server.nodes {
-        first.joiners.push(member::start(server, options, "node", seat(number, Some(&first)))?);
+        first.joiners.push(member::start(
+            server,
+            options,
+            "node",
+            cluster_member(number, Some(&first)),
+        )?);
     }
     let provider = await_whole(&first, options.ready_timeout)?;
     first.version = format!("{} × {}, Galera {provider}", server.nodes, first.version);
@@ -24,10 +32,14 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
 }
 
 /// The place of the first node, or of one that joins it.
-fn seat(number: u32, first: Option<&RunningServer>) -> Seat {
-    let founder = first.and_then(|first| first.seat.as_ref()?.group_port());
+fn cluster_member(number: u32, first: Option<&RunningServer>) -> ClusterMember {
+    let founder = first.and_then(|first| first.cluster_member.as_ref()?.group_port());
     let password = first.map(|first| first.target.password.clone());
-    Seat { number, password, membership: Membership::Peer { founder, ports: Ports::default() } }
+    ClusterMember {
+        number,
+        password,
+        membership: Membership::Peer { founder, ports: Ports::default() },
+    }
 }
 
 /// Waits until every node is in step with a cluster of all of them. Returns the library's version.
@@ -39,7 +51,9 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
         loop {
             let found = states(node).map_err(query(node.kind, "asking for the cluster"))?;
             let of = |name: &str| found.get(name).map_or("", String::as_str);
-            if of("wsrep_cluster_size") == nodes.to_string() && of("wsrep_local_state_comment") == "Synced" {
+            if of("wsrep_cluster_size") == nodes.to_string()
+                && of("wsrep_local_state_comment") == "Synced"
+            {
                 of("wsrep_provider_version").clone_into(&mut provider);
                 break;
             }
@@ -62,7 +76,8 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
 
 /// What a node says about its cluster.
 fn states(node: &RunningServer) -> Asked<BTreeMap<String, String>> {
-    let pairs = ControlConnection::open(&node.target)?.pairs("SHOW GLOBAL STATUS LIKE 'wsrep_%'")?;
+    let pairs =
+        ControlConnection::open(&node.target)?.pairs("SHOW GLOBAL STATUS LIKE 'wsrep_%'")?;
     Ok(pairs.into_iter().collect())
 }
 
@@ -78,17 +93,21 @@ mod tests {
     #[test]
     fn a_node_whose_port_somebody_else_takes_joins_at_another() {
         let Some(server) = dyno_testkit::require_server(ServerKind::Galera) else { return };
-        let guard = dyno_testkit::guard_command();
-        let guard = crate::guard::GuardCommand { program: guard.program, arguments: guard.arguments };
-        let options = StartOptions::new("taken", guard);
+        let supervisor = dyno_testkit::supervisor_command();
+        let supervisor = crate::supervisor::SupervisorCommand {
+            program: supervisor.program,
+            arguments: supervisor.arguments,
+        };
+        let options = StartOptions::new("taken", supervisor);
         let scratch = tempfile::tempdir().unwrap();
         std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let server = ManagedServer { nodes: 2, scratch: Some(scratch.path().to_owned()), ..server };
-        let first =
-            member::start(&server, &options, "node", seat(1, None)).unwrap_or_else(|error| panic!("{error}"));
+        let first = member::start(&server, &options, "node", cluster_member(1, None))
+            .unwrap_or_else(|error| panic!("{error}"));
         let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let taken = winner.local_addr().unwrap().port();
-        // Those of its clients, for commits, and for what was missed; the fourth is where all the data comes in.
+        // Those of its clients, for commits, and for what was missed; the fourth is where all the
+        // data comes in.
         let mut asked = 0;
         let mut left = Vec::new();
         let mut next_port = || {
@@ -98,7 +117,12 @@ mod tests {
             }
             if asked == 4 { Ok(taken) } else { free_port() }
         };
-        let second = process::start(&server, &options, Some(seat(2, Some(&first))), &mut next_port);
+        let second = process::start(
+            &server,
+            &options,
+            Some(cluster_member(2, Some(&first))),
+            &mut next_port,
+        );
         let second = second.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(left, [""; 0], "files of the first attempt were there in the second");
         // On a busy machine somebody may take one of the next ports as well.
@@ -112,7 +136,8 @@ mod tests {
             entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
         };
         let data = names(scratch).into_iter().map(|name| scratch.join(name).join("data"));
-        let joiners: Vec<_> = data.filter(|data| data.is_dir() && !data.join("dyno").exists()).collect();
+        let joiners: Vec<_> =
+            data.filter(|data| data.is_dir() && !data.join("dyno").exists()).collect();
         assert_eq!(joiners.len(), 1, "{joiners:?}");
         names(&joiners[0])
     }
@@ -120,11 +145,14 @@ mod tests {
     #[test]
     fn a_node_that_is_out_of_step_is_named_with_its_state() {
         let Some(server) = dyno_testkit::require_server(ServerKind::Galera) else { return };
-        let guard = dyno_testkit::guard_command();
-        let guard = crate::guard::GuardCommand { program: guard.program, arguments: guard.arguments };
-        let options = StartOptions::new("step", guard);
-        let server =
-            start(&ManagedServer { nodes: 2, ..server }, &options).unwrap_or_else(|error| panic!("{error}"));
+        let supervisor = dyno_testkit::supervisor_command();
+        let supervisor = crate::supervisor::SupervisorCommand {
+            program: supervisor.program,
+            arguments: supervisor.arguments,
+        };
+        let options = StartOptions::new("step", supervisor);
+        let server = start(&ManagedServer { nodes: 2, ..server }, &options)
+            .unwrap_or_else(|error| panic!("{error}"));
         let second = &server.nodes().nth(1).unwrap().target;
         let set = |value: &str| {
             let mut session = ControlConnection::open(second).unwrap();
@@ -133,7 +161,9 @@ mod tests {
         set("ON");
         let error = await_whole(&server, Duration::ZERO).unwrap_err().to_string();
         assert!(
-            error.starts_with("node 2 is not in step with the others after 0 s: it sees 2 of 2 nodes"),
+            error.starts_with(
+                "node 2 is not in step with the others after 0 s: it sees 2 of 2 nodes"
+            ),
             "{error}"
         );
         assert!(error.contains("Desynced"), "{error}");

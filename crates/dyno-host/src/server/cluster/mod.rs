@@ -15,7 +15,10 @@ use dyno_model::engine::Clustering;
 use dyno_model::plan::ManagedServer;
 
 /// Starts all nodes of a cluster and waits until they work together.
-pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
+pub(super) fn start(
+    server: &ManagedServer,
+    options: &StartOptions,
+) -> Result<RunningServer, HostError> {
     match server.kind.clustering() {
         Clustering::DataNodes => ndb::start(server, options),
         Clustering::Replicas => replica::start(server, options),

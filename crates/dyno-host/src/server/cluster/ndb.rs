@@ -1,15 +1,16 @@
-//! MySQL NDB Cluster: a management node, which knows who belongs to it; data nodes; and MySQL servers, which answer SQL from them.
+//! MySQL NDB Cluster: a management node, which knows who belongs to it; data nodes; and MySQL
+//! servers, which answer SQL from them.
 
 use super::member;
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
+use crate::server::cluster_member::{ClusterMember, Membership};
 use crate::server::error::{log_of, query, settings_differ};
 use crate::server::harmed::Harmed;
 use crate::server::inner::InnerNode;
 use crate::server::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
-use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_home, place, system};
+use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_directories, place, system};
 use crate::server::recipes::recipe;
-use crate::server::seat::{Membership, Seat};
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
 use crate::settings::{self, RoundedSetting, Setting};
 use dyno_model::plan::{MANAGEMENT_NODE, ManagedServer};
@@ -22,11 +23,15 @@ use std::time::{Duration, Instant};
 /// Time that a question to the management node may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most that data nodes add to a number of things that they are to have room for; seen: 2 tables, 9 attributes.
+/// Most that data nodes add to a number of things that they are to have room for; seen: 2 tables, 9
+/// attributes.
 const RAISED_MAX: u64 = 32;
 
 /// Starts the management node, the data nodes, and when those hold together the SQL nodes.
-pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
+pub(super) fn start(
+    server: &ManagedServer,
+    options: &StartOptions,
+) -> Result<RunningServer, HostError> {
     let programs = Programs::of(&locate(server.kind, server.bin_dir.as_deref())?)?;
     let deadline = Instant::now() + options.ready_timeout;
     let (inner, port) = start_inner(server, options, &programs)?;
@@ -35,8 +40,9 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let mut first: Option<RunningServer> = None;
     for number in 1..=server.nodes {
         let password = first.as_ref().map(|first| first.target.password.clone());
-        let seat = Seat { number, password, membership: Membership::Sql { management: port } };
-        let started = member::start(&sql, options, "SQL node", seat)
+        let cluster_member =
+            ClusterMember { number, password, membership: Membership::Sql { management: port } };
+        let started = member::start(&sql, options, "SQL node", cluster_member)
             .map_err(|error| of_lost(&inner).unwrap_or(error))?;
         await_connected(&started, server.data_nodes, deadline)
             .map_err(|error| of_lost(&inner).unwrap_or(error))?;
@@ -48,7 +54,8 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let mut first = first.expect("a cluster has at least one SQL node");
     first.inner = inner;
     read_parameters(&mut first, server)?;
-    first.version = format!("{} × {}, {} data nodes", server.nodes, first.version, server.data_nodes);
+    first.version =
+        format!("{} × {}, {} data nodes", server.nodes, first.version, server.data_nodes);
     Ok(first)
 }
 
@@ -68,7 +75,8 @@ fn start_inner(
         .map(|number| prepare(server, options, format!("data node {number}")))
         .collect();
     let mut data_nodes = data_nodes?;
-    let port = start_management(server, options, &mut management, &data_nodes, &programs.management)?;
+    let port =
+        start_management(server, options, &mut management, &data_nodes, &programs.management)?;
     for (number, node) in (1_u32..).zip(&mut data_nodes) {
         let arguments = [
             "--no-defaults".to_owned(),
@@ -83,16 +91,28 @@ fn start_inner(
 }
 
 /// Makes the folders of a node that no client talks to.
-fn prepare(server: &ManagedServer, options: &StartOptions, name: String) -> Result<InnerNode, HostError> {
+fn prepare(
+    server: &ManagedServer,
+    options: &StartOptions,
+    name: String,
+) -> Result<InnerNode, HostError> {
     let user = recipe(server.kind).expect("a cluster has a recipe").user;
     let owner = account::for_server(server.kind, user)?;
     let kept = log::kept(options.log_dir.as_deref())?;
-    let (mut guard, parent) = place(server, options, owner, kept.as_deref())?;
-    let home = make_home(&mut guard, &parent, server.kind, owner, &["data", "tmp"])?;
-    let mut node = InnerNode { name, pid: 0, launch: None, harmed: Harmed::default(), guard, home };
+    let (mut supervisor, parent) = place(server, options, owner, kept.as_deref())?;
+    let directories =
+        make_directories(&mut supervisor, &parent, server.kind, owner, &["data", "tmp"])?;
+    let mut node = InnerNode {
+        name,
+        pid: 0,
+        launch: None,
+        harmed: Harmed::default(),
+        supervisor,
+        directories,
+    };
     if let Some(kept) = kept {
         let kept = kept_log(&kept, &format!("{}-{}", options.name, node.name));
-        node.guard.keep(node.home.log(), kept)?;
+        node.supervisor.keep(node.directories.log(), kept)?;
     }
     Ok(node)
 }
@@ -107,16 +127,18 @@ fn start_management(
 ) -> Result<u16, HostError> {
     for attempt in 1.. {
         let port = free_port().map_err(system("asking for a free TCP port on 127.0.0.1"))?;
-        let folders: Vec<PathBuf> = data_nodes.iter().map(|node| node.home.data()).collect();
-        let home = &node.home;
-        let config =
-            home.write_private("config.ini", &configuration(server, port, &home.data(), &folders))?;
+        let folders: Vec<PathBuf> = data_nodes.iter().map(|node| node.directories.data()).collect();
+        let directories = &node.directories;
+        let config = directories.write_private(
+            "config.ini",
+            &configuration(server, port, &directories.data(), &folders),
+        )?;
         let arguments = [
             "--no-defaults".to_owned(),
             "--nodaemon".to_owned(),
             "--initial".to_owned(),
             format!("--config-file={}", config.display()),
-            format!("--configdir={}", home.data().display()),
+            format!("--configdir={}", directories.data().display()),
             "--bind-address=127.0.0.1".to_owned(),
         ];
         node.launch(program, arguments.into())?;
@@ -149,7 +171,8 @@ fn await_data_nodes(inner: &[InnerNode], port: u16, deadline: Instant) -> Result
         let states = states(port).unwrap_or_default();
         // The management node comes first.
         let mut nodes = (1_u32..).zip(&inner[1..]);
-        let behind = nodes.find(|(number, _)| states.get(number).is_none_or(|state| state != "STARTED"));
+        let behind =
+            nodes.find(|(number, _)| states.get(number).is_none_or(|state| state != "STARTED"));
         let Some((number, node)) = behind else { return Ok(()) };
         if Instant::now() >= deadline {
             let state = states.get(&number).map_or("unknown", String::as_str);
@@ -166,8 +189,8 @@ fn await_data_nodes(inner: &[InnerNode], port: u16, deadline: Instant) -> Result
 /// Most bytes that the management node says of its nodes, of which there are at most 144.
 const STATES_MAX: u64 = 1 << 20;
 
-/// The states of the data nodes, as the management node has them, by their numbers. The protocol is one of lines: a question and an answer
-/// end with an empty one.
+/// The states of the data nodes, as the management node has them, by their numbers. The protocol is
+/// one of lines: a question and an answer end with an empty one.
 fn states(port: u16) -> io::Result<BTreeMap<u32, String>> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;
@@ -188,14 +211,20 @@ fn states(port: u16) -> io::Result<BTreeMap<u32, String>> {
 }
 
 /// Waits until an SQL node sees all data nodes.
-fn await_connected(node: &RunningServer, data_nodes: u32, deadline: Instant) -> Result<(), HostError> {
+fn await_connected(
+    node: &RunningServer,
+    data_nodes: u32,
+    deadline: Instant,
+) -> Result<(), HostError> {
     loop {
         let seen = ready_data_nodes(node).map_err(query(node.kind, "asking for the cluster"))?;
         if seen == data_nodes.to_string() {
             return Ok(());
         }
         if Instant::now() >= deadline {
-            return Err(HostError::new(format!("an SQL node sees {seen} of {data_nodes} data nodes")));
+            return Err(HostError::new(format!(
+                "an SQL node sees {seen} of {data_nodes} data nodes"
+            )));
         }
         std::thread::sleep(POLL);
     }
@@ -216,7 +245,8 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let engine = first.kind.engine();
-    let found = parameters(first).map_err(query(first.kind, "reading the parameters of its data nodes"))?;
+    let found =
+        parameters(first).map_err(query(first.kind, "reading the parameters of its data nodes"))?;
     let mut compared = settings::compared(engine, &asked, &found);
     compared.problems.retain(|problem| {
         let raised = raised(&problem.name, &asked[&problem.name], &found);
@@ -231,7 +261,8 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
     Ok(())
 }
 
-/// A number to which the data nodes have added what they need themselves, as they do for tables and attributes.
+/// A number to which the data nodes have added what they need themselves, as they do for tables and
+/// attributes.
 fn raised(name: &str, asked: &str, found: &BTreeMap<String, Setting>) -> Option<RoundedSetting> {
     let found = &found.get(&name.to_ascii_lowercase())?.value;
     let (number, in_force): (u64, u64) = (asked.parse().ok()?, found.parse().ok()?);
@@ -246,5 +277,8 @@ fn parameters(first: &RunningServer) -> Asked<BTreeMap<String, Setting>> {
         "SELECT p.param_name, v.config_value FROM ndbinfo.config_values v \
          JOIN ndbinfo.config_params p ON p.param_number = v.config_param WHERE v.node_id = 1",
     )?;
-    Ok(pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), Setting::plain(value))).collect())
+    Ok(pairs
+        .into_iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), Setting::plain(value)))
+        .collect())
 }

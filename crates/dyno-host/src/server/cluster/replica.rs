@@ -1,28 +1,41 @@
-//! A PostgreSQL server and replicas of it: streaming replication, asynchronous unless the primary is told to wait.
+//! A PostgreSQL server and replicas of it: streaming replication, asynchronous unless the primary
+//! is told to wait.
 
 use super::member;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
+use crate::server::cluster_member::{ClusterMember, Membership};
 use crate::server::error::query;
 use crate::server::process::POLL;
-use crate::server::seat::{Membership, Seat};
 use crate::server::{RunningServer, StartOptions};
 use dyno_model::plan::ManagedServer;
 use dyno_model::target::Endpoint;
 use std::time::Instant;
 
-/// Starts the primary, then the replicas from copies of its data, and waits until all of them repeat what it writes.
-pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
-    let seat =
-        |number, primary, password| Seat { number, password, membership: Membership::Replica { primary } };
-    let mut first = member::start(server, options, "node", seat(1, None, None))?;
+/// Starts the primary, then the replicas from copies of its data, and waits until all of them
+/// repeat what it writes.
+pub(super) fn start(
+    server: &ManagedServer,
+    options: &StartOptions,
+) -> Result<RunningServer, HostError> {
+    let cluster_member = |number, primary, password| ClusterMember {
+        number,
+        password,
+        membership: Membership::Replica { primary },
+    };
+    let mut first = member::start(server, options, "node", cluster_member(1, None, None))?;
     let port = match &first.target.endpoint {
         Endpoint::Tcp { port, .. } => Some(*port),
         _ => None,
     };
     for number in 2..=server.nodes {
         let password = Some(first.target.password.clone());
-        first.joiners.push(member::start(server, options, "node", seat(number, port, password))?);
+        first.joiners.push(member::start(
+            server,
+            options,
+            "node",
+            cluster_member(number, port, password),
+        )?);
     }
     await_replicas(&first, server.nodes - 1, options)?;
     if server.is_synchronous {
@@ -47,7 +60,11 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
 }
 
 /// Waits until so many replicas get what the primary writes as it writes it.
-fn await_replicas(first: &RunningServer, replicas: u32, options: &StartOptions) -> Result<(), HostError> {
+fn await_replicas(
+    first: &RunningServer,
+    replicas: u32,
+    options: &StartOptions,
+) -> Result<(), HostError> {
     let deadline = Instant::now() + options.ready_timeout;
     loop {
         let streaming = ControlConnection::open(&first.target).and_then(|mut it| {

@@ -10,7 +10,7 @@ pub static LOAD: Section = Section {
             `duration` and `stages`; one given in a profile or with `--set` replaces the one of the file.",
     keys: &[
         ranged("clients", Takes::IntegerOrList(1..=CLIENTS_MAX), "required")
-            .help("concurrent clients; a list gives one treatment each"),
+            .help("concurrent clients; a list gives one configuration each"),
         key("databases", "1 to 100, or a list of names", "`1`: that of the system").help(
             "clients are spread over so many databases of one server: client *i* works in database *i* \
              modulo their number, each of which has the workload's data and an audit for itself, and figures \

@@ -6,9 +6,9 @@ use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 pub static LIMIT: Section = Section {
     heading: "[[limit]]",
     prefix: "limit.",
-    about: "What the figures of treatments have to keep to. The report says whether each limit was held, broken, or cannot be decided, and the exit code of \
+    about: "What the figures of configurations have to keep to. The report says whether each limit was held, broken, or cannot be decided, and the exit code of \
             `dyno run` is 8 when one is broken and 9 when one is not decided. A run of fewer than three blocks compares the figures themselves; else, \
-            with fewer than three valid trials of a treatment nothing is decided, but that it did not work, or lost data.",
+            with fewer than three valid trials of a configuration nothing is decided, but that it did not work, or lost data.",
     keys: &[
         key("throughput", "`\"> 5000/s\"`", "none").help("transactions per second, at least"),
         key("mean", "`\"< 20ms\"`", "none").help("mean response time, at most"),
@@ -22,8 +22,8 @@ pub static LIMIT: Section = Section {
         key("failed", "`\"< 0.1 %\"`", "none")
             .help("transactions that failed, of those that were started, at most"),
         key("lost", "`0`", "none").help("acknowledged work that the audit does not find"),
-        key("where", "table", "all treatments").help(
-            "treatments that have to keep it: those that have all levels of the table, such as `{ system = \
+        key("where", "table", "all configurations").help(
+            "configurations that have to keep it: those that have all levels of the table, such as `{ system = \
              \"MySQL\", clients = [1, 8] }`",
         ),
         key("stage", "name of a stage", "the whole trial")
@@ -34,7 +34,7 @@ pub static LIMIT: Section = Section {
             "the statements that it is about, by the name that the report has for them, for all but \
              `throughput` and `lost`; `failed` is then the share of statements that the server refused",
         ),
-        key("beside", "name of a workload", "the workload of the treatment")
+        key("beside", "name of a workload", "the workload of the configuration")
             .help("the workload of `[[beside]]` that it is about"),
         key("abort", "true or false", "`false`")
             .help("end the run after the block in which it is found broken"),
@@ -72,7 +72,7 @@ pub static FAULT: Section = Section {
         key("system", "name of a system", "all systems").help("the system that it is made on"),
         key("command", "text", "none").help(
             "with `run`: a shell command, of ten minutes at most; it is told what the commands under \
-             `steering` are told (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
+             `hooks` are told (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
         ),
     ],
 };
@@ -87,11 +87,14 @@ pub static PUBLISHED: Section = Section {
         key("series", "text", "required").help("name of the curve"),
         key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required")
             .help("what the values are"),
-        ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`").help("numbers of clients"),
+        ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`")
+            .help("numbers of clients"),
         ranged("rows", Takes::Integers(1..=i64::MAX), "this or `clients`")
             .help("numbers of rows, beside a table that grows; values are rows per second"),
-        ranged("values", Takes::NumbersFrom(0), "required").help("one value per number of clients or rows"),
-        key("approximate", "true or false", "`false`").help("values were read off a chart or are a trend"),
+        ranged("values", Takes::NumbersFrom(0), "required")
+            .help("one value per number of clients or rows"),
+        key("approximate", "true or false", "`false`")
+            .help("values were read off a chart or are a trend"),
         key("system", "name of a system", "all systems")
             .help("the system beside whose figures they are drawn"),
     ],

@@ -41,7 +41,8 @@ pub struct Key {
     pub help: &'static str,
 }
 
-/// What a key takes. Ranges are checked as they stand here, and told by the reference and by errors.
+/// What a key takes. Ranges are checked as they stand here, and told by the reference and by
+/// errors.
 #[derive(Debug)]
 pub enum Takes {
     /// What no range says.
@@ -76,7 +77,9 @@ impl fmt::Display for Takes {
             Self::Integers(range) => write!(f, "list of {}", span(range)),
             Self::Duration { is_positive: true } => f.write_str("duration above 0"),
             Self::Duration { is_positive: false } => f.write_str("duration"),
-            Self::Rate => write!(f, "number per `s`, `min` or `h`, as `\"500/s\"`, {RATES_IN_WORDS}"),
+            Self::Rate => {
+                write!(f, "number per `s`, `min` or `h`, as `\"500/s\"`, {RATES_IN_WORDS}")
+            }
             Self::StageRate => write!(f, "{}, or 0; or two in a list", Self::Rate),
             Self::RateOrClients => write!(f, "{}; or number of clients", Self::Rate),
             Self::NumbersFrom(least) => write!(f, "list of numbers, {least} and up"),
@@ -92,13 +95,15 @@ fn span(range: &RangeInclusive<i64>) -> String {
     }
 }
 
-/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the finger is caught.
+/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the
+/// finger is caught.
 pub(in crate::spec) const RATES: RangeInclusive<f64> = 1.0 / 3600.0..=1e7;
 
 /// The same for people.
 pub(in crate::spec) const RATES_IN_WORDS: &str = "between one an hour and ten million a second";
 
-/// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
+/// Most clients of one configuration. More than ports and memory of one machine bear; a slip of the
+/// finger is caught.
 pub(in crate::spec) const CLIENTS_MAX: i64 = 100_000;
 
 /// Largest weight of a script.

@@ -4,7 +4,7 @@ use super::super::parse;
 use super::{catalog, errors, input};
 use crate::catalog::{LUA, OptionValue, ScriptText, WorkloadOptions};
 use crate::limit::{LimitMeasure, LimitPart};
-use crate::plan::{Plan, StopRule, Treatment, WorkloadPlan};
+use crate::plan::{Configuration, Plan, StopRule, WorkloadPlan};
 use crate::units::Nanos;
 
 const START: &str = "title = \"shop\"\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n[workload]\nkind = \"oltp_read_write\"\n";
@@ -16,24 +16,30 @@ fn plan(more: &str) -> Plan {
     parse(input(&text), &catalog()).unwrap_or_else(|errors| panic!("{errors}")).1
 }
 
-fn clients(treatment: &Treatment) -> Vec<(&str, u32)> {
-    treatment.beside.iter().map(|beside| (beside.name.as_str(), beside.clients)).collect()
+fn clients(configuration: &Configuration) -> Vec<(&str, u32)> {
+    configuration.beside.iter().map(|beside| (beside.name.as_str(), beside.clients)).collect()
 }
 
 #[test]
-fn what_runs_beside_is_in_every_treatment_and_lasts_as_long() {
+fn what_runs_beside_is_in_every_configuration_and_lasts_as_long() {
     let found = plan(
         "clients = 3\nthink = \"2s\"\n[[beside]]\nname = \"more\"\nworkload.kind = \"rush\"\nrate = \"30/min\"\n",
     );
-    for treatment in &found.treatments {
-        assert_eq!(clients(treatment), [("report", 3), ("more", 1)]);
-        assert_eq!(treatment.all_clients(), treatment.clients + 4);
-        let report = treatment.beside[0].treatment(treatment);
-        assert_eq!((report.workload.kind.as_str(), report.workload.options.count("rows")), ("rush", 7));
-        assert_eq!((report.clients, report.load.stop), (3, StopRule::Duration(Nanos(10_000_000_000))));
-        assert_eq!(report.load.warmup, treatment.load.warmup);
+    for configuration in &found.configurations {
+        assert_eq!(clients(configuration), [("report", 3), ("more", 1)]);
+        assert_eq!(configuration.all_clients(), configuration.clients + 4);
+        let report = configuration.beside[0].configuration(configuration);
+        assert_eq!(
+            (report.workload.kind.as_str(), report.workload.options.count("rows")),
+            ("rush", 7)
+        );
+        assert_eq!(
+            (report.clients, report.load.stop),
+            (3, StopRule::Duration(Nanos(10_000_000_000)))
+        );
+        assert_eq!(report.load.warmup, configuration.load.warmup);
         assert_eq!((report.load.rate, report.load.think), (None, Some(Nanos(2_000_000_000))));
-        assert_eq!(treatment.beside[1].treatment(treatment).load.rate, Some(0.5));
+        assert_eq!(configuration.beside[1].configuration(configuration).load.rate, Some(0.5));
     }
     assert_eq!(found.most_clients(0), 8 + 4, "connections are for all of them");
 }
@@ -52,12 +58,12 @@ fn each_script_of_lua_has_a_session_of_its_own_for_each_client() {
     let scripts = OptionValue::Scripts(vec![script("a"), script("b")]);
     let options = WorkloadOptions([("scripts".to_owned(), scripts)].into());
     let lua = WorkloadPlan { kind: LUA.to_owned(), options, requests: Vec::new() };
-    for treatment in &mut found.treatments {
-        treatment.workload = lua.clone();
+    for configuration in &mut found.configurations {
+        configuration.workload = lua.clone();
     }
     assert_eq!((found.most_clients(0), found.most_sessions(0)), (8 + 3, 2 * 8 + 3));
-    for treatment in &mut found.treatments {
-        treatment.beside[0].workload = lua.clone();
+    for configuration in &mut found.configurations {
+        configuration.beside[0].workload = lua.clone();
     }
     assert_eq!(found.most_sessions(0), 2 * 8 + 2 * 3);
 }
@@ -65,27 +71,36 @@ fn each_script_of_lua_has_a_session_of_its_own_for_each_client() {
 #[test]
 fn its_clients_are_a_factor_and_none_is_without_it() {
     let found = plan("[factors]\n\"beside.report.clients\" = [0, 2]\n");
-    let all: Vec<_> =
-        found.treatments.iter().map(|it| (it.clients, it.levels[0].as_str(), clients(it))).collect();
+    let all: Vec<_> = found
+        .configurations
+        .iter()
+        .map(|it| (it.clients, it.levels[0].as_str(), clients(it)))
+        .collect();
     let with = || vec![("report", 2)];
     assert_eq!(all, [(1, "0", vec![]), (8, "0", vec![]), (1, "2", with()), (8, "2", with())]);
     assert_eq!(found.most_clients(0), 10);
     let named = plan(
         "[factors]\nnight = [{ name = \"quiet\", \"beside.report.clients\" = 0 }, { name = \"busy\" }]\n",
     );
-    assert_eq!(clients(&named.treatments[0]), []);
-    assert_eq!(clients(&named.treatments[2]), [("report", 1)]);
+    assert_eq!(clients(&named.configurations[0]), []);
+    assert_eq!(clients(&named.configurations[2]), [("report", 1)]);
 }
 
 #[test]
-fn a_limit_of_it_is_about_the_treatments_that_have_it() {
+fn a_limit_of_it_is_about_the_configurations_that_have_it() {
     let found = plan(
         "[factors]\n\"beside.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 2s\"\nlost = 0\nbeside = \"report\"\n",
     );
     let part = Some(LimitPart::Beside("report".to_owned()));
-    let all: Vec<_> =
-        found.limits.iter().map(|it| (it.measure, it.part.clone(), it.treatments.clone())).collect();
-    assert_eq!(all, [(LimitMeasure::P99, part.clone(), vec![2, 3]), (LimitMeasure::Lost, part, vec![2, 3])]);
+    let all: Vec<_> = found
+        .limits
+        .iter()
+        .map(|it| (it.measure, it.part.clone(), it.configurations.clone()))
+        .collect();
+    assert_eq!(
+        all,
+        [(LimitMeasure::P99, part.clone(), vec![2, 3]), (LimitMeasure::Lost, part, vec![2, 3])]
+    );
 }
 
 #[test]
@@ -146,7 +161,10 @@ fn what_cannot_run_beside_is_refused_with_its_remedy() {
         "{found:?}"
     );
     let found = errors(&format!("{START}{LOAD}[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"\n"));
-    assert!(found[0].contains("nothing runs beside; add [[beside]], or remove `beside`"), "{found:?}");
+    assert!(
+        found[0].contains("nothing runs beside; add [[beside]], or remove `beside`"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -155,11 +173,15 @@ fn services_and_applications_have_nothing_beside_them() {
     let mut all = catalog();
     all.push(WorkloadDescription { name: HTTP, summary: "", audit: "", options: Vec::new() });
     let refused = |text: &str| parse(input(text), &all).expect_err("refused").to_string();
-    let beside = refused(&format!("{START}{LOAD}[[beside]]\nname = \"x\"\nworkload.kind = \"{HTTP}\"\n"));
+    let beside =
+        refused(&format!("{START}{LOAD}[[beside]]\nname = \"x\"\nworkload.kind = \"{HTTP}\"\n"));
     assert!(beside.contains("the workload `http` cannot run beside another"), "{beside}");
     let start = START.replace("oltp_read_write", HTTP);
     let own = refused(&format!("{start}{LOAD}{REPORT}"));
-    assert!(own.contains("nothing can run beside the workload `http`, and `report` is to"), "{own}");
+    assert!(
+        own.contains("nothing can run beside the workload `http`, and `report` is to"),
+        "{own}"
+    );
     let endpoint = "[factors]\nendpoint = [\"app\"]\n[[endpoint]]\nname = \"app\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
     let door = refused(&format!("{START}{LOAD}{REPORT}{endpoint}"));
     assert!(

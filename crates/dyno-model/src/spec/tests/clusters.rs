@@ -36,7 +36,10 @@ fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
             "kind = \"galera\", data_nodes = 2",
             "`data_nodes` has no use here: galera has no nodes for data alone",
         ),
-        ("kind = \"ndb\", data_nodes = 0", "`system.server.data_nodes` must be between 1 and 8, got 0"),
+        (
+            "kind = \"ndb\", data_nodes = 0",
+            "`system.server.data_nodes` must be between 1 and 8, got 0",
+        ),
         ("kind = \"mariadb\", nodes = 3", "`nodes` has no use here: mariadb is one server"),
         ("kind = \"galera\", nodes = 0", "`system.server.nodes` must be between 1 and 9, got 0"),
         ("kind = \"galera\", nodes = 10", "`system.server.nodes` must be between 1 and 9, got 10"),
@@ -49,8 +52,9 @@ fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
 #[test]
 fn a_cluster_is_never_at_work_beside_another_system() {
     let plan = |kinds: &[&str]| {
-        let system =
-            |(number, kind)| format!("[[system]]\nname = \"{number}\"\nserver = {{ kind = \"{kind}\" }}\n");
+        let system = |(number, kind)| {
+            format!("[[system]]\nname = \"{number}\"\nserver = {{ kind = \"{kind}\" }}\n")
+        };
         let systems: String = kinds.iter().enumerate().map(system).collect();
         let text = format!(
             "title = \"x\"\n{systems}[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n"
@@ -65,14 +69,21 @@ fn a_cluster_is_never_at_work_beside_another_system() {
 #[test]
 fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
     for (more, why) in [
-        ("[design]\ndata = \"restore\"\n", "the data of the cluster `A` cannot be restored by copy"),
+        (
+            "[design]\ndata = \"restore\"\n",
+            "the data of the cluster `A` cannot be restored by copy",
+        ),
         (
             "[factors]\nstorage = [\"s\"]\n[[storage]]\nname = \"s\"\ndata = \"/mnt\"\n",
             "storage cannot be varied of `A`: it is a cluster",
         ),
-        ("[factors]\nendpoint = [\"tcp\", \"socket\"]\n", "`A` cannot be reached by the endpoint `socket`"),
+        (
+            "[factors]\nendpoint = [\"tcp\", \"socket\"]\n",
+            "`A` cannot be reached by the endpoint `socket`",
+        ),
     ] {
-        let error = read("kind = \"galera\"", more).err().unwrap_or_else(|| panic!("{more} is taken"));
+        let error =
+            read("kind = \"galera\"", more).err().unwrap_or_else(|| panic!("{more} is taken"));
         assert!(error.contains(why), "{error}");
         assert!(
             read("kind = \"mariadb\"", more).is_ok(),
@@ -106,7 +117,12 @@ fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
     for (server, workload, endpoint, why) in [
         ("postgres", "crud", tomcat, "`A` cannot be reached by the endpoint `web`"),
         ("mysql", "rush", tomcat, "the workload `rush` cannot go through an application"),
-        ("mysql", "crud", "application = { kind = \"tomcat\" }", "missing key `war` in application"),
+        (
+            "mysql",
+            "crud",
+            "application = { kind = \"tomcat\" }",
+            "missing key `war` in application",
+        ),
         ("mysql", "crud", "application = { war = \"a.war\" }", "missing key `kind` in application"),
         (
             "mysql",

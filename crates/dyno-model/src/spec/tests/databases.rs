@@ -21,30 +21,33 @@ fn told(text: &str) -> String {
 }
 
 fn plan(system: &str, load: &str, more: &str) -> Plan {
-    parse(input(&text(system, load, more)), &catalog()).unwrap_or_else(|errors| panic!("{errors}")).1
+    parse(input(&text(system, load, more)), &catalog())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .1
 }
 
 #[test]
 fn a_number_of_databases_is_a_factor_and_they_are_called_after_the_system_s() {
     let found = plan(URL, "", "[factors]\n\"load.databases\" = [1, 2, 4]\n");
-    let names: Vec<Vec<String>> = found.treatments.iter().map(|it| found.databases(it)).collect();
+    let names: Vec<Vec<String>> =
+        found.configurations.iter().map(|it| found.databases(it)).collect();
     assert_eq!(names[0], Vec::<String>::new(), "one is the system's own");
     assert_eq!(names[1], ["shop_1", "shop_2"]);
     assert_eq!(names[2].len(), 4);
     assert_eq!(found.databases_of(0), ["shop_1", "shop_2", "shop_3", "shop_4"]);
     assert!(found.uses_own_database(0));
-    let written = toml::Value::try_from(&found.treatments[0].load).unwrap();
+    let written = toml::Value::try_from(&found.configurations[0].load).unwrap();
     assert!(written.get("databases").is_none(), "older readers know nothing of it");
 }
 
 #[test]
 fn databases_have_names_of_the_user_s_or_of_a_server_that_dyno_starts() {
     let named = plan(URL, "databases = [\"north\", \"south\"]", "");
-    assert_eq!(named.databases(&named.treatments[0]), ["north", "south"]);
+    assert_eq!(named.databases(&named.configurations[0]), ["north", "south"]);
     assert!(!named.uses_own_database(0));
     let started = plan(SERVER, "databases = 2", "");
-    assert_eq!(started.treatments[0].load.databases, Databases::Numbered(2));
-    assert_eq!(started.databases(&started.treatments[0]), ["dyno_1", "dyno_2"]);
+    assert_eq!(started.configurations[0].load.databases, Databases::Numbered(2));
+    assert_eq!(started.databases(&started.configurations[0]), ["dyno_1", "dyno_2"]);
 }
 
 #[test]
@@ -87,7 +90,8 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     let many: Vec<String> = (0..101).map(|number| format!("\"d{number}\"")).collect();
     let found = told(&text(URL, &format!("databases = [{}]", many.join(", ")), ""));
     assert!(found.contains("more than 100 databases"), "{found}");
-    // Workloads of which each database would need what there is once, and the way that only one of them takes.
+    // Workloads of which each database would need what there is once, and the way that only one of
+    // them takes.
     let scripts = OptionDescription {
         name: "scripts",
         kind: OptionKind::Scripts { is_required: false },
@@ -112,13 +116,13 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
         assert!(found.contains(&expected), "{kind}: {found}");
     }
     assert_eq!(of("crud", ""), Ok(()));
-    let way = "[factors]\nendpoint = [\"web\", \"tcp\"]\n[[endpoint]]\nname = \"web\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
-    let found = of("crud", way).unwrap_err();
+    let network_path = "[factors]\nendpoint = [\"web\", \"tcp\"]\n[[endpoint]]\nname = \"web\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
+    let found = of("crud", network_path).unwrap_err();
     assert!(found.contains("an application on the clients' way asks one database"), "{found}");
 }
 
 #[test]
-fn a_treatment_with_too_few_clients_may_be_left_out() {
+fn a_configuration_with_too_few_clients_may_be_left_out() {
     let load = "databases = 4";
     let few = text(SERVER, load, "").replace("clients = 8", "clients = [1, 8]");
     let found = told(&few);
@@ -128,5 +132,5 @@ fn a_treatment_with_too_few_clients_may_be_left_out() {
     );
     let left_out = format!("{few}[design]\nexclude = [{{ clients = 1 }}]\n");
     let (_, plan) = parse(input(&left_out), &catalog()).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(plan.treatments.len(), 1);
+    assert_eq!(plan.configurations.len(), 1);
 }

@@ -1,4 +1,5 @@
-//! `[[fault]]`: what is to be done, when and to whom; and what cannot be done, told before anything runs.
+//! `[[fault]]`: what is to be done, when and to whom; and what cannot be done, told before anything
+//! runs.
 
 use super::{catalog, input};
 use crate::fault::FaultAction::{
@@ -13,7 +14,8 @@ fn read(systems: &[(&str, &str)], faults: &str) -> Result<Plan, String> {
 }
 
 fn read_with(systems: &[(&str, &str)], load: &str, faults: &str) -> Result<Plan, String> {
-    let system = |(name, source): &(&str, &str)| format!("[[system]]\nname = \"{name}\"\n{source}\n");
+    let system =
+        |(name, source): &(&str, &str)| format!("[[system]]\nname = \"{name}\"\n{source}\n");
     let systems: String = systems.iter().map(system).collect();
     let text = format!(
         "title = \"x\"\n{systems}[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"20s\"\n{load}\n{faults}"
@@ -56,7 +58,8 @@ fn a_fault_is_made_on_every_system_or_on_the_one_it_names() {
     assert_eq!(plan.faults_of(0).count(), 0);
     assert_eq!(plan.faults_of(1).map(|fault| fault.action).collect::<Vec<_>>(), [Stop, Continue]);
     let elsewhere = ("Far", "url = \"mysql://u@db.example/x\"");
-    let plan = read(&[elsewhere], "[[fault]]\nat = \"4s\"\naction = \"run\"\ncommand = \"true\"\n").unwrap();
+    let plan = read(&[elsewhere], "[[fault]]\nat = \"4s\"\naction = \"run\"\ncommand = \"true\"\n")
+        .unwrap();
     assert_eq!((plan.faults[0].action, plan.faults[0].object()), (Run, "true"));
 }
 
@@ -99,13 +102,33 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
             "measuring may be over when this fault comes, 20 s after it began",
         ),
         (&[ONE], "at = \"15s\"\nwithin = \"5s\"\naction = \"kill\"", "measuring may be over"),
-        (&[ONE], "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"", "`One` has no node called `node 1`"),
-        (&[GALERA], "at = \"4s\"\naction = \"kill\"", "`G` has several nodes, and the fault names none"),
-        (&[NDB], "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"", "`N` has no node called `node 1`"),
-        (&[ONE], "at = \"4s\"\naction = \"start\"", "server cannot be met by the fault \"start\": it runs"),
+        (
+            &[ONE],
+            "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"",
+            "`One` has no node called `node 1`",
+        ),
+        (
+            &[GALERA],
+            "at = \"4s\"\naction = \"kill\"",
+            "`G` has several nodes, and the fault names none",
+        ),
+        (
+            &[NDB],
+            "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"",
+            "`N` has no node called `node 1`",
+        ),
+        (
+            &[ONE],
+            "at = \"4s\"\naction = \"start\"",
+            "server cannot be met by the fault \"start\": it runs",
+        ),
         (&[ONE], "at = \"4s\"\naction = \"kill\"\nsystem = \"Two\"", "no system is called `Two`"),
         (&[ONE], "at = \"4s\"\naction = \"run\"", "the fault \"run\" takes a command, and no node"),
-        (&[ONE], "at = \"4s\"\naction = \"kill\"\ncommand = \"x\"", "takes no command: dyno does it itself"),
+        (
+            &[ONE],
+            "at = \"4s\"\naction = \"kill\"\ncommand = \"x\"",
+            "takes no command: dyno does it itself",
+        ),
         (
             &[("F", "url = \"mysql://u@db.example/x\"")],
             "at = \"4s\"\naction = \"kill\"",
@@ -120,9 +143,14 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         ("", "disconnect", "nobody would notice that the way is cut"),
         ("statement_timeout = \"1s\"", "reconnect", "no fault before cuts the way to it"),
         ("", "free-disk", "no fault before fills its disk"),
-        ("", "fill-disk", "dyno fills no disk that others use, and `One` has no storage of its own"),
+        (
+            "",
+            "fill-disk",
+            "dyno fills no disk that others use, and `One` has no storage of its own",
+        ),
     ] {
-        let error = read_with(&[ONE], load, &format!("[[fault]]\nat = \"4s\"\naction = \"{fault}\"\n"));
+        let error =
+            read_with(&[ONE], load, &format!("[[fault]]\nat = \"4s\"\naction = \"{fault}\"\n"));
         let error = error.unwrap_err();
         assert!(error.contains(why), "{fault}: {error}");
     }
@@ -142,8 +170,9 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         ("at = \"4s\"", "at = \"3s\"", "may come before the one above it"),
         ("at = \"4s\"\nwithin = \"3s\"", "at = \"5s\"", "may come before the one above it"),
     ] {
-        let faults =
-            format!("[[fault]]\n{first}\naction = \"stop\"\n[[fault]]\n{second}\naction = \"continue\"\n");
+        let faults = format!(
+            "[[fault]]\n{first}\naction = \"stop\"\n[[fault]]\n{second}\naction = \"continue\"\n"
+        );
         let error = read(&[ONE], &faults).unwrap_err();
         assert!(error.contains(why), "{first}, {second}: {error}");
     }
@@ -160,7 +189,7 @@ fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
     let limit = "statement_timeout = \"1s\"";
     let actions = |plan: Plan| plan.faults.iter().map(|fault| fault.action).collect::<Vec<_>>();
     let plan = read_with(&[ONE], limit, faults).unwrap();
-    assert_eq!(plan.treatments[0].load.statement_timeout, Some(Nanos(SECOND)));
+    assert_eq!(plan.configurations[0].load.statement_timeout, Some(Nanos(SECOND)));
     assert_eq!(actions(plan), [Disconnect, Kill, Reconnect, Start]);
     // Clients have a way to any server over TCP, and to the nodes that they talk to.
     let cut = "[[fault]]\nat = \"4s\"\naction = \"disconnect\"\n";
@@ -169,7 +198,8 @@ fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
     let by_socket = ("F", "url = \"mysql://u@/x?socket=/run/s\"");
     let error = read_with(&[by_socket], limit, cut).unwrap_err();
     assert!(error.contains("its clients do not come over TCP"), "{error}");
-    let aside = "[factors]\nendpoint = [\"aside\"]\n[[endpoint]]\nname = \"aside\"\naddress = \"/run/s\"\n";
+    let aside =
+        "[factors]\nendpoint = [\"aside\"]\n[[endpoint]]\nname = \"aside\"\naddress = \"/run/s\"\n";
     let error = read_with(&[far], limit, &format!("{cut}{aside}")).unwrap_err();
     assert!(error.contains("clients of `F` come over a unix socket"), "{error}");
     let inner = format!("{cut}node = \"data node 1\"\n");
@@ -182,13 +212,17 @@ fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
 
 #[test]
 fn a_disk_is_filled_where_the_server_has_one_of_its_own() {
-    let storage = "[factors]\nstorage = [\"small\"]\n[[storage]]\nname = \"small\"\ndata = \"small\"\n";
+    let storage =
+        "[factors]\nstorage = [\"small\"]\n[[storage]]\nname = \"small\"\ndata = \"small\"\n";
     let fill = "[[fault]]\nat = \"4s\"\naction = \"fill-disk\"\n";
     let after = |action: &str| format!("[[fault]]\nafter = \"1s\"\naction = \"{action}\"\n");
     // A server may end for want of room, and be started when there is some.
     let faults = format!("{fill}{}{}{storage}", after("free-disk"), after("start"));
     let plan = read(&[ONE], &faults).unwrap();
-    assert_eq!(plan.faults.iter().map(|it| it.action).collect::<Vec<_>>(), [FillDisk, FreeDisk, Start]);
+    assert_eq!(
+        plan.faults.iter().map(|it| it.action).collect::<Vec<_>>(),
+        [FillDisk, FreeDisk, Start]
+    );
     let error = read(&[ONE], &format!("{fill}{}{storage}", after("fill-disk"))).unwrap_err();
     assert!(error.contains("its disk was filled before"), "{error}");
     let error = read(&[GALERA], &format!("{fill}node = \"node 1\"\n")).unwrap_err();

@@ -12,17 +12,26 @@ fn text(load: &str) -> String {
 }
 
 fn search(find: &str) -> Option<Search> {
-    let (_, plan) = parse(input(&text(&format!("duration = \"10s\"\nfind = {find}"))), &catalog()).unwrap();
-    plan.treatments[0].load.find.clone()
+    let (_, plan) =
+        parse(input(&text(&format!("duration = \"10s\"\nfind = {find}"))), &catalog()).unwrap();
+    plan.configurations[0].load.find.clone()
 }
 
 #[test]
 fn a_search_says_what_is_raised_while_what_is_kept() {
-    let p99 =
-        Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None };
+    let p99 = Search {
+        most: LoadBy::Rate,
+        measure: LimitMeasure::P99,
+        below: 20.0,
+        transaction: None,
+        from: None,
+    };
     assert_eq!(search("{ most = \"rate\", while = \"p99 < 20ms\" }"), Some(p99.clone()));
     let from = Some(0.5);
-    assert_eq!(search("{ while = \"p99<20ms\", from = \"30/min\" }"), Some(Search { from, ..p99.clone() }));
+    assert_eq!(
+        search("{ while = \"p99<20ms\", from = \"30/min\" }"),
+        Some(Search { from, ..p99.clone() })
+    );
     let failed = Search { most: LoadBy::Clients, measure: LimitMeasure::Failed, below: 0.1, ..p99 };
     assert_eq!(search("{ most = \"clients\", while = \"failed < 0.1 %\" }"), Some(failed.clone()));
     let from = search("{ most = \"clients\", while = \"failed < 0.1 %\", from = 8 }");
@@ -57,8 +66,14 @@ fn what_cannot_be_searched_for_is_told_with_its_place() {
             "unknown key `form` in [load.find] [did you mean `from`?]",
         ),
         ("\"p99 < 20ms\"", "`load.find` must be a table"),
-        ("{ while = \"p99 < 20ms\" }\nrate = \"5/s\"", "`load.find` and `load.rate` cannot both be given"),
-        ("{ while = \"p99 < 20ms\" }\n[[fault]]\nsystem = \"WAL\"\nat = \"1s\"\naction = \"kill\"", "faults"),
+        (
+            "{ while = \"p99 < 20ms\" }\nrate = \"5/s\"",
+            "`load.find` and `load.rate` cannot both be given",
+        ),
+        (
+            "{ while = \"p99 < 20ms\" }\n[[fault]]\nsystem = \"WAL\"\nat = \"1s\"\naction = \"kill\"",
+            "faults",
+        ),
     ];
     for (find, expected) in rows {
         let found = errors(&text(&format!("duration = \"10s\"\nfind = {find}")));

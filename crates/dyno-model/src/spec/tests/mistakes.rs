@@ -5,7 +5,11 @@ use super::{GOOD, errors};
 /// Each row: what is replaced in [`GOOD`], by what, and the only error that comes of it.
 const MISTAKES: &[(&str, &str, &str)] = &[
     // Keys.
-    ("title =", "titel =", "2:1: unknown key `titel` at the top of the file [did you mean `title`?]"),
+    (
+        "title =",
+        "titel =",
+        "2:1: unknown key `titel` at the top of the file [did you mean `title`?]",
+    ),
     (
         "title = \"A rush\"",
         "",
@@ -24,7 +28,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "name = \"WAL\"",
         "9:8: two systems are called `WAL` [names tell systems apart in the report: give each its own]",
     ),
-    ("name = \"far\"", "", "8:1: missing key `name` in [[system]] [add for example `name = \"MariaDB\"`]"),
+    (
+        "name = \"far\"",
+        "",
+        "8:1: missing key `name` in [[system]] [add for example `name = \"MariaDB\"`]",
+    ),
     (
         "name = \"far\"",
         "name = \"a\\nb\"",
@@ -41,7 +49,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "[1], cache_size",
         "6:57: `system.server.settings.journal_mode` must be a text, a number, true or false, not a list",
     ),
-    ("url = \"mysql:", "url = \"mysqll:", "10:8: `url`: unknown scheme `mysqll` [did you mean `mysql`?]"),
+    (
+        "url = \"mysql:",
+        "url = \"mysqll:",
+        "10:8: `url`: unknown scheme `mysqll` [did you mean `mysql`?]",
+    ),
     (
         "bench@db/bench",
         "bench@db:x/bench",
@@ -83,7 +95,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "6:8: `data` goes with `url`: a server that dyno starts is empty [remove it]",
     ),
     // Workload.
-    ("kind = \"rush\"", "kind = \"rsuh\"", "14:8: there is no workload `rsuh` [did you mean `rush`?]"),
+    (
+        "kind = \"rush\"",
+        "kind = \"rsuh\"",
+        "14:8: there is no workload `rsuh` [did you mean `rush`?]",
+    ),
     (
         "kind = \"rush\"",
         "kind = \"tpcc\"",
@@ -145,8 +161,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "clients = []",
         "17:11: `load.clients` is an empty list [write for example `clients = [1, 8, 64]`]",
     ),
-    ("clients = [1, 8]", "clients = [1, 0]", "17:15: `load.clients` must be between 1 and 100000, got 0"),
-    ("clients = [1, 8]", "clients = -4", "17:11: `load.clients` must be between 1 and 100000, got -4"),
+    (
+        "clients = [1, 8]",
+        "clients = [1, 0]",
+        "17:15: `load.clients` must be between 1 and 100000, got 0",
+    ),
+    (
+        "clients = [1, 8]",
+        "clients = -4",
+        "17:11: `load.clients` must be between 1 and 100000, got -4",
+    ),
     (
         "clients = [1, 8]",
         "clients = [1, 8, 8]",
@@ -172,7 +196,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "",
         "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows; or [[load.stages]]]",
     ),
-    ("transactions = 10_000", "transactions = 0", "18:16: `load.transactions` must be 1 or more, got 0"),
+    (
+        "transactions = 10_000",
+        "transactions = 0",
+        "18:16: `load.transactions` must be 1 or more, got 0",
+    ),
     (
         "transactions = 10_000",
         "transactions = 7",
@@ -303,7 +331,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"server.settings.x\" = [1]\n[profile.smoke]",
-        "21:1: settings of `far` cannot be varied: it runs already [say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server (`server = { kind = ... }`); or name the system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`]",
+        "21:1: settings of `far` cannot be varied: it runs already [say what applies them, `hooks = { apply = \"...\", restart = \"...\" }`, or let dyno start the server (`server = { kind = ... }`); or name the system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`]",
     ),
     (
         "[profile.smoke]",
@@ -378,7 +406,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{ \"workload.rows\" = 5 }] }",
-        "22:25: `workload.rows` is not varied, so no treatment differs in it [what is varied: `system`, `clients`]",
+        "22:25: `workload.rows` is not varied, so no configuration differs in it [what is varied: `system`, `clients`]",
     ),
     (
         "design = { blocks = 2 }",
@@ -388,7 +416,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{}] }",
-        "22:23: an empty table would name every treatment [name levels: `{ \"workload.rows\" = 100, clients = 1000 }`]",
+        "22:23: an empty table would name every configuration [name levels: `{ \"workload.rows\" = 100, clients = 1000 }`]",
     ),
     (
         "[profile.smoke]",
@@ -482,7 +510,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "26:10: no system is called `fra` [did you mean `far`?]",
     ),
     // TOML itself.
-    ("title = \"A rush\"", "title = \"A rush", "2:16: this is not TOML: invalid basic string, expected `\"`"),
+    (
+        "title = \"A rush\"",
+        "title = \"A rush",
+        "2:16: this is not TOML: invalid basic string, expected `\"`",
+    ),
     ("title = \"A rush\"", "title = = 5", "2:9: this is not TOML: extra `=`, expected nothing"),
 ];
 
@@ -494,7 +526,10 @@ fn each_mistake_gives_one_error_with_place_value_and_remedy() {
         assert_ne!(text, GOOD, "{from} does not stand in the good spec");
         let found = errors(&text);
         if found != [*message] {
-            wrong.push(format!("{to}\n  expected {message}\n  found    {}", found.join("\n           ")));
+            wrong.push(format!(
+                "{to}\n  expected {message}\n  found    {}",
+                found.join("\n           ")
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

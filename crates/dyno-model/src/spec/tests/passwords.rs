@@ -30,7 +30,8 @@ fn no_password_is_ever_shown() {
         }
     }
     let overrides = ["system.WAL.url=mysql://bench:hunter2@db:x/bench".to_owned()];
-    let diagnostics = parse(Input { overrides: &overrides, ..input(GOOD) }, &catalog()).unwrap_err();
+    let diagnostics =
+        parse(Input { overrides: &overrides, ..input(GOOD) }, &catalog()).unwrap_err();
     let shown = diagnostics.render_plain();
     assert!(!shown.contains("hunter") && shown.contains("is not a port"), "{shown}");
 }
@@ -56,7 +57,11 @@ fn a_password_in_the_url_is_taken_and_stored_nowhere() {
         let (text, plan) =
             parse(input(&text), &catalog()).unwrap_or_else(|errors| panic!("{written}: {errors}"));
         let SystemSource::Existing(far) = &plan.systems[1].source else { panic!("{written}") };
-        assert_eq!(far.password, PasswordSource::Url { password: Secret::new("hunter2") }, "{written}");
+        assert_eq!(
+            far.password,
+            PasswordSource::Url { password: Secret::new("hunter2") },
+            "{written}"
+        );
         assert_eq!(text, GOOD.replace(url, stored), "{written}");
         assert!(!format!("{text} {plan:?}").contains("hunter"), "{written}");
     }
@@ -75,14 +80,18 @@ fn an_address_may_come_from_a_variable() {
     let read = |variable: fn(&str) -> Option<String>| {
         parse(Input { variable: Some(variable), ..input(&text) }, &catalog())
     };
-    let (_, plan) =
-        read(|name| (name == "BENCH_URL").then(|| "postgres://u:hunter2@h/d?sslmode=require".to_owned()))
-            .unwrap();
+    let (_, plan) = read(|name| {
+        (name == "BENCH_URL").then(|| "postgres://u:hunter2@h/d?sslmode=require".to_owned())
+    })
+    .unwrap();
     let SystemSource::Existing(far) = &plan.systems[1].source else { panic!("{plan:?}") };
     assert_eq!((far.engine, far.user.as_str(), &far.tls), (Engine::Postgres, "u", &Tls::Required));
     assert_eq!(far.password, PasswordSource::UrlVariable("BENCH_URL".to_owned()));
     let errors = read(|_| None).unwrap_err().to_string();
-    assert!(errors.contains("`url_env`: the environment variable BENCH_URL is not set"), "{errors}");
+    assert!(
+        errors.contains("`url_env`: the environment variable BENCH_URL is not set"),
+        "{errors}"
+    );
     let errors = read(|_| Some("mysql://u:hunter2@h:x/d".to_owned())).unwrap_err();
     assert!(errors.to_string().ends_with("`url_env`: `x` is not a port"), "{errors}");
     assert!(!errors.render_plain().contains("hunter"), "{errors}");

@@ -2,10 +2,10 @@
 
 use super::{catalog, input};
 use crate::catalog::WorkloadDescription;
+use crate::network_path::Via;
 use crate::plan::{ExistingSystem, PasswordSource, Plan, SystemSource};
 use crate::spec::{Input, parse};
 use crate::target::{Endpoint, Tls};
-use crate::way::Via;
 use std::path::Path;
 
 const MANAGED: &str = r#"
@@ -44,10 +44,11 @@ kind = "rush"
 fn read(file_name: &str) -> Vec<String> {
     let plan = |spec: &str| {
         let text = format!("title = \"Paths\"\n{spec}[load]\nclients = 1\nduration = \"1s\"\n");
-        let crud = WorkloadDescription { name: "crud", summary: "", audit: "", options: Vec::new() };
+        let crud =
+            WorkloadDescription { name: "crud", summary: "", audit: "", options: Vec::new() };
         let known = [catalog(), vec![crud]].concat();
-        let (_, plan) =
-            parse(Input { file_name, ..input(&text) }, &known).unwrap_or_else(|errors| panic!("{errors}"));
+        let (_, plan) = parse(Input { file_name, ..input(&text) }, &known)
+            .unwrap_or_else(|errors| panic!("{errors}"));
         plan
     };
     let (managed, others) = (plan(MANAGED), plan(EXISTING));
@@ -55,7 +56,9 @@ fn read(file_name: &str) -> Vec<String> {
 }
 
 fn existing(plan: &Plan, system: usize) -> &ExistingSystem {
-    let SystemSource::Existing(existing) = &plan.systems[system].source else { panic!("it is managed") };
+    let SystemSource::Existing(existing) = &plan.systems[system].source else {
+        panic!("it is managed")
+    };
     existing
 }
 
@@ -65,13 +68,19 @@ fn authorities(existing: &ExistingSystem) -> &Path {
 }
 
 fn paths<'a>(managed: &'a Plan, others: &'a Plan) -> Vec<&'a Path> {
-    let SystemSource::Managed(server) = &managed.systems[0].source else { panic!("it is not managed") };
+    let SystemSource::Managed(server) = &managed.systems[0].source else {
+        panic!("it is not managed")
+    };
     let Endpoint::File(file) = &existing(others, 0).endpoint else { panic!("it is no file") };
     let elsewhere = existing(others, 1);
-    let PasswordSource::File(password) = &elsewhere.password else { panic!("{:?}", elsewhere.password) };
+    let PasswordSource::File(password) = &elsewhere.password else {
+        panic!("{:?}", elsewhere.password)
+    };
     let shown = elsewhere.client_certificate.as_ref().unwrap();
     let storage = &managed.storages[0];
-    let Via::Application(application) = &managed.endpoints[0].via else { panic!("{:?}", managed.endpoints) };
+    let Via::Application(application) = &managed.endpoints[0].via else {
+        panic!("{:?}", managed.endpoints)
+    };
     vec![
         server.bin_dir.as_deref().unwrap(),
         server.scratch.as_deref().unwrap(),

@@ -5,7 +5,8 @@ use crate::plan::Metric;
 
 #[test]
 fn the_primary_metric_is_the_one_that_the_spec_names_and_searches_have_their_own() {
-    let named = |name: &str| SETTINGS.replace("blocks = 1", &format!("blocks = 1\nprimary = \"{name}\""));
+    let named =
+        |name: &str| SETTINGS.replace("blocks = 1", &format!("blocks = 1\nprimary = \"{name}\""));
     let metrics = |text: &str| parse(input(text), &catalog()).unwrap().1.metrics();
     assert_eq!(metrics(SETTINGS), [Metric::Throughput, Metric::P95Ms]);
     assert_eq!(metrics(&named("p95-ms")), [Metric::P95Ms, Metric::Throughput]);

@@ -10,7 +10,8 @@ fn a_profile_changes_one_setting_of_one_system_and_leaves_the_rest() {
         let text = format!("{SETTINGS}\n{profile}");
         parse(Input { profile: Some("small"), ..input(&text) }, &catalog()).map(|(_, plan)| plan)
     };
-    let plan = read("[profile.small.system.\"M 1.5\".server.settings]\nmax_connections = 77\n").unwrap();
+    let plan =
+        read("[profile.small.system.\"M 1.5\".server.settings]\nmax_connections = 77\n").unwrap();
     let whole = parse(input(SETTINGS), &catalog()).unwrap().1;
     let settings = |plan: &Plan, system: usize| match &plan.systems[system].source {
         SystemSource::Managed(server) => server.settings.clone(),

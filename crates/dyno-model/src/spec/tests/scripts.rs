@@ -2,10 +2,11 @@
 
 use super::super::{Input, ReadScript, TextKind, WorkloadNames, parse};
 use crate::catalog::{
-    DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText, WorkloadDescription,
+    DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText,
+    WorkloadDescription,
 };
 use crate::limit::{Limit, LimitPart};
-use crate::plan::{SystemPlan, Treatment};
+use crate::plan::{Configuration, SystemPlan};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,9 +42,10 @@ fn read(workload: &str) -> Result<Vec<ScriptText>, String> {
         "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
          [workload]\nkind = \"sql\"\n{workload}"
     );
-    let input = Input { file_name: "here/own.toml", text: &text, script: Some(script), ..Input::default() };
+    let input =
+        Input { file_name: "here/own.toml", text: &text, script: Some(script), ..Input::default() };
     let (_, plan) = parse(input, &catalog()).map_err(|errors| errors.to_string())?;
-    Ok(plan.treatments[0].workload.options.scripts("scripts").to_vec())
+    Ok(plan.configurations[0].workload.options.scripts("scripts").to_vec())
 }
 
 #[test]
@@ -59,7 +61,10 @@ fn scripts_are_files_with_weights_or_tables() {
     assert_eq!(read("script = \"read.sql@8\""), read("scripts = [\"read.sql@8\"]"));
     assert_eq!(read("scripts = \"read.sql@8\""), read("scripts = [\"read.sql@8\"]"));
     let tables = "[[workload.scripts]]\nfile = \"read.sql\"\n[[workload.scripts]]\nname = \"two\"\nweight = 3\nsql = \"SELECT 2\"\n";
-    assert_eq!(read(tables), Ok(vec![script("read", 1, "SELECT 1;"), script("two", 3, "SELECT 2")]));
+    assert_eq!(
+        read(tables),
+        Ok(vec![script("read", 1, "SELECT 1;"), script("two", 3, "SELECT 2")])
+    );
     let option = OptionValue::Scripts(vec![script("read", 8, "SELECT 1;"), script("two", 1, "x")]);
     assert_eq!(option.to_string(), "read@8, two");
 }
@@ -87,12 +92,17 @@ fn mistakes_in_scripts_name_their_place_and_what_to_write() {
     }
 }
 
-/// The treatments of a spec with these `[factors]`, whose workload has scripts, a setup and an audit.
-fn varied(factors: &str) -> Result<Vec<Treatment>, String> {
+/// The configurations of a spec with these `[factors]`, whose workload has scripts, a setup and an
+/// audit.
+fn varied(factors: &str) -> Result<Vec<Configuration>, String> {
     let option = |name, kind, default| OptionDescription { name, kind, default, help: "" };
     let mut catalog = catalog();
     catalog[0].options.extend([
-        option("setup", OptionKind::Scripts { is_required: false }, OptionValue::Scripts(Vec::new())),
+        option(
+            "setup",
+            OptionKind::Scripts { is_required: false },
+            OptionValue::Scripts(Vec::new()),
+        ),
         option("audit", OptionKind::Texts, OptionValue::Texts(BTreeMap::new())),
     ]);
     let text = format!(
@@ -101,44 +111,52 @@ fn varied(factors: &str) -> Result<Vec<Treatment>, String> {
     );
     let any: ReadScript = |file, _| Ok(format!("-- {}", file.display()));
     let input = Input { file_name: "own.toml", text: &text, script: Some(any), ..Input::default() };
-    Ok(parse(input, &catalog).map_err(|errors| errors.to_string())?.1.treatments)
+    Ok(parse(input, &catalog).map_err(|errors| errors.to_string())?.1.configurations)
 }
 
 #[test]
 fn scripts_setups_and_audits_are_factors_as_other_options_are() {
-    let names = |treatment: &Treatment, option: &str| {
-        let scripts = treatment.workload.options.scripts(option).iter();
+    let names = |configuration: &Configuration, option: &str| {
+        let scripts = configuration.workload.options.scripts(option).iter();
         scripts.map(|script| script.name.clone()).collect::<Vec<_>>().join(" ")
     };
     let index = "\"workload.scripts\" = [\"old.sql\", \"new.sql@2\"]\n\
                  index = [{ name = \"without\" }, { name = \"with\", \"workload.setup\" = [\"schema.sql\", \"index.sql\"] }]";
-    let treatments = varied(index).unwrap_or_else(|errors| panic!("{errors}"));
-    let found: Vec<_> =
-        treatments.iter().map(|it| (it.levels.join("/"), names(it, "scripts"), names(it, "setup"))).collect();
+    let configurations = varied(index).unwrap_or_else(|errors| panic!("{errors}"));
+    let found: Vec<_> = configurations
+        .iter()
+        .map(|it| (it.levels.join("/"), names(it, "scripts"), names(it, "setup")))
+        .collect();
     let expected = [
         ("old.sql/without", "old", ""),
         ("old.sql/with", "old", "schema index"),
         ("new.sql@2/without", "new", ""),
         ("new.sql@2/with", "new", "schema index"),
     ];
-    let expected = expected.map(|(levels, scripts, setup)| (levels.into(), scripts.into(), setup.into()));
+    let expected =
+        expected.map(|(levels, scripts, setup)| (levels.into(), scripts.into(), setup.into()));
     assert_eq!(found, expected);
     let mixes = "mix = [{ name = \"pay\", \"workload.scripts\" = [{ name = \"pay\", sql = \"SELECT 1\" }], \"workload.audit\" = { \"count(*) from t\" = \"+1 per pay\" } }, \
                  { name = \"read\", workload.scripts = [\"read.sql\"] }]";
-    let treatments = varied(mixes).unwrap_or_else(|errors| panic!("{errors}"));
-    let audits: Vec<_> = treatments.iter().map(|it| it.workload.options.texts("audit").count()).collect();
-    assert_eq!((names(&treatments[1], "scripts").as_str(), audits), ("read", vec![1, 0]));
-    let wrong = varied("mix = [{ name = \"a\", \"workload.scripts\" = [1] }]").expect_err("no script");
-    assert!(wrong.contains("must be a file or a table"), "{wrong}");
+    let configurations = varied(mixes).unwrap_or_else(|errors| panic!("{errors}"));
+    let audits: Vec<_> =
+        configurations.iter().map(|it| it.workload.options.texts("audit").count()).collect();
+    assert_eq!((names(&configurations[1], "scripts").as_str(), audits), ("read", vec![1, 0]));
     let wrong =
-        varied("mix = [{ name = \"a\", \"system.query_mode\" = [\"simple\"] }]").expect_err("no word");
+        varied("mix = [{ name = \"a\", \"workload.scripts\" = [1] }]").expect_err("no script");
+    assert!(wrong.contains("must be a file or a table"), "{wrong}");
+    let wrong = varied("mix = [{ name = \"a\", \"system.query_mode\" = [\"simple\"] }]")
+        .expect_err("no word");
     assert!(wrong.contains("must be a text, a number"), "{wrong}");
 }
 
-/// Scripts are transactions, of which `pay` is only there with one client; statements have the names of scripts with a number behind them.
-fn names(treatment: &Treatment, _: &SystemPlan) -> Option<WorkloadNames> {
-    let scripts = treatment.workload.options.scripts("scripts").iter().map(|script| script.name.clone());
-    let transactions: Vec<String> = scripts.filter(|name| name != "pay" || treatment.clients == 1).collect();
+/// Scripts are transactions, of which `pay` is only there with one client; statements have the
+/// names of scripts with a number behind them.
+fn names(configuration: &Configuration, _: &SystemPlan) -> Option<WorkloadNames> {
+    let scripts =
+        configuration.workload.options.scripts("scripts").iter().map(|script| script.name.clone());
+    let transactions: Vec<String> =
+        scripts.filter(|name| name != "pay" || configuration.clients == 1).collect();
     let statements = transactions.iter().map(|name| format!("{name} 1")).collect();
     Some(WorkloadNames { transactions, statements })
 }
@@ -149,30 +167,39 @@ fn limits(limit: &str, names: Option<super::super::NamesOf>) -> Result<Vec<Limit
         "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = [1, 2]\nduration = \"1s\"\n\
          [workload]\nkind = \"sql\"\nscripts = [\"read.sql\", {{ name = \"pay\", sql = \"SELECT 2\" }}]\n[[limit]]\n{limit}\n"
     );
-    let input =
-        Input { file_name: "here/own.toml", text: &text, script: Some(script), names, ..Input::default() };
+    let input = Input {
+        file_name: "here/own.toml",
+        text: &text,
+        script: Some(script),
+        names,
+        ..Input::default()
+    };
     parse(input, &catalog()).map(|(_, plan)| plan.limits).map_err(|errors| errors.to_string())
 }
 
 #[test]
 fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
     let of = |limit: &str| limits(limit, Some(names)).unwrap_or_else(|errors| panic!("{errors}"));
-    let found = of("transaction = \"pay\"\np99 = \"< 20ms\"\nfailed = \"< 1 %\"\nthroughput = \"> 1/s\"");
+    let found =
+        of("transaction = \"pay\"\np99 = \"< 20ms\"\nfailed = \"< 1 %\"\nthroughput = \"> 1/s\"");
     assert_eq!(found.len(), 3);
     for limit in &found {
         assert_eq!(limit.part, Some(LimitPart::Transaction("pay".to_owned())));
-        assert_eq!(limit.treatments, [0], "the other treatment has no such transaction");
+        assert_eq!(limit.configurations, [0], "the other configuration has no such transaction");
     }
     let found = of("statement = \"read 1\"\np99 = \"< 20ms\"");
     assert_eq!(
-        (found[0].treatments.len(), found[0].part.as_ref().map(LimitPart::key)),
+        (found[0].configurations.len(), found[0].part.as_ref().map(LimitPart::key)),
         (2, Some("statement"))
     );
     for (limit, expected) in [
         ("transaction = \"pays\"\np99 = \"< 20ms\"", "no transaction is called `pays`"),
         ("transaction = \"order\"\np99 = \"< 20ms\"", "no transaction is called `order`"),
         ("statement = \"read 2\"\np99 = \"< 20ms\"", "no statement is called `read 2`"),
-        ("transaction = \"pay\"\nlost = 0", "`limit.lost` is about a whole trial, not about a transaction"),
+        (
+            "transaction = \"pay\"\nlost = 0",
+            "`limit.lost` is about a whole trial, not about a transaction",
+        ),
         (
             "statement = \"read 1\"\nthroughput = \"> 1/s\"",
             "`limit.throughput` is about a whole trial, not about a statement",
@@ -185,7 +212,8 @@ fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
         let found = limits(limit, Some(names));
         assert!(found.as_ref().is_err_and(|found| found.contains(expected)), "{limit}: {found:?}");
     }
-    // A workload with a mistake in it has names that nobody knows; what is wrong with it is told by preflight.
+    // A workload with a mistake in it has names that nobody knows; what is wrong with it is told by
+    // preflight.
     assert!(limits("transaction = \"pays\"\np99 = \"< 20ms\"", None).is_ok());
 }
 
@@ -200,16 +228,19 @@ fn a_script_may_have_a_think_time_of_its_own_where_nothing_arrives_by_itself() {
     let at_a_rate =
         read(&format!("{script}[load]\nrate = \"5/s\"\n").replace("[load]", "[profile.open.load]"));
     assert!(
-        at_a_rate.as_ref().is_err_and(
-            |errors| errors.contains("`workload.scripts.think` and a rate in `load.rate` cannot both")
-        ),
+        at_a_rate.as_ref().is_err_and(|errors| errors
+            .contains("`workload.scripts.think` and a rate in `load.rate` cannot both")),
         "{at_a_rate:?}"
     );
 }
 
-/// A script that declares a number of rows and a mode; the two scripts of `read.sql` disagree about it.
-fn declared(options: &crate::catalog::WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String> {
-    let option = |name: &str, kind, default| DeclaredOption { name: name.to_owned(), kind, default };
+/// A script that declares a number of rows and a mode; the two scripts of `read.sql` disagree about
+/// it.
+fn declared(
+    options: &crate::catalog::WorkloadOptions,
+) -> Result<Option<Vec<DeclaredOption>>, String> {
+    let option =
+        |name: &str, kind, default| DeclaredOption { name: name.to_owned(), kind, default };
     match options.scripts("scripts")[0].weight {
         8 => Err("the script read has a mistake\nhint: mend it".to_owned()),
         2 => Ok(None),
@@ -219,7 +250,11 @@ fn declared(options: &crate::catalog::WorkloadOptions) -> Result<Option<Vec<Decl
                 OptionKind::Number { min: f64::MIN, max: f64::MAX },
                 Some(OptionValue::Integer(50)),
             ),
-            option("mode", OptionKind::Text, (weight != 3).then(|| OptionValue::Text("fast".to_owned()))),
+            option(
+                "mode",
+                OptionKind::Text,
+                (weight != 3).then(|| OptionValue::Text("fast".to_owned())),
+            ),
         ])),
     }
 }
@@ -231,16 +266,23 @@ fn options_that_scripts_declare_are_keys_with_their_types_and_defaults() {
             "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
              [workload]\nkind = \"lua\"\n{workload}"
         );
-        let input =
-            Input { file_name: "here/own.toml", text: &text, script: Some(script), ..Input::default() };
+        let input = Input {
+            file_name: "here/own.toml",
+            text: &text,
+            script: Some(script),
+            ..Input::default()
+        };
         let input = Input { declared: Some(declared), ..input };
         let (_, plan) = parse(input, &of_lua()).map_err(|errors| errors.to_string())?;
-        let options = &plan.treatments[0].workload.options.0;
+        let options = &plan.configurations[0].workload.options.0;
         let shown = |name| options.get(name).map(ToString::to_string).unwrap_or_default();
         Ok::<_, String>(format!("{} {}", shown("rows"), shown("mode")))
     };
     assert_eq!(read("script = \"read.sql\""), Ok("50 fast".to_owned()));
-    assert_eq!(read("script = \"read.sql\"\nrows = \"4K\"\nmode = \"slow\""), Ok("4096 slow".to_owned()));
+    assert_eq!(
+        read("script = \"read.sql\"\nrows = \"4K\"\nmode = \"slow\""),
+        Ok("4096 slow".to_owned())
+    );
     assert_eq!(
         read("script = \"read.sql@2\"\nmode = true"),
         Ok(" true".to_owned()),
@@ -267,8 +309,12 @@ fn scripts_in_lua_know_no_limit_on_waiting_and_nobody_would_notice_a_way_that_is
             "title = \"own\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"mariadb\" }}\n[workload]\nkind = \"{kind}\"\n\
              script = \"read.sql\"\n[load]\nclients = 1\nduration = \"9s\"\n{rest}"
         );
-        let input =
-            Input { file_name: "here/own.toml", text: &text, script: Some(script), ..Input::default() };
+        let input = Input {
+            file_name: "here/own.toml",
+            text: &text,
+            script: Some(script),
+            ..Input::default()
+        };
         parse(input, &known).map(|_| ()).map_err(|errors| errors.to_string())
     };
     let limit = "statement_timeout = \"2s\"\n";

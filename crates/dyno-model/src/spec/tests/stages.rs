@@ -32,9 +32,10 @@ fn file(path: &Path, _: TextKind) -> Result<String, String> {
 fn read(clients: &str, stages: &str) -> Result<LoadPlan, String> {
     let start = GOOD.split("[load]").next().unwrap();
     let text = format!("{start}[load]\nclients = {clients}\n{stages}\n");
-    let input = Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
+    let input =
+        Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
     let (_, plan) = parse(input, &catalog()).map_err(|errors| errors.to_string())?;
-    Ok(plan.treatments[0].load.clone())
+    Ok(plan.configurations[0].load.clone())
 }
 
 /// Length in milliseconds, and what it goes from and to.
@@ -75,9 +76,11 @@ fn stages_have_rates_that_stay_or_go_in_a_line() {
 
 #[test]
 fn stages_have_numbers_of_clients() {
-    let load =
-        read("8", "stages = [{ clients = 2, duration = \"5s\" }, { clients = [2, 8], duration = \"5s\" }]")
-            .unwrap();
+    let load = read(
+        "8",
+        "stages = [{ clients = 2, duration = \"5s\" }, { clients = [2, 8], duration = \"5s\" }]",
+    )
+    .unwrap();
     let stages = load.stages.as_ref().unwrap();
     assert_eq!(stages.by, LoadBy::Clients);
     assert_eq!(lines(stages), [("1", vec![(5_000, 2.0, 2.0)]), ("2", vec![(5_000, 2.0, 8.0)])]);
@@ -96,7 +99,10 @@ fn stages_follow_a_file_in_its_own_time_or_in_another() {
         [("1", vec![(1_500, 100.0, 300.0), (1_500, 300.0, 0.0)])]
     );
     let noted = day("{ name = \"noted\", file = \"noted.csv\" }");
-    assert_eq!((noted.by, lines(&noted)), (LoadBy::Clients, vec![("noted", vec![(500, 1.0, 8.0)])]));
+    assert_eq!(
+        (noted.by, lines(&noted)),
+        (LoadBy::Clients, vec![("noted", vec![(500, 1.0, 8.0)])])
+    );
 }
 
 #[test]
@@ -105,15 +111,30 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
         ("{ duration = \"5s\" }", "a stage has none of `rate`, `clients` and `file`"),
         ("{ rate = \"5/s\" }", "missing key `duration` in [[load.stages]]"),
         ("{ rate = 5, duration = \"5s\" }", "`load.stages.rate` must be a text, not an integer"),
-        ("{ rate = [\"5/s\"], duration = \"5s\" }", "`load.stages.rate` must be one value or a list of two"),
+        (
+            "{ rate = [\"5/s\"], duration = \"5s\" }",
+            "`load.stages.rate` must be one value or a list of two",
+        ),
         ("{ clients = 101, duration = \"5s\" }", "a stage has 101 clients, `load.clients` is 8"),
-        ("{ clients = -1, duration = \"5s\" }", "`load.stages.clients` must be between 0 and 100000, got -1"),
+        (
+            "{ clients = -1, duration = \"5s\" }",
+            "`load.stages.clients` must be between 0 and 100000, got -1",
+        ),
         ("{ clients = 0, duration = \"5s\" }", "all stages have a load of 0"),
-        ("{ clients = 2, rate = \"5/s\", duration = \"5s\" }", "a stage has both `rate` and `clients`"),
+        (
+            "{ clients = 2, rate = \"5/s\", duration = \"5s\" }",
+            "a stage has both `rate` and `clients`",
+        ),
         ("{ rats = \"5/s\", duration = \"5s\" }", "unknown key `rats` in [[load.stages]]"),
         ("{ rate = \"5/s\", duration = \"0s\" }", "`load.stages.duration` must be more than 0"),
-        ("{ name = \" \", rate = \"5/s\", duration = \"1s\" }", "`load.stages.name` must not be empty"),
-        ("{ name = \"a\\nb\", rate = \"5/s\", duration = \"1s\" }", "a stage's name must be one line"),
+        (
+            "{ name = \" \", rate = \"5/s\", duration = \"1s\" }",
+            "`load.stages.name` must not be empty",
+        ),
+        (
+            "{ name = \"a\\nb\", rate = \"5/s\", duration = \"1s\" }",
+            "a stage's name must be one line",
+        ),
         (
             "{ rate = \"5/s\", duration = \"5s\" }, { clients = 2, duration = \"5s\" }",
             "the first stage is given by its `rate`, this one is not",
@@ -130,7 +151,10 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
         ("{ file = \"both.csv\" }", "`both.csv`, line 1: there are both `rate` and `clients`"),
         ("{ file = \"late.csv\" }", "`late.csv`, line 2: the first time must be 0"),
         ("{ file = \"back.csv\" }", "`back.csv`, line 4: times must rise, and 30 comes after 60"),
-        ("{ file = \"single.csv\" }", "`single.csv`, line 2: there must be two lines with figures at least"),
+        (
+            "{ file = \"single.csv\" }",
+            "`single.csv`, line 2: there must be two lines with figures at least",
+        ),
         ("{ file = \"word.csv\" }", "`word.csv`, line 3: `many` is not a number of 0 or more"),
         ("{ file = \"short.csv\" }", "`short.csv`, line 3: this is no CSV"),
         (
@@ -138,7 +162,10 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
             "`half.csv`, line 3: a number of clients must be a whole number, got `1.5`",
         ),
         ("{ file = \"fast.csv\" }", "`fast.csv`, line 3: a rate must be 0, or between"),
-        ("{ file = \"blink.csv\" }", "`blink.csv`, line 3: its times are less than a nanosecond apart"),
+        (
+            "{ file = \"blink.csv\" }",
+            "`blink.csv`, line 3: its times are less than a nanosecond apart",
+        ),
         ("{ file = \"year.csv\" }", "the stages last longer than three days"),
     ];
     for (stages, expected) in rows {
@@ -153,12 +180,18 @@ fn what_stages_cannot_stand_beside_is_told() {
     let stages = "stages = [{ rate = \"5/s\", duration = \"5s\" }]";
     let clients = "stages = [{ clients = 2, duration = \"5s\" }]";
     let rows = [
-        (format!("duration = \"5s\"\n{stages}"), "`load.duration` and `load.stages` cannot both be given"),
+        (
+            format!("duration = \"5s\"\n{stages}"),
+            "`load.duration` and `load.stages` cannot both be given",
+        ),
         (format!("rate = \"5/s\"\n{stages}"), "`load.stages` and `load.rate` cannot both be given"),
         (format!("overload = true\n{clients}"), "`load.overload` needs `load.rate`"),
         (format!("spacing = \"even\"\n{clients}"), "`load.spacing` needs `load.rate`"),
         ("duration = \"5s\"\nspacing = \"even\"".to_owned(), "`load.spacing` needs `load.rate`"),
-        ("duration = \"5s\"\nrate = \"5/s\"\nspacing = \"odd\"".to_owned(), "`load.spacing` cannot be `odd`"),
+        (
+            "duration = \"5s\"\nrate = \"5/s\"\nspacing = \"odd\"".to_owned(),
+            "`load.spacing` cannot be `odd`",
+        ),
         (
             format!("find = {{ while = \"p99 < 20ms\" }}\n{stages}"),
             "`load.find` and `load.stages` cannot both be given",
@@ -184,7 +217,9 @@ fn what_stages_cannot_stand_beside_is_told() {
         read("[4, 8]", "stages = [{ clients = 5, duration = \"5s\" }]").is_err(),
         "the least number counts"
     );
-    assert!(read("8", &format!("overload = true\n{stages}")).is_ok_and(|load| !load.gives_throughput()));
+    assert!(
+        read("8", &format!("overload = true\n{stages}")).is_ok_and(|load| !load.gives_throughput())
+    );
 }
 
 #[test]
@@ -207,10 +242,11 @@ fn shapes_of_a_load_can_be_levels() {
          {{ name = \"flat\", \"load.stages\" = [{{ rate = \"5/s\", duration = \"5s\" }}] }},\n\
          {{ name = \"steep\", \"load.stages\" = [{{ rate = [\"1/s\", \"9/s\"], duration = \"5s\" }}] }} ]\n"
     );
-    let input = Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
+    let input =
+        Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
     let (_, plan) = parse(input, &catalog()).map_err(|errors| errors.to_string()).unwrap();
     let froms: Vec<f64> = plan
-        .treatments
+        .configurations
         .iter()
         .map(|it| it.load.stages.as_ref().unwrap().stages[0].segments[0].from)
         .collect();
@@ -223,7 +259,12 @@ fn a_limit_may_be_of_a_stage() {
     let limits = |limit: &str| {
         let start = GOOD.split("[load]").next().unwrap();
         let text = format!("{start}[load]\nclients = 8\n{stages}\n[[limit]]\n{limit}\n");
-        let input = Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
+        let input = Input {
+            file_name: "here/day.toml",
+            text: &text,
+            script: Some(file),
+            ..Input::default()
+        };
         parse(input, &catalog()).map(|(_, plan)| plan.limits).map_err(|errors| errors.to_string())
     };
     let found = limits("stage = \"spike\"\np99 = \"< 20ms\"\nthroughput = \"> 40/s\"").unwrap();
@@ -237,6 +278,10 @@ fn a_limit_may_be_of_a_stage() {
         ("stage = \"spike\"\nlost = 0", "`limit.lost` is about a whole trial, not about a stage"),
         ("stage = 5\np99 = \"< 20ms\"", "`limit.stage` must be a text"),
     ] {
-        assert!(limits(limit).is_err_and(|found| found.contains(expected)), "{limit}: {:?}", limits(limit));
+        assert!(
+            limits(limit).is_err_and(|found| found.contains(expected)),
+            "{limit}: {:?}",
+            limits(limit)
+        );
     }
 }

@@ -120,8 +120,14 @@ fn what_cannot_be_evaluated_says_so_in_the_words_of_pgbench() {
         ("random(5,1)", "empty range given to random"),
         ("random(-9223372036854775807, 9223372036854775807)", "random range is too large"),
         ("random_gaussian(1,5,1.0)", "gaussian parameter must be at least 2.000000 (not 1.000000)"),
-        ("random_zipfian(1,5,1.0)", "zipfian parameter must be in range [1.001, 1000] (not 1.000000)"),
-        ("random_exponential(1,5,0)", "exponential parameter must be greater than zero (not 0.000000)"),
+        (
+            "random_zipfian(1,5,1.0)",
+            "zipfian parameter must be in range [1.001, 1000] (not 1.000000)",
+        ),
+        (
+            "random_exponential(1,5,0)",
+            "exponential parameter must be greater than zero (not 0.000000)",
+        ),
         ("permute(1,0)", "permute size parameter must be greater than zero"),
         (":nothing + 1", "undefined variable \"nothing\""),
     ];
@@ -142,7 +148,8 @@ fn variables_and_the_seed_of_the_run_are_used() {
 fn a_long_expression_needs_no_deep_stack() {
     let small = std::thread::Builder::new().stack_size(256 << 10);
     let values = small.spawn(|| {
-        let terms = |sign: &str, term: &str| format!("{term}{}", format!(" {sign} {term}").repeat(11_000));
+        let terms =
+            |sign: &str, term: &str| format!("{term}{}", format!(" {sign} {term}").repeat(11_000));
         [
             value(&terms("+", "1")),
             value(&terms("-", ":x")),
@@ -152,5 +159,8 @@ fn a_long_expression_needs_no_deep_stack() {
         ]
     });
     let values = values.expect("a thread").join().expect("the stack suffices");
-    assert_eq!(values, ["int 11001", "int -32997", "boolean true", "boolean false", "boolean true"]);
+    assert_eq!(
+        values,
+        ["int 11001", "int -32997", "boolean true", "boolean false", "boolean true"]
+    );
 }

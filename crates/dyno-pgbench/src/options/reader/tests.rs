@@ -27,8 +27,9 @@ fn without_options_ten_tpcb_like_transactions_run_on_one_client() {
 
 #[test]
 fn options_are_taken_in_clusters_attached_and_long() {
-    let (run, address) =
-        run("-nSc8 -j4 -T5 -M prepared -f a@b.sql@3 -b tpc@2 -D x=1 -r -P1 -R 10.5 -L 2.5 -U me db");
+    let (run, address) = run(
+        "-nSc8 -j4 -T5 -M prepared -f a@b.sql@3 -b tpc@2 -D x=1 -r -P1 -R 10.5 -L 2.5 -U me db",
+    );
     assert_eq!(run.scripts[0], (Source::Builtin("select-only"), 1));
     assert_eq!(run.scripts[1], (Source::File("a@b.sql".into()), 3));
     assert_eq!(run.scripts[2], (Source::Builtin("tpcb-like"), 2));
@@ -36,14 +37,18 @@ fn options_are_taken_in_clusters_attached_and_long() {
     assert_eq!(run.query_mode, QueryMode::Prepared);
     assert_eq!(run.variables, [("x".to_owned(), "1".to_owned())]);
     let style = run.style;
-    assert_eq!((style.rate, style.latency_limit, style.progress), (Some(10.5), Some(2_500), Some(1)));
+    assert_eq!(
+        (style.rate, style.latency_limit, style.progress),
+        (Some(10.5), Some(2_500), Some(1))
+    );
     assert!(run.skips_vacuum && style.reports_commands);
     assert_eq!((address.user.as_deref(), address.database.as_deref()), (Some("me"), Some("db")));
 }
 
 #[test]
 fn initialisation_has_its_own_options() {
-    let Ok(Request::Initialise(wanted, _)) = request("-i -s 5 -F 90 -n --foreign-keys --partitions=3 -q")
+    let Ok(Request::Initialise(wanted, _)) =
+        request("-i -s 5 -F 90 -n --foreign-keys --partitions=3 -q")
     else {
         panic!("this is an initialisation")
     };
@@ -93,13 +98,22 @@ fn mistakes_are_told_in_the_words_of_pgbench() {
             "-l --aggregate-interval=1 --sampling-rate=.5 -T 3",
             "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
         ),
-        ("--aggregate-interval=1", "log aggregation is allowed only when actually logging transactions"),
+        (
+            "--aggregate-interval=1",
+            "log aggregation is allowed only when actually logging transactions",
+        ),
         (
             "-l --aggregate-interval=5 -T 3",
             "number of seconds for aggregation (5) must not be higher than test duration (3)",
         ),
-        ("-l --aggregate-interval=2 -T 3", "duration (3) must be a multiple of aggregation interval (2)"),
-        ("--log-prefix=x", "log file prefix (--log-prefix) is allowed only when logging transactions (-l)"),
+        (
+            "-l --aggregate-interval=2 -T 3",
+            "duration (3) must be a multiple of aggregation interval (2)",
+        ),
+        (
+            "--log-prefix=x",
+            "log file prefix (--log-prefix) is allowed only when logging transactions (-l)",
+        ),
         ("--progress-timestamp", "--progress-timestamp is allowed only under --progress"),
         ("-b select-only@0", "total script weight must not be zero"),
         ("-f s.sql@x", "invalid weight specification: @x"),
@@ -110,7 +124,10 @@ fn mistakes_are_told_in_the_words_of_pgbench() {
             "-i --partition-method=foo",
             "invalid partition method, expecting \"range\" or \"hash\", got: \"foo\"",
         ),
-        ("-i --partition-method=hash", "--partition-method requires greater than zero --partitions"),
+        (
+            "-i --partition-method=hash",
+            "--partition-method requires greater than zero --partitions",
+        ),
     ];
     for (line, expected) in cases {
         assert_eq!(error(line), format!("pgbench: error: {expected}"), "{line}");
@@ -129,20 +146,25 @@ fn mistakes_are_told_in_the_words_of_pgbench() {
     );
     assert_eq!(error("-x"), format!("pgbench: invalid option -- 'x'\n{hint}"));
     assert!(
-        error("-b foo").starts_with("pgbench: error: no builtin script found for name \"foo\"\nAvailable")
+        error("-b foo")
+            .starts_with("pgbench: error: no builtin script found for name \"foo\"\nAvailable")
     );
 }
 
 #[test]
 fn some_options_only_print() {
     let Ok(Request::Tell(list)) = request("-b list") else { panic!("a list") };
-    assert!(list.starts_with("Available builtin scripts:\n      tpcb-like: <builtin: TPC-B (sort of)>\n"));
-    let Ok(Request::Tell(script)) = request("--show-script=simple-update") else { panic!("a script") };
     assert!(
-        script.starts_with(
-            "-- simple-update: <builtin: simple update>\n\\set aid random(1, 100000 * :scale)\n"
+        list.starts_with(
+            "Available builtin scripts:\n      tpcb-like: <builtin: TPC-B (sort of)>\n"
         )
     );
+    let Ok(Request::Tell(script)) = request("--show-script=simple-update") else {
+        panic!("a script")
+    };
+    assert!(script.starts_with(
+        "-- simple-update: <builtin: simple update>\n\\set aid random(1, 100000 * :scale)\n"
+    ));
     assert!(script.ends_with("END;\n\n"));
     assert!(matches!(request("--help"), Ok(Request::Print(_))));
     assert!(matches!(request("-V"), Ok(Request::Print(_))));

@@ -72,12 +72,18 @@ fn long_statements_are_shown_by_their_beginning() {
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn mistakes_are_told_with_file_line_and_column() {
     let cases = [
-        ("\\set x\n", "s.sql:1: syntax error in command \"set\"\n\\set x\n      ^ error found here"),
+        (
+            "\\set x\n",
+            "s.sql:1: syntax error in command \"set\"\n\\set x\n      ^ error found here",
+        ),
         (
             "\\set x 1 +\n",
             "s.sql:1: syntax error in command \"set\"\n\\set x 1 +\n          ^ error found here",
         ),
-        ("\\set x 1 +", "s.sql:1: syntax error in command \"set\"\n\\set x 1 +\n         ^ error found here"),
+        (
+            "\\set x 1 +",
+            "s.sql:1: syntax error in command \"set\"\n\\set x 1 +\n         ^ error found here",
+        ),
         (
             "\\set x 1 + * 2\n",
             "s.sql:1: syntax error in command \"set\"\n\\set x 1 + * 2\n           ^ error found here",
@@ -117,10 +123,19 @@ fn mistakes_are_told_with_file_line_and_column() {
             "\\sleep 0.5 s\n",
             "s.sql:1: invalid sleep time, must be an integer (0.5) in command \"sleep\"\n\\sleep 0.5 s\n       ^ error found here",
         ),
-        ("\\if 1\n", "condition error in script \"s.sql\" command 2: \\if without matching \\endif"),
+        (
+            "\\if 1\n",
+            "condition error in script \"s.sql\" command 2: \\if without matching \\endif",
+        ),
         ("\\else\n", "condition error in script \"s.sql\" command 1: \\else without matching \\if"),
-        ("\\endif\n", "condition error in script \"s.sql\" command 1: \\endif without matching \\if"),
-        ("\\elif 1\n", "condition error in script \"s.sql\" command 1: \\elif without matching \\if"),
+        (
+            "\\endif\n",
+            "condition error in script \"s.sql\" command 1: \\endif without matching \\if",
+        ),
+        (
+            "\\elif 1\n",
+            "condition error in script \"s.sql\" command 1: \\elif without matching \\if",
+        ),
         (
             "\\if 1\n\\else\n\\else\n\\endif\n",
             "condition error in script \"s.sql\" command 3: \\else after \\else",
@@ -146,7 +161,8 @@ fn mistakes_are_told_with_file_line_and_column() {
 
 #[test]
 fn commands_of_the_shell_are_refused() {
-    let refusal = "s.sql:1: commands of the shell are not run by dyno in command \"shell\"\n\\shell ls";
+    let refusal =
+        "s.sql:1: commands of the shell are not run by dyno in command \"shell\"\n\\shell ls";
     assert_eq!(script("\\shell ls\n").unwrap_err(), refusal);
     assert!(script("\\setshell x echo 1\n").is_err());
 }

@@ -1,6 +1,6 @@
 //! How a comparison looks, and that its forms agree.
 
-mod doubts;
+mod warnings;
 
 use super::*;
 use crate::messages::{EN, LANGUAGES};
@@ -11,11 +11,12 @@ use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, measured};
 use std::collections::BTreeMap;
 
-/// Two runs of two systems; in the new one the second system is slower, has other settings and failed transactions, and both are
-/// measured at another number of clients, too.
+/// Two runs of two systems; in the new one the second system is slower, has other settings and
+/// failed transactions, and both are measured at another number of clients, too.
 fn model() -> CompareModel {
     let side = |name: &str, clients: Vec<u32>| {
-        let shape = Shape { systems: 2, variants: vec!["in-place"], clients, blocks: 4, ..Shape::small() };
+        let shape =
+            Shape { systems: 2, variants: vec!["in-place"], clients, blocks: 4, ..Shape::small() };
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         shape.write(&folder.path().join(name)).expect("the run can be written");
         let mut side = load(folder.path()).expect("the run can be read");
@@ -32,13 +33,14 @@ fn model() -> CompareModel {
     let plan = run.plan.clone();
     for outcome in run.outcomes.values_mut() {
         if let TrialOutcome::Finished(record) = outcome
-            && plan.treatment(&record.trial).system == 1
+            && plan.configuration(&record.trial).system == 1
         {
             record.ledger.committed = record.ledger.committed * 7 / 10;
             record.ledger.failed = 3;
         }
     }
-    let question = Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+    let question =
+        Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     judge(&base, &new, &question).expect("comparable")
 }
 
@@ -57,14 +59,18 @@ fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name()
     assert!(lines.contains("Worse: throughput of MySQL, 8 clients is 0.7"), "{lines}");
     let summary = github::summary(&model, EN);
     assert!(summary.starts_with("### Comparison: 100 %, a: b"), "{summary}");
-    let rows = summary.lines().filter(|line| line.starts_with("| ") && line.contains(" worse")).count();
+    let rows =
+        summary.lines().filter(|line| line.starts_with("| ") && line.contains(" worse")).count();
     assert_eq!(rows, worse + model.outcome.worse_over_all as usize, "{summary}");
     assert!(summary.contains("| mean time of update | 2 | 1.02 |"), "{summary}");
-    for metric in &mut model.treatments.iter_mut().flat_map(|pair| &mut pair.metrics) {
+    for metric in &mut model.configurations.iter_mut().flat_map(|pair| &mut pair.metrics) {
         metric.verdict = Verdict::Equivalent;
     }
     (model.outcome.verdict, model.outcome.worse) = (Verdict::Equivalent, 0);
-    assert!(github::annotations(&model, EN).starts_with("::error title="), "it is worse over all treatments");
+    assert!(
+        github::annotations(&model, EN).starts_with("::error title="),
+        "it is worse over all configurations"
+    );
     model.outcome.worse_over_all = 0;
     (model.over_all, model.statements) = (Vec::new(), Vec::new());
     assert_eq!(github::annotations(&model, EN).lines().count(), 1);
@@ -74,7 +80,7 @@ fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name()
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "the page itself is the test")]
-fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
+fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     let model = model();
     assert_eq!(model.outcome.verdict, Verdict::Worse);
     insta::assert_snapshot!(render(&model, Format::Text, EN), @"
@@ -95,7 +101,7 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     * note: The runs were not interleaved: new was measured 25.2 h after base.
       Whatever else changed in between is in the ratios, too.
 
-    Over all treatments
+    Over all configurations
     * worse: With new, 17 % fewer transactions per second are committed than with
       base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL)
       and 8 clients. The effect depends on the system: with new, the throughput is
@@ -116,7 +122,7 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
       with new, the difference is -15 % to +23 % (99 % interval). A difference of
       26 % or more would probably have been seen.
 
-    figure                            treatments  ratio      interval  verdict
+    figure                            configurations  ratio      interval  verdict
     throughput                                 2   0.83  0.80 to 0.86  worse
     mean response time                         2   1.02  0.94 to 1.10  inconclusive
     median response time                       2   1.01  0.98 to 1.04  equivalent
@@ -162,17 +168,17 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     verdict; the other metrics share that level once an effect on it is established,
     and have 2 % of it until then (a graphical procedure; Bretz et al.). So the risk
     of even one false answer about a metric is 5 %. Of the verdicts on 10
-    comparisons of treatments, which follow, on average at most 5 % are false
+    comparisons of configurations, which follow, on average at most 5 % are false
     (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 %
     interval, which then is shown, lies inside a margin of 5 %. Inconclusive: the
     data do not tell; this does not mean that there is no difference.
     Intervals of other comparisons are widened likewise, to 97.5 % or more, so that
     better and worse leave out 1 and inconclusive does not.
-    Over all treatments: one ratio for all of them, by a linear mixed model on
+    Over all configurations: one ratio for all of them, by a linear mixed model on
     logarithms with runs, blocks and starts of a server as strata (REML,
     Satterthwaite). These answers come first, that on the primary metric before the
-    others; treatments are judged after them: nothing is called better or worse in a
-    treatment whose metric was not answered, over all treatments or in any of them.
+    others; configurations are judged after them: nothing is called better or worse in a
+    configuration whose metric was not answered, over all configurations or in any of them.
     Kinds of statements are judged behind the answers above (Holm), and only when
     one of them was answered. They say where a difference comes from, and do not
     change the outcome.
@@ -190,7 +196,7 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     * MariaDB, 20 clients
     * MySQL, 20 clients
 
-    Worse: With new, 17 % fewer transactions per second are committed than with base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL) and 8 clients. The effect depends on the system: with new, the throughput is 70 % of that with base on MySQL, and 99 % of that on MariaDB. Treatments: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Not decided: mean response time, 95th percentile of response time and 99th percentile of response time. The level of the interval is 95.1 %, not 95 %: several metrics are tested, and the risk of even one false answer about them is 5 % in all.
+    Worse: With new, 17 % fewer transactions per second are committed than with base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL) and 8 clients. The effect depends on the system: with new, the throughput is 70 % of that with base on MySQL, and 99 % of that on MariaDB. Configurations: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Not decided: mean response time, 95th percentile of response time and 99th percentile of response time. The level of the interval is 95.1 %, not 95 %: several metrics are tested, and the risk of even one false answer about them is 5 % in all.
     ");
 }
 
@@ -200,7 +206,10 @@ fn no_line_but_the_last_is_wider_than_a_narrow_terminal() {
     let lines: Vec<&str> = text.lines().collect();
     let (last, others) = lines.split_last().expect("lines");
     assert!(last.starts_with("Worse: With new, 17 % fewer transactions"), "{last}");
-    assert_eq!(others.iter().filter(|line| line.chars().count() > 80).collect::<Vec<_>>(), [&""; 0]);
+    assert_eq!(
+        others.iter().filter(|line| line.chars().count() > 80).collect::<Vec<_>>(),
+        [&""; 0]
+    );
 }
 
 #[test]
@@ -209,7 +218,9 @@ fn markdown_begins_with_the_outcome() {
     let mut lines = text.lines().filter(|line| !line.is_empty());
     assert!(lines.next().is_some_and(|line| line.starts_with("# Comparison: ")), "{text}");
     assert!(
-        lines.next().is_some_and(|line| line.starts_with("**Worse: With new, 17 % fewer transactions")),
+        lines
+            .next()
+            .is_some_and(|line| line.starts_with("**Worse: With new, 17 % fewer transactions")),
         "{text}"
     );
     assert!(text.contains("| MySQL, 8 clients (n = 4 and 4) | tx/s | "), "{text}");
@@ -222,10 +233,17 @@ fn csv_has_a_line_per_comparison_and_json_is_the_model() {
     let csv = render(&model, Format::Csv, EN);
     assert_eq!(csv.lines().count(), 1 + model.comparisons().count());
     let columns = |line: &str| line.split(',').count();
-    assert!(csv.lines().all(|line| columns(line) == columns(csv.lines().next().expect("a header"))), "{csv}");
+    assert!(
+        csv.lines().all(|line| columns(line) == columns(csv.lines().next().expect("a header"))),
+        "{csv}"
+    );
     assert!(csv.contains("\nMySQL,MySQL,rush,8,throughput,transactions-per-second,"), "{csv}");
-    let (header, row) = (csv.lines().next().expect("a header"), csv.lines().nth(1).expect("a comparison"));
-    assert!(header.ends_with(",verdict,rank_ratio,rank_low,rank_high,rank_p,ratio_level"), "{header}");
+    let (header, row) =
+        (csv.lines().next().expect("a header"), csv.lines().nth(1).expect("a comparison"));
+    assert!(
+        header.ends_with(",verdict,rank_ratio,rank_low,rank_high,rank_p,ratio_level"),
+        "{header}"
+    );
     assert!(row.rsplit(',').take(5).all(|cell| cell.parse::<f64>().is_ok()), "{row}");
     let json = render(&model, Format::Json, EN);
     let read: CompareModel = serde_json::from_str(&json).expect("the model can be read again");
@@ -237,7 +255,8 @@ fn csv_has_a_line_per_comparison_and_json_is_the_model() {
 #[test]
 fn the_page_is_one_well_formed_file_that_needs_no_network() {
     let page = render(&model(), Format::Html, EN);
-    let svg = page.split_once("<svg").and_then(|(_, rest)| rest.split_once("</svg>")).expect("a chart").0;
+    let svg =
+        page.split_once("<svg").and_then(|(_, rest)| rest.split_once("</svg>")).expect("a chart").0;
     roxmltree::Document::parse(&format!("<svg{svg}</svg>")).expect("the chart is well-formed");
     assert!(page.contains(">by ranks</td>") && page.contains(">0.66 to 0.73</td>"), "{page}");
     assert!(page.contains("chip worse") && page.contains("MySQL, 8 clients"), "{page}");
@@ -260,9 +279,13 @@ fn a_page_begins_with_tiles_both_curves_and_at_most_three_sentences_and_then_has
         let sentences = said.matches("<p>").count() - 1;
         assert!((1..=3).contains(&sentences), "{}: {sentences}", lang.code);
         assert!(
-            tiles.contains("<ul class=\"tiles\"") && tiles.contains("<figure id=\"overlay-throughput\">")
+            tiles.contains("<ul class=\"tiles\"")
+                && tiles.contains("<figure id=\"overlay-throughput\">")
         );
-        assert!(page.matches("<p>").count() <= sentences + 4, "what repeats by metric is a table: {page}");
+        assert!(
+            page.matches("<p>").count() <= sentences + 4,
+            "what repeats by metric is a table: {page}"
+        );
     }
     let page = render(&model, Format::Html, EN);
     for tile in [
@@ -276,17 +299,23 @@ fn a_page_begins_with_tiles_both_curves_and_at_most_three_sentences_and_then_has
         assert!(page.contains(tile), "{tile}");
     }
     // The only number of clients of the second system, which is slower.
-    assert!(page.contains("<span class=\"before\">0 →</span> <b>12</b>"), "failed before and after: {page}");
+    assert!(
+        page.contains("<span class=\"before\">0 →</span> <b>12</b>"),
+        "failed before and after: {page}"
+    );
     let at = |model: &mut CompareModel, clients: u32| {
-        let mut pair = model.treatments[1].clone();
+        let mut pair = model.configurations[1].clone();
         pair.name.clients = clients;
-        model.treatments.push(pair);
+        model.configurations.push(pair);
     };
     at(&mut model, 16);
     let page = render(&model, Format::Html, EN);
     let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
     assert!(top.contains("<figure id=\"overlay-throughput\">"), "{top}");
-    assert!(top.contains(">base: base<") && top.contains(">new: new<"), "the legend names the runs: {top}");
+    assert!(
+        top.contains(">base: base<") && top.contains(">new: new<"),
+        "the legend names the runs: {top}"
+    );
 }
 
 #[test]
@@ -296,7 +325,8 @@ fn one_trial_on_each_side_gives_a_change_without_a_verdict() {
         runs: vec![measured(name, &[rate])],
         courses: BTreeMap::new(),
     };
-    let question = Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+    let question =
+        Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     let model = judge(&side("a", 100.0), &side("b", 1_300.0), &question).expect("comparable");
     let page = render(&model, Format::Html, EN);
     let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
@@ -312,7 +342,7 @@ fn one_trial_on_each_side_gives_a_change_without_a_verdict() {
 fn names_cannot_command_a_terminal() {
     let mut model = model();
     model.new.title = "after\u{1b}[31m".to_owned();
-    for pair in &mut model.treatments {
+    for pair in &mut model.configurations {
         pair.name.label = "My\u{9b}2J\nSQL".to_owned();
     }
     for format in [Format::Text, Format::Markdown] {
@@ -325,13 +355,15 @@ fn names_cannot_command_a_terminal() {
 #[test]
 fn a_level_is_told_only_of_intervals_that_are_there() {
     let mut model = model();
-    let note = |model: &CompareModel| render(model, Format::Text, EN).contains("are widened likewise");
+    let note =
+        |model: &CompareModel| render(model, Format::Text, EN).contains("are widened likewise");
     assert!(note(&model));
     // All that was compared is equivalent.
     model.rules.interval_level = None;
     assert!(!note(&model));
-    let last =
-        |model: &CompareModel| render(model, Format::Text, EN).lines().last().unwrap_or_default().to_owned();
+    let last = |model: &CompareModel| {
+        render(model, Format::Text, EN).lines().last().unwrap_or_default().to_owned()
+    };
     assert!(last(&model).contains("The level of the interval is"), "{}", last(&model));
     for over_all in &mut model.over_all {
         over_all.effect.interval_level = Some(0.95);

@@ -1,8 +1,8 @@
 use super::*;
 use crate::messages::EN;
 use dyno_analysis::model::{ComparisonOf, Unit};
-use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
+use dyno_model::warning::Warning;
 use dyno_store::fixture::Shape;
 
 fn model() -> ReportModel {
@@ -27,8 +27,13 @@ fn comparison(verdict: Option<Verdict>, exceeds_margin: bool, ratio: Option<Rang
 }
 
 fn peak(interval: Option<Range>, is_at_end: bool, clients_measured: u32) -> Conclusion {
-    let throughput =
-        Estimate { unit: Unit::TransactionsPerSecond, mean: 500.0, interval, repeats: 3, is_bound: false };
+    let throughput = Estimate {
+        unit: Unit::TransactionsPerSecond,
+        mean: 500.0,
+        interval,
+        repeats: 3,
+        is_bound: false,
+    };
     Conclusion::PeakThroughput { line: 0, clients: 8, throughput, is_at_end, clients_measured }
 }
 
@@ -82,7 +87,8 @@ fn every_outcome_of_a_comparison_has_a_sentence() {
             }
         }
     }
-    // Better and worse: four each; equivalent, inconclusive, none: two each; too few, not comparable: one each.
+    // Better and worse: four each; equivalent, inconclusive, none: two each; too few, not
+    // comparable: one each.
     assert_eq!(sentences.len(), 16, "{sentences:#?}");
 }
 
@@ -103,14 +109,20 @@ fn every_other_conclusion_has_a_sentence() {
         Conclusion::InvalidTrials {
             invalid: 1,
             measured: 2,
-            finding: Finding::GeneratorBusy { share: 0.95 },
+            warning: Warning::GeneratorBusy { share: 0.95 },
         },
         Conclusion::VerdictsDisabled { blocks: 2, needed: 3 },
         lost(11.8, 0, vec![]),
         lost(11.8, 3, vec![]),
         lost(20.0, 0, vec![]),
         lost(20.0, 3, vec![]),
-        Conclusion::UndecidedUpdates { line: 0, clients: vec![8], committed: 1000, in_doubt: 8, lost_max: 5 },
+        Conclusion::UndecidedUpdates {
+            line: 0,
+            clients: vec![8],
+            committed: 1000,
+            in_doubt: 8,
+            lost_max: 5,
+        },
         Conclusion::NoLostUpdates { lines: vec![0, 1], committed: 1000, clients_max: 8 },
         Conclusion::AuditViolated {
             line: 0,
@@ -132,7 +144,7 @@ fn every_other_conclusion_has_a_sentence() {
         peak(None, false, 2),
         peak(None, true, 1),
         Conclusion::Served {
-            treatment: 0,
+            configuration: 0,
             least: "south".to_owned(),
             lowest: 400.0,
             most: "north".to_owned(),

@@ -23,7 +23,8 @@ design = { blocks = 2 }
         audit: "",
         options: Vec::new(),
     }];
-    let (_, plan) = spec::parse(Input { file_name: "t.toml", text, ..Input::default() }, &catalog).unwrap();
+    let (_, plan) =
+        spec::parse(Input { file_name: "t.toml", text, ..Input::default() }, &catalog).unwrap();
     Campaign::new(plan, &BTreeSet::new())
 }
 
@@ -71,7 +72,8 @@ fn the_current_trial_is_projected_from_how_far_it_is() {
     let mut campaign = campaign();
     let trial = campaign.plan().trials[0].id.clone();
     campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
-    campaign.event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
+    campaign
+        .event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
     let progress = Event::Progress {
         trial,
         phase: Phase::Measure,
@@ -128,9 +130,15 @@ fn the_load_steps_that_a_search_has_yet_to_measure_are_part_of_the_time_left() {
     assert!(each > 20.0, "a search has several steps: {each}");
     let trial = campaign.plan().trials[0].id.clone();
     campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
-    campaign.event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
-    let progress =
-        Event::Progress { trial, phase: Phase::Measure, done: 9, total: 10, unit: ProgressUnit::Nanoseconds };
+    campaign
+        .event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
+    let progress = Event::Progress {
+        trial,
+        phase: Phase::Measure,
+        done: 9,
+        total: 10,
+        unit: ProgressUnit::Nanoseconds,
+    };
     campaign.event(&progress, seconds(10.0));
     let left = campaign.left(seconds(10.0)).as_secs_f64();
     assert!((left - (4.0 * each - 10.0)).abs() < 0.001, "{left}");

@@ -1,5 +1,5 @@
-//! The workload `http` against a service that follows a script: answers of every shape, everything that a service may do wrong, and what
-//! goes out. `program` has the same through specs.
+//! The workload `http` against a service that follows a script: answers of every shape, everything
+//! that a service may do wrong, and what goes out. `program` has the same through specs.
 
 mod program;
 mod service;
@@ -47,20 +47,26 @@ fn run(
     transactions: u64,
 ) -> TrialRecord {
     let description = catalog().into_iter().find(|known| known.name == "http").expect("built in");
-    let mut plan =
-        WorkloadPlan { requests: requests.to_vec(), ..WorkloadPlan::new("http", description.defaults()) };
+    let mut plan = WorkloadPlan {
+        requests: requests.to_vec(),
+        ..WorkloadPlan::new("http", description.defaults())
+    };
     for (name, value) in options {
-        assert!(plan.options.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
+        assert!(
+            plan.options.0.insert((*name).to_owned(), value.clone()).is_some(),
+            "no option {name}"
+        );
     }
     let url = format!("http://127.0.0.1:{}{base}", service.port());
     let target = Address::of_url(&url).target().expect("a service's address");
-    let native = Native::build(&plan, Setting { engine: Engine::Http, clients, seed: 1 }).expect("it fits");
+    let native =
+        Native::build(&plan, Setting { engine: Engine::Http, clients, seed: 1 }).expect("it fits");
     let load = LoadPlan {
         grace: Nanos(120 * SECOND),
         attempts_max: 1,
         ..LoadPlan::new(StopRule::Transactions(transactions))
     };
-    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &nobody);
     let record = native.run_trial(&input, &mut Silent).expect("it is measured");
@@ -92,15 +98,25 @@ fn answers_of_every_shape_are_understood_and_closed_connections_are_made_anew() 
         let service = Service::new(move |_| reply.clone());
         let record = run(&service, "", std::slice::from_ref(&request), &[], 2, 20);
         let ledger = &record.ledger;
-        assert_eq!((ledger.committed, ledger.failed), (20, 0), "row {row}: {:?}", ledger.failed_by_kind);
+        assert_eq!(
+            (ledger.committed, ledger.failed),
+            (20, 0),
+            "row {row}: {:?}",
+            ledger.failed_by_kind
+        );
         let statement = &ledger.statements[0];
         assert_eq!((statement.name.as_str(), statement.ok), ("item", 20), "row {row}");
         if closes {
             assert_eq!(service.connections(), 20, "row {row}");
-            // All but the first of each client that came to work before the other had done it all, and none makes one that it does not need.
+            // All but the first of each client that came to work before the other had done it all,
+            // and none makes one that it does not need.
             assert!((18..20).contains(&ledger.reconnects), "row {row}: {}", ledger.reconnects);
         } else {
-            assert!((1..=2).contains(&service.connections()), "row {row}: {}", service.connections());
+            assert!(
+                (1..=2).contains(&service.connections()),
+                "row {row}: {}",
+                service.connections()
+            );
             assert_eq!(ledger.reconnects, 0, "row {row}");
         }
         assert_eq!(record.audit.verdict(), AuditVerdict::NotChecked);
@@ -116,7 +132,8 @@ fn answers_that_have_no_body_leave_the_connection_to_the_next_request() {
         ("GET", 304, "HTTP/1.1 304 Not Modified\r\nContent-Length: 1000\r\n\r\n"),
     ] {
         let service = Service::new(move |_| Reply::Say(reply.to_owned()));
-        let request = RequestPlan { method: method.to_owned(), status: vec![status], ..get("item", "/") };
+        let request =
+            RequestPlan { method: method.to_owned(), status: vec![status], ..get("item", "/") };
         let record = run(&service, "", &[request], &[], 1, 10);
         assert_eq!(record.ledger.committed, 10, "{reply}: {:?}", record.ledger.failed_by_kind);
         assert_eq!((service.connections(), record.ledger.reconnects), (1, 0), "{reply}");
@@ -131,18 +148,32 @@ fn whatever_a_service_does_wrong_is_counted_as_what_it_is() {
         (say(&answer("500 Broken", "")), FailureKind::UnexpectedStatus),
         (say(&answer("404 Not Found", "hello, world")), FailureKind::UnexpectedStatus),
         (
-            say("HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n"),
+            say(
+                "HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n",
+            ),
             FailureKind::Redirect,
         ),
         (say(&answer("200 OK", "good-bye")), FailureKind::UnexpectedBody),
         (say("SSH-2.0-OpenSSH_9.2\r\n"), FailureKind::Protocol),
-        (say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx"), FailureKind::Protocol),
-        (say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"), FailureKind::Protocol),
-        (say(&format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(70_000))), FailureKind::Protocol),
+        (
+            say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx"),
+            FailureKind::Protocol,
+        ),
+        (
+            say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"),
+            FailureKind::Protocol,
+        ),
+        (
+            say(&format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(70_000))),
+            FailureKind::Protocol,
+        ),
         (say(&answer("200 OK", &"x".repeat(5_000))), FailureKind::Protocol),
         (say(&"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)), FailureKind::Protocol),
         (Reply::SayAndClose(String::new()), FailureKind::ConnectionLost),
-        (Reply::SayAndClose("HTTP/1.1 200 OK\r\nContent-Le".to_owned()), FailureKind::ConnectionLost),
+        (
+            Reply::SayAndClose("HTTP/1.1 200 OK\r\nContent-Le".to_owned()),
+            FailureKind::ConnectionLost,
+        ),
         (
             Reply::SayAndClose("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nhello".to_owned()),
             FailureKind::ConnectionLost,
@@ -152,10 +183,15 @@ fn whatever_a_service_does_wrong_is_counted_as_what_it_is() {
     for (row, (reply, kind)) in rows.into_iter().enumerate() {
         let good = Reply::Say(good.clone());
         let service =
-            Service::new(move |heard| if heard.number % 4 == 1 { reply.clone() } else { good.clone() });
-        let request = RequestPlan { body_holds: Some("hello, world".to_owned()), ..get("item", "/") };
-        let options =
-            [("timeout_ms", OptionValue::Integer(if kind == FailureKind::Timeout { 500 } else { 100_000 }))];
+            Service::new(
+                move |heard| if heard.number % 4 == 1 { reply.clone() } else { good.clone() },
+            );
+        let request =
+            RequestPlan { body_holds: Some("hello, world".to_owned()), ..get("item", "/") };
+        let options = [(
+            "timeout_ms",
+            OptionValue::Integer(if kind == FailureKind::Timeout { 500 } else { 100_000 }),
+        )];
         let options = [options[0].clone(), ("body_max_bytes", OptionValue::Integer(4_000))];
         let record = run(&service, "", &[request], &options, 1, 12);
         let ledger = &record.ledger;
@@ -172,14 +208,15 @@ fn whatever_a_service_does_wrong_is_counted_as_what_it_is() {
 #[test]
 fn bytes_that_nobody_asked_for_are_no_answer_to_the_next_request() {
     let service = Service::new(|heard| {
-        let behind = if heard.number == 0 { answer("200 OK", "an old answer") } else { String::new() };
+        let behind =
+            if heard.number == 0 { answer("200 OK", "an old answer") } else { String::new() };
         Reply::Say(format!("{}{behind}", answer("200 OK", "hello")))
     });
     let request = RequestPlan { body_holds: Some("hello".to_owned()), ..get("item", "/") };
     let record = run(&service, "", &[request], &[], 1, 6);
     let kinds: Vec<_> = record.ledger.failed_by_kind.keys().copied().collect();
-    // Where they came with the answer they are a failure. Where they came later, the connection was left before the next request was sent, or they stood in the
-    // place of its answer.
+    // Where they came with the answer they are a failure. Where they came later, the connection was
+    // left before the next request was sent, or they stood in the place of its answer.
     let was_left = kinds.is_empty() && record.ledger.reconnects == 1;
     assert!(
         was_left || kinds == [FailureKind::Protocol] || kinds == [FailureKind::UnexpectedBody],
@@ -201,7 +238,8 @@ fn requests_go_out_as_the_spec_says_with_values_in_their_places() {
         ..get("write", "/items")
     };
     let empty = RequestPlan { method: "POST".to_owned(), ..get("empty", "/clear") };
-    let options = [("order", OptionValue::Text("sequence".to_owned())), ("keys", OptionValue::Integer(1))];
+    let options =
+        [("order", OptionValue::Text("sequence".to_owned())), ("keys", OptionValue::Integer(1))];
     let record = run(&service, "/shop/", &[read, write, empty], &options, 1, 2);
     let port = service.port();
     let head = format!("HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: dyno\r\n");
@@ -221,7 +259,8 @@ fn requests_go_out_as_the_spec_says_with_values_in_their_places() {
     ];
     assert_eq!(service.heard(), expected);
     assert_eq!(record.ledger.committed, 2, "a transaction is all of them");
-    let counts: Vec<_> = record.ledger.statements.iter().map(|it| (it.name.as_str(), it.ok)).collect();
+    let counts: Vec<_> =
+        record.ledger.statements.iter().map(|it| (it.name.as_str(), it.ok)).collect();
     assert_eq!(counts[..3], [("read", 2), ("write", 2), ("empty", 2)]);
 }
 
@@ -230,7 +269,8 @@ fn requests_are_drawn_by_their_weights_and_connections_closed_where_that_is_aske
     let service = Service::new(|_| Reply::Say(answer("200 OK", "")));
     let rare = get("rare", "/rare");
     let frequent = RequestPlan { weight: 9, ..get("frequent", "/frequent") };
-    let options = [("keep_alive", OptionValue::Boolean(false)), ("cookies", OptionValue::Boolean(false))];
+    let options =
+        [("keep_alive", OptionValue::Boolean(false)), ("cookies", OptionValue::Boolean(false))];
     let record = run(&service, "", &[rare, frequent], &options, 4, 400);
     let rare = record.ledger.statements.iter().find(|it| it.name == "rare").expect("its kind").ok;
     // Draws depend on the seed only.
@@ -246,10 +286,11 @@ fn requests_due_at_a_rate_are_sent_by_clients_that_wait_for_them() {
         requests: vec![get("item", "/")],
         ..WorkloadPlan::new("http", description.defaults())
     };
-    let target =
-        Address::of_url(&format!("http://127.0.0.1:{}", service.port())).target().expect("an address");
-    let native =
-        Native::build(&plan, Setting { engine: Engine::Http, clients: 4, seed: 1 }).expect("it fits");
+    let target = Address::of_url(&format!("http://127.0.0.1:{}", service.port()))
+        .target()
+        .expect("an address");
+    let native = Native::build(&plan, Setting { engine: Engine::Http, clients: 4, seed: 1 })
+        .expect("it fits");
     let load = LoadPlan {
         rate: Some(1_000.0),
         grace: Nanos(120 * SECOND),

@@ -27,13 +27,17 @@ fn run(bench: &Bench, arguments: &[&str]) -> Ended {
 #[test]
 fn a_service_is_measured_reported_and_its_secrets_are_nowhere() {
     // It tells everything it hears, so that whatever is repeated of an answer would show.
-    let service = Service::new(|heard| Reply::Say(answer("200 OK", &format!("hello {}", heard.text))));
+    let service =
+        Service::new(|heard| Reply::Say(answer("200 OK", &format!("hello {}", heard.text))));
     let bench = Bench::new();
     bench.file("service.toml", spec(&service, REQUESTS));
     let ended = run(&bench, &["run", "service.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     let heard = service.heard();
-    assert!(heard.iter().any(|it| it.contains(&format!("Authorization: Bearer {SECRET}\r\n"))), "{heard:?}");
+    assert!(
+        heard.iter().any(|it| it.contains(&format!("Authorization: Bearer {SECRET}\r\n"))),
+        "{heard:?}"
+    );
     assert!(heard.iter().any(|it| it.ends_with(&format!("password={SECRET}"))), "{heard:?}");
     let records = records(&bench.path().join("r"));
     assert_eq!(records.len(), 4);
@@ -52,13 +56,18 @@ fn a_service_is_called_by_its_name_where_the_way_to_it_can_be_cut() {
     let bench = Bench::new();
     let faults = "[[fault]]\nat = \"100ms\"\naction = \"disconnect\"\n[[fault]]\nafter = \"100ms\"\naction = \"reconnect\"\n";
     let text = spec(&service, "[[workload.request]]\nname = \"read\"\npath = \"/\"\n");
-    let text = text.replace("transactions = 40", "duration = \"1s\"").replace("127.0.0.1", "localhost");
+    let text =
+        text.replace("transactions = 40", "duration = \"1s\"").replace("127.0.0.1", "localhost");
     bench.file("service.toml", format!("{text}{faults}"));
     let ended = bench.dyno(&["run", "service.toml", "--out", "r"]);
     assert!(ended.is_done(), "{ended}");
     let heard = service.heard();
     let name = format!("\r\nHost: localhost:{}\r\n", service.port());
-    assert!(!heard.is_empty() && heard.iter().all(|request| request.contains(&name)), "{:?}", heard.first());
+    assert!(
+        !heard.is_empty() && heard.iter().all(|request| request.contains(&name)),
+        "{:?}",
+        heard.first()
+    );
 }
 
 #[test]
@@ -82,12 +91,21 @@ fn what_does_not_fit_a_service_is_refused_before_anything_is_sent() {
     let unset = bench.dyno(&["plan", "service.toml"]);
     assert_ne!(unset.code, 0);
     let said = format!("{}{}", unset.stdout, unset.stderr);
-    assert!(said.contains("DYNO_TEST_TOKEN") && said.contains("export DYNO_TEST_TOKEN="), "{unset}");
+    assert!(
+        said.contains("DYNO_TEST_TOKEN") && said.contains("export DYNO_TEST_TOKEN="),
+        "{unset}"
+    );
 
-    bench.file("sql.toml", whole.replace("kind = \"http\"", "kind = \"rush\"").replace(REQUESTS, ""));
+    bench.file(
+        "sql.toml",
+        whole.replace("kind = \"http\"", "kind = \"rush\"").replace(REQUESTS, ""),
+    );
     let sql = bench.dyno(&["plan", "sql.toml"]);
     let said = format!("{}{}", sql.stdout, sql.stderr);
-    assert!(sql.code != 0 && said.contains("sends SQL") && said.contains("kind = \"http\""), "{sql}");
+    assert!(
+        sql.code != 0 && said.contains("sends SQL") && said.contains("kind = \"http\""),
+        "{sql}"
+    );
 
     let url = format!("http://127.0.0.1:{}/shop", service.port());
     bench.file("sqlite.toml", whole.replace(&url, "sqlite:data.sqlite"));
@@ -108,7 +126,10 @@ fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
         ("[[workload.request]]\nname = \"a\"", "missing key `path` in [[workload.request]]"),
         ("[[workload.request]]\nname = \"a\"\npath = \"items\"", "`items` is no path"),
         ("[[workload.request]]\nname = \"a\"\npath = \"/a b\"", "write `%20` for a blank"),
-        ("[[workload.request]]\nname = \"commit\"\npath = \"/\"", "`commit` cannot be the name of a request"),
+        (
+            "[[workload.request]]\nname = \"commit\"\npath = \"/\"",
+            "`commit` cannot be the name of a request",
+        ),
         ("[[workload.request]]\nname = \"a\"\npath = \"/${kye}\"", "did you mean `key`?"),
         ("[[workload.request]]\nname = \"a\"\npath = \"/\"\nmethod = \"GET \"", "is no method"),
         (
@@ -151,7 +172,10 @@ fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
         ("http://127.0.0.1/?page=3", "unknown parameter `page`"),
     ] {
         let system = format!("url = \"http://127.0.0.1:{}/shop\"", service.port());
-        bench.file("wrong.toml", spec(&service, REQUESTS).replace(&system, &format!("url = \"{url}\"")));
+        bench.file(
+            "wrong.toml",
+            spec(&service, REQUESTS).replace(&system, &format!("url = \"{url}\"")),
+        );
         let refused = run(&bench, &["plan", "wrong.toml"]);
         assert_ne!(refused.code, 0, "{url}");
         assert!(refused.stderr.contains(words), "{url}: {refused}");
@@ -185,7 +209,8 @@ fn a_service_whose_way_is_cut_is_waited_for_no_longer_than_its_clients_want_and_
         record.ledger
     );
     let longest = record.longest_gap.expect("a gap");
-    // It is cut for a second, less by how much later than planned that began, and nothing comes through before it is mended.
+    // It is cut for a second, less by how much later than planned that began, and nothing comes
+    // through before it is mended.
     let [_, mended] = &facts.faults[..] else { panic!("two faults: {:?}", facts.faults) };
     let found_again = longest.at.0 + longest.length.0;
     assert!(longest.length.0 >= 500_000_000, "{longest:?}");

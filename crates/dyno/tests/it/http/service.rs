@@ -103,7 +103,9 @@ fn serve(shared: &Shared, socket: &TcpStream) {
         };
         let is_said = match (shared.script)(&Heard { text, number }) {
             Reply::Say(answer) => output.write_all(answer.as_bytes()).is_ok(),
-            Reply::SayBytewise(answer) => answer.bytes().all(|byte| output.write_all(&[byte]).is_ok()),
+            Reply::SayBytewise(answer) => {
+                answer.bytes().all(|byte| output.write_all(&[byte]).is_ok())
+            }
             Reply::SayAndClose(answer) => {
                 let _ = output.write_all(answer.as_bytes());
                 let _ = socket.shutdown(Shutdown::Write);

@@ -1,8 +1,10 @@
-//! Which modules of a crate name which. Files are read as tokens, since macros hide paths from whoever reads syntax.
+//! Which modules of a crate name which. Files are read as tokens, since macros hide paths from
+//! whoever reads syntax.
 //!
-//! A module is a file; what stands in braces inside of it belongs to the file, and tests are left out. A path counts for the
-//! module in which the named thing is defined: a folder that only declares its modules and hands their names on uses none of them,
-//! and whoever takes such a name uses the module that it comes from.
+//! A module is a file; what stands in braces inside of it belongs to the file, and tests are left
+//! out. A path counts for the module in which the named thing is defined: a folder that only
+//! declares its modules and hands their names on uses none of them, and whoever takes such a name
+//! uses the module that it comes from.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +41,8 @@ pub(super) struct Use {
     pub(super) path: String,
 }
 
-/// Files that use each other, directly or by way of others of them, and the uses that make it so. Every set is as large as it can be.
+/// Files that use each other, directly or by way of others of them, and the uses that make it so.
+/// Every set is as large as it can be.
 pub(super) fn circles(uses: &[Use]) -> Vec<(BTreeSet<PathBuf>, Vec<Use>)> {
     let reached = |from: &PathBuf| {
         let (mut found, mut open) = (BTreeSet::new(), vec![from.clone()]);
@@ -56,7 +59,8 @@ pub(super) fn circles(uses: &[Use]) -> Vec<(BTreeSet<PathBuf>, Vec<Use>)> {
         let returns = |other: &&PathBuf| reach.get(other).is_some_and(|back| back.contains(file));
         reach[file].iter().filter(returns).cloned().collect()
     };
-    let sets: BTreeSet<_> = reach.keys().map(|file| circle_of(file)).filter(|set| !set.is_empty()).collect();
+    let sets: BTreeSet<_> =
+        reach.keys().map(|file| circle_of(file)).filter(|set| !set.is_empty()).collect();
     let inside = |set: &BTreeSet<PathBuf>| {
         let is_inside = |one: &&Use| set.contains(&one.user) && set.contains(&one.used);
         uses.iter().filter(is_inside).cloned().collect()
@@ -99,8 +103,10 @@ impl Modules {
 
     /// Reads a file with all that it declares; `folder` is where the files of its modules lie.
     fn read_file(&mut self, path: &Path, folder: &Path, parent: usize) -> usize {
-        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let stream: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let stream: TokenStream =
+            text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let mut tokens = Vec::new();
         flatten(stream, &mut tokens);
         self.files.push(path.to_owned());
@@ -129,15 +135,20 @@ impl Modules {
                 self.walk(&tokens[here + 3..end], child, &folder.join(next));
                 here = end + 1;
             } else if token.text == "mod" && after == ";" {
-                let (plain, inside) = (folder.join(format!("{next}.rs")), folder.join(next).join("mod.rs"));
+                let (plain, inside) =
+                    (folder.join(format!("{next}.rs")), folder.join(next).join("mod.rs"));
                 let path = if plain.exists() { plain } else { inside };
                 let child = self.read_file(&path, &folder.join(next), at);
                 self.modules[at].children.insert(next.to_owned(), child);
                 here += 3;
             } else if token.text == "use" && next != "<" {
-                let end =
-                    here + tokens[here..].iter().position(|token| token.text == ";").expect("`use` ends");
-                let is_handed_on = before == "pub" || before == ")" && is_visibility(&tokens[..here]);
+                let end = here
+                    + tokens[here..]
+                        .iter()
+                        .position(|token| token.text == ";")
+                        .expect("`use` ends");
+                let is_handed_on =
+                    before == "pub" || before == ")" && is_visibility(&tokens[..here]);
                 self.take_use(&tokens[here + 1..end], Vec::new(), at, is_handed_on);
                 here = end + 1;
             } else if token.is_word && before != "." {
@@ -149,10 +160,13 @@ impl Modules {
                     path.push(tokens[here + 2].text.clone());
                     here += 2;
                 }
-                let defines =
-                    ["fn", "struct", "enum", "union", "trait", "type", "const", "static"].contains(&before);
+                let defines = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"]
+                    .contains(&before);
                 if defines
-                    || before == "!" && path.len() == 1 && here > 1 && tokens[here - 2].text == "macro_rules"
+                    || before == "!"
+                        && path.len() == 1
+                        && here > 1
+                        && tokens[here - 2].text == "macro_rules"
                 {
                     self.modules[at].items.insert(token.text.clone());
                 } else if before != "::" {
@@ -162,7 +176,10 @@ impl Modules {
             } else {
                 here += 1;
             }
-            before = here.checked_sub(1).and_then(|last| tokens.get(last)).map_or("", |token| &token.text);
+            before = here
+                .checked_sub(1)
+                .and_then(|last| tokens.get(last))
+                .map_or("", |token| &token.text);
         }
     }
 
@@ -198,16 +215,28 @@ impl Modules {
         }
     }
 
-    fn import(&mut self, name: String, path: Vec<String>, at: usize, is_handed_on: bool, line: usize) {
+    fn import(
+        &mut self,
+        name: String,
+        path: Vec<String>,
+        at: usize,
+        is_handed_on: bool,
+        line: usize,
+    ) {
         if !is_handed_on {
             self.modules[at].named.push((path.clone(), line));
         }
         self.modules[at].imports.insert(name, path);
     }
 
-    /// The module that a path means, and the first word of it that is no module. `None`: nothing of this crate, or of this file's
-    /// own by its bare name.
-    fn resolve(&self, from: usize, path: &[String], depth: usize) -> Option<(usize, Option<String>)> {
+    /// The module that a path means, and the first word of it that is no module. `None`: nothing of
+    /// this crate, or of this file's own by its bare name.
+    fn resolve(
+        &self,
+        from: usize,
+        path: &[String],
+        depth: usize,
+    ) -> Option<(usize, Option<String>)> {
         assert!(depth < 32, "{path:?} leads to itself");
         let mut words = path.iter();
         let mut at = match words.as_slice().first()?.as_str() {
@@ -224,7 +253,8 @@ impl Modules {
                 self.modules[from].parent
             }
             _ => {
-                // A name that this module neither declares nor takes is a local one, or that of another crate.
+                // A name that this module neither declares nor takes is a local one, or that of
+                // another crate.
                 let word = words.next()?;
                 match self.step(from, word, path, depth)? {
                     (at, None) => at,
@@ -247,7 +277,13 @@ impl Modules {
     }
 
     /// One word further: a child, or a name that is taken from elsewhere.
-    fn step(&self, at: usize, word: &str, path: &[String], depth: usize) -> Option<(usize, Option<String>)> {
+    fn step(
+        &self,
+        at: usize,
+        word: &str,
+        path: &[String],
+        depth: usize,
+    ) -> Option<(usize, Option<String>)> {
         let module = &self.modules[at];
         if let Some(child) = module.children.get(word) {
             return Some((*child, None));
@@ -282,13 +318,14 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
             TokenTree::Punct(mark) if mark.as_char() == '$' => {}
             TokenTree::Literal(_) => push(String::new(), line, false),
             TokenTree::Punct(mark) => {
-                let is_second =
-                    mark.as_char() == ':' && tokens.last().is_some_and(|last| last.text == ":joint");
+                let is_second = mark.as_char() == ':'
+                    && tokens.last().is_some_and(|last| last.text == ":joint");
                 if is_second {
                     tokens.last_mut().expect("there is one").text = "::".to_owned();
                 } else {
                     let is_first = mark.as_char() == ':' && mark.spacing() == Spacing::Joint;
-                    let text = if is_first { ":joint".to_owned() } else { mark.as_char().to_string() };
+                    let text =
+                        if is_first { ":joint".to_owned() } else { mark.as_char().to_string() };
                     tokens.push(Token { text, line, is_word: false });
                 }
             }
@@ -347,7 +384,8 @@ fn parts(tokens: &[Token]) -> Vec<&[Token]> {
 fn is_for_tests(tokens: &[Token]) -> bool {
     let is_condition = tokens.len() > 4 && tokens[1].text == "[" && tokens[2].text == "cfg";
     is_condition && {
-        let words: Vec<&str> = tokens[..closing(tokens, 1)].iter().map(|token| token.text.as_str()).collect();
+        let words: Vec<&str> =
+            tokens[..closing(tokens, 1)].iter().map(|token| token.text.as_str()).collect();
         words.contains(&"test") && !words.contains(&"not")
     }
 }

@@ -1,4 +1,5 @@
-//! Files that somebody names are opened by `dyno-files` only: regular files, up to a limit, no link followed to what is written.
+//! Files that somebody names are opened by `dyno-files` only: regular files, up to a limit, no link
+//! followed to what is written.
 
 use super::{code_lines, is_test_file, names, shown};
 use dyno_testkit::repository::{files, root};
@@ -30,7 +31,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/dyno-store/src/environment.rs", "files below /proc and /sys"),
     ("crates/dyno-host/src/monitor/host.rs", "files below /proc"),
     ("crates/dyno-store/src/disk.rs", "opens a folder, to have its names on the disk"),
-    ("crates/dyno/src/commands/compare.rs", "adds to what the user names, which may be a device or a link"),
+    (
+        "crates/dyno/src/commands/compare.rs",
+        "adds to what the user names, which may be a device or a link",
+    ),
     (
         "crates/dyno-sysbench/src/run/measure.rs",
         "writes what the user names, which may be a device or a link",

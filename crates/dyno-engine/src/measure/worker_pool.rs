@@ -1,0 +1,636 @@
+//! The threads of a run, from their start to their last sample.
+
+use super::interrupt::Interrupters;
+use super::load::{ClientId, Fatal, LoadInput, LoadRecord, TrialError};
+use super::open_loop;
+use super::silence::{Life, Silence};
+use super::start::Start;
+use super::watch::Watch;
+use crate::arrivals::{Arrivals, Due};
+use crate::generator::{lag_p99, memory_peak};
+use crate::recording::stages::StageTally;
+use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder, Totals};
+use crate::scheduling::give_way_to_server;
+use crate::window::Window;
+use dyno_drivers::lock;
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure_log::FailureLog;
+use dyno_model::latency::LatencySummary;
+use dyno_model::ledger::{Ledger, ScriptCounts};
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::{Facts, GeneratorRecord, OpenLoop, WorkerRecord};
+use dyno_model::units::Nanos;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the coordinator looks around.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Shortest time between two looks, while a batch is awaited.
+const LOOK_MIN: Duration = Duration::from_millis(1);
+/// After the grace period a worker has so long to end; a blocking one that has not is interrupted
+/// again and again.
+const ENDING: Duration = Duration::from_secs(1);
+/// The same for a script of a trial, whose end means the end of the run; not when the user has
+/// asked for the end.
+const SCRIPT_ENDING: Duration = Duration::from_secs(5);
+/// Samples are collected so long after the end of an interval, nanoseconds: a worker that lost the
+/// processor between the end of a transaction and writing it down mostly has it again.
+const MARGIN: u64 = 5_000_000;
+/// An interval is complete at the latest so long after its end, nanoseconds, even if a batch is
+/// still on its way.
+const SETTLING: u64 = 2_500_000_000;
+/// Times without a commit from which on they are written down.
+const GAP_MIN: Nanos = Nanos(100_000_000);
+
+/// What happens to threads that do not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// They are interrupted until they do; an audit must not begin before.
+    Await,
+    /// A second after the grace period they are named and left behind.
+    LeaveBehind,
+    /// The same a few seconds later: nothing can end a script that is in a loop of its own, and
+    /// whoever leaves it behind can measure nothing more.
+    LeaveScript,
+}
+
+/// What a worker tells the coordinator.
+pub(crate) enum Report {
+    /// One more client is ready.
+    Ready,
+    /// A client could not connect; the run cannot begin.
+    ConnectFailed(OperationFailure),
+    /// A script failed before it was ready, in its own words.
+    InitFailed(ClientId, String),
+    /// A client could not go on; everybody stops.
+    Fatal(Fatal),
+    /// The worker has ended.
+    Done(u32, WorkerReport),
+}
+
+/// What a worker says of itself at the end.
+#[derive(Default)]
+pub(crate) struct WorkerReport {
+    pub(crate) record: WorkerRecord,
+    /// How late timers fired, nanoseconds.
+    pub(crate) lags: Vec<u64>,
+    /// Trouble of the worker itself.
+    pub(crate) trouble: Option<String>,
+}
+
+/// A worker's end of everything that connects it with the coordinator.
+pub(crate) struct Post {
+    pub(crate) index: u32,
+    pub(crate) reports: Sender<Report>,
+    pub(crate) recorder: SharedRecorder,
+    pub(crate) interrupters: Arc<Interrupters>,
+    /// The window, once everybody is ready; the channel is closed when the run is called off.
+    pub(crate) go: Receiver<Arc<Window>>,
+}
+
+impl Post {
+    pub(crate) fn report(&self, report: Report) {
+        // The coordinator listens until every worker is done; a worker left behind has nobody to
+        // tell.
+        let _ = self.reports.send(report);
+    }
+}
+
+/// The coordinator's side of a worker.
+struct Member {
+    thread: Option<JoinHandle<()>>,
+    clients: Vec<ClientId>,
+    recorder: Arc<Mutex<Recorder>>,
+    interrupters: Arc<Interrupters>,
+    /// Batches that came from it.
+    received: u64,
+    is_done: bool,
+}
+
+/// The workers of a run and what came from them.
+pub(crate) struct WorkerPool<'a> {
+    pub(crate) input: &'a LoadInput<'a>,
+    kinds: Kinds,
+    ending: Ending,
+    members: Vec<Member>,
+    go: Vec<Sender<Arc<Window>>>,
+    /// Kept until all workers are hired: when the last worker is gone, the channels must close.
+    senders: Option<(Sender<Report>, SyncSender<Batch>)>,
+    incoming: Receiver<Report>,
+    batches: Receiver<Batch>,
+    reports: Vec<WorkerReport>,
+    fatal: Option<Fatal>,
+    collector: Collector,
+    /// Open loop: the schedule, and how much of it has been due.
+    arrivals: Option<(Arc<Arrivals>, Due)>,
+    /// Workers leave the processor to a server on this machine. Not in an open loop, whose arrivals
+    /// are due at their time.
+    gives_way: bool,
+    connecting: Nanos,
+    spawned_at: Instant,
+}
+
+impl<'a> WorkerPool<'a> {
+    pub(crate) fn new(kinds: Kinds, ending: Ending, input: &'a LoadInput<'a>) -> Self {
+        let (report, incoming) = channel();
+        // Workers wait when the coordinator is behind: what was measured is never thrown away, and
+        // memory has a bound.
+        let (batch, batches) = sync_channel((2 * input.clients as usize).clamp(64, 1024));
+        Self {
+            input,
+            ending,
+            members: Vec::new(),
+            go: Vec::new(),
+            senders: Some((report, batch)),
+            incoming,
+            batches,
+            reports: Vec::new(),
+            fatal: None,
+            collector: Collector::new(&input.name, &kinds, input.load.warmup.0, input.interval.0)
+                .with_stages(StageTally::of(input.load)),
+            kinds,
+            gives_way: input.shares_machine && !input.load.is_open(),
+            arrivals: Arrivals::of(input.load, input.seed).map(|arrivals| {
+                let due = arrivals.due();
+                (Arc::new(arrivals), due)
+            }),
+            connecting: Nanos(0),
+            spawned_at: Instant::now(),
+        }
+    }
+
+    /// The schedule of an open loop, for the workers.
+    pub(crate) fn arrivals(&self) -> Option<Arc<Arrivals>> {
+        self.arrivals.as_ref().map(|(arrivals, _)| Arc::clone(arrivals))
+    }
+
+    /// Starts a worker's thread. A worker that panics is reported, so that nobody waits for it.
+    pub(crate) fn spawn(
+        &mut self,
+        clients: Vec<ClientId>,
+        batch: usize,
+        stack: Option<usize>,
+        work: impl FnOnce(Post) -> WorkerReport + Send + 'static,
+    ) -> Result<(), TrialError> {
+        let (reports, batches) =
+            self.senders.clone().expect("all are hired before measuring begins");
+        let index = self.members.len() as u32;
+        let (go, told) = channel();
+        let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());
+        let shared = recorder.inner();
+        let interrupters = Arc::new(Interrupters::default());
+        let post = Post {
+            index,
+            reports: reports.clone(),
+            recorder,
+            interrupters: Arc::clone(&interrupters),
+            go: told,
+        };
+        let mut builder = std::thread::Builder::new().name(format!("dyno-worker-{index}"));
+        if let Some(stack) = stack {
+            builder = builder.stack_size(stack);
+        }
+        let gives_way = self.gives_way;
+        let thread = builder
+            .spawn(move || {
+                if gives_way {
+                    // Where it is forbidden, measuring costs more and is no less right.
+                    let _ = give_way_to_server();
+                }
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
+                let report = outcome.unwrap_or_else(|_| {
+                    let failure = FailureKind::Other.failure("a generator worker panicked");
+                    let _ = reports.send(Report::ConnectFailed(failure));
+                    let trouble =
+                        Some("a generator worker panicked; this is a bug of dyno".to_owned());
+                    WorkerReport { trouble, ..Default::default() }
+                });
+                // Nobody listens after a ramp that failed, and to one that was left behind.
+                let _ = reports.send(Report::Done(index, report));
+                // The coordinator waits for samples; an empty batch has it look up.
+                let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
+            })
+            .map_err(|error| {
+                TrialError::Machine(format!("worker {index} could not be started: {error}"))
+            })?;
+        self.go.push(go);
+        let thread = Some(thread);
+        self.members.push(Member {
+            thread,
+            clients,
+            recorder: shared,
+            interrupters,
+            received: 0,
+            is_done: false,
+        });
+        Ok(())
+    }
+
+    /// Waits until every client is ready.
+    ///
+    /// # Errors
+    /// When one cannot be, when the limit passes, or when the run is called off meanwhile.
+    pub(crate) fn await_ready(
+        &mut self,
+        limit: Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), TrialError> {
+        let input = self.input;
+        self.senders = None;
+        let mut ready = 0;
+        let error = loop {
+            if ready == input.clients {
+                self.connecting = self.spawned_at.elapsed().into();
+                return Ok(());
+            }
+            if input.interrupts.load(Ordering::Relaxed) > 0 {
+                break TrialError::Interrupted;
+            }
+            match self.incoming.recv_timeout(CHECK_INTERVAL) {
+                Ok(Report::Ready) => ready += 1,
+                Ok(Report::ConnectFailed(failure)) => break TrialError::Ramp(failure),
+                Ok(Report::InitFailed(client, message)) => {
+                    break TrialError::Script { client, message };
+                }
+                Ok(other) => self.note(other),
+                Err(RecvTimeoutError::Timeout) => {
+                    listener.event(&Event::Progress {
+                        trial: input.name.clone(),
+                        phase: Phase::Ramp,
+                        done: ready.into(),
+                        total: input.clients.into(),
+                        unit: ProgressUnit::Connections,
+                    });
+                    if let Some(reason) = (input.is_dead)() {
+                        break TrialError::SystemDied(reason);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    break TrialError::Machine("all workers ended before the run began".to_owned());
+                }
+            }
+            // Scripts may already send statements.
+            self.receive();
+            if limit.is_some_and(|limit| self.spawned_at.elapsed() > limit) {
+                break TrialError::NotReady { ready, clients: input.clients };
+            }
+        };
+        self.call_off();
+        let is_stuck =
+            self.ending == Ending::LeaveScript && self.members.iter().any(|member| !member.is_done);
+        Err(if is_stuck { TrialError::left_behind(&error.to_string()) } else { error })
+    }
+
+    /// Closes the channels that workers wait on, and gives those that notice time to end.
+    pub(crate) fn call_off(&mut self) {
+        self.go.clear();
+        let until = Instant::now() + ENDING;
+        while self.members.iter().any(|member| !member.is_done) && Instant::now() < until {
+            self.members.iter().for_each(|member| member.interrupters.interrupt());
+            self.receive();
+            match self.incoming.recv_timeout(CHECK_INTERVAL) {
+                Ok(report) => self.note(report),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    }
+
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::Fatal(fatal) => {
+                self.fatal.get_or_insert(fatal);
+            }
+            Report::Done(index, report) => {
+                self.members[index as usize].is_done = true;
+                self.reports.push(report);
+            }
+            // Only the ramp cares.
+            Report::Ready | Report::ConnectFailed(_) | Report::InitFailed(..) => {}
+        }
+    }
+
+    /// Takes the batches that have come.
+    fn receive(&mut self) {
+        while let Ok(batch) = self.batches.try_recv() {
+            self.take(&batch);
+        }
+    }
+
+    fn take(&mut self, batch: &Batch) {
+        if batch.samples.is_empty() {
+            return;
+        }
+        self.members[batch.worker as usize].received += 1;
+        self.collector.take(&batch.samples);
+    }
+
+    /// Takes what every recorder holds. True when nothing that was written down before is on its
+    /// way any more.
+    fn gather(&mut self, spare: &mut Vec<Sample>) -> bool {
+        let mut handed = Vec::with_capacity(self.members.len());
+        for member in &self.members {
+            let mut recorder = lock(&member.recorder);
+            if spare.capacity() == 0 {
+                *spare = recorder.empty_batch();
+            }
+            recorder.exchange(spare);
+            handed.push(recorder.handed);
+            drop(recorder);
+            self.collector.take(spare);
+            spare.clear();
+        }
+        self.receive();
+        self.members.iter().zip(handed).all(|(member, handed)| member.received >= handed)
+    }
+
+    /// Commits of all workers so far, and when the last one came.
+    fn life(&self) -> Life {
+        self.members.iter().map(|member| lock(&member.recorder).pulse).fold(
+            Life::default(),
+            |life, pulse| Life {
+                commits: life.commits + pulse.commits,
+                last: life.last.max(pulse.last),
+            },
+        )
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.members.iter().map(|member| lock(&member.recorder).in_flight()).sum()
+    }
+
+    /// Transactions that have been due by a time and are not started.
+    fn queue(&mut self, now: u64) -> u64 {
+        self.arrivals
+            .as_mut()
+            .map_or(0, |(arrivals, due)| due.by(now).saturating_sub(arrivals.taken()))
+    }
+
+    /// Hands out the intervals that have ended.
+    fn hand_out(&mut self, window: &Window, spare: &mut Vec<Sample>, listener: &mut dyn Listener) {
+        let now = window.now();
+        if self.collector.next_end().saturating_add(MARGIN) > now {
+            return;
+        }
+        let concurrency = self.in_flight();
+        let queue = self.queue(now.min(window.ends()));
+        if !self.gather(spare) && self.collector.next_end() + SETTLING > now {
+            return;
+        }
+        while let Some(mut interval) = self.collector.complete(now) {
+            (interval.concurrency, interval.queue) = (concurrency, queue);
+            listener.interval(&interval);
+        }
+    }
+
+    /// Gives the signal to start and stays until every worker has ended, or was left behind.
+    pub(crate) fn measure(mut self, start: &Start, listener: &mut dyn Listener) -> Measured {
+        let epoch = start.epoch;
+        let window = Arc::new(Window::new(epoch, self.input.load, self.input.growth));
+        let mut watch = Watch::new();
+        let mut silence = Silence::default();
+        let mut spare = Vec::new();
+        for go in self.go.drain(..) {
+            // A worker that is gone has reported why.
+            let _ = go.send(Arc::clone(&window));
+        }
+        listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
+        let mut is_cut_off = false;
+        loop {
+            while let Ok(report) = self.incoming.try_recv() {
+                self.note(report);
+            }
+            if self.members.iter().all(|member| member.is_done) {
+                break;
+            }
+            let next =
+                self.collector.next_end().saturating_add(MARGIN).saturating_sub(window.now());
+            let wait = Duration::from_nanos(next).clamp(LOOK_MIN, CHECK_INTERVAL);
+            match self.batches.recv_timeout(wait) {
+                Ok(batch) => {
+                    self.take(&batch);
+                    self.receive();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    // All workers are gone; what they reported is in the other channel.
+                    while let Ok(report) = self.incoming.recv() {
+                        self.note(report);
+                    }
+                    break;
+                }
+            }
+            watch.check(&window, &self.collector, self.input, listener);
+            start.stop_together(&window);
+            if let Some(since) = silence.check(window.now(), || self.life()) {
+                listener.commits_stopped(since.map(Nanos));
+            }
+            self.hand_out(&window, &mut spare, listener);
+            let now = window.now();
+            if window.is_cut(now) {
+                is_cut_off = true;
+                self.interrupt();
+                let limit = self
+                    .leaves_after()
+                    .map(|time| window.grace_ends().saturating_add(Nanos::from(time).0));
+                if limit.is_some_and(|limit| now > limit) {
+                    break;
+                }
+            }
+        }
+        // Its workers may have stopped and ended since the last look. Whoever is done is stopped by
+        // nobody.
+        if window.is_stopped() {
+            start.stop_together(&window);
+        }
+        for member in self.members.iter_mut().filter(|member| member.is_done) {
+            // Panics were caught and reported.
+            let _ = member.thread.take().map(JoinHandle::join);
+        }
+        self.finish(listener, Finish { window, watch, spare, is_cut_off })
+    }
+
+    /// How long after the grace period a thread that has not ended is left behind.
+    fn leaves_after(&self) -> Option<Duration> {
+        match self.ending {
+            Ending::Await => None,
+            Ending::LeaveScript if self.input.interrupts.load(Ordering::Relaxed) == 0 => {
+                Some(SCRIPT_ENDING)
+            }
+            Ending::LeaveScript | Ending::LeaveBehind => Some(ENDING),
+        }
+    }
+
+    fn interrupt(&self) {
+        let stuck = self.members.iter().filter(|member| !member.is_done);
+        stuck.for_each(|member| member.interrupters.interrupt());
+    }
+
+    /// Closes the books, of workers left behind too.
+    fn finish(mut self, listener: &mut dyn Listener, mut finish: Finish) -> Measured {
+        let window = Arc::clone(&finish.window);
+        let ended = window.now();
+        self.gather(&mut finish.spare);
+        let length = measured_length(&window, &self.collector, self.input.load, ended);
+        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
+        // Answers of the grace period come after the window; their interval ends with the last of
+        // them.
+        let last = self.collector.last_end.max(window.opens().saturating_add(length));
+        intervals.extend(self.collector.rest(last));
+        let counters = self.counters();
+        let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
+            let (account, censored) =
+                open_loop::account(arrivals, &window, &mut self.collector, &counters.ledger, ended);
+            if !censored.is_empty() {
+                if intervals.is_empty() {
+                    intervals.push(self.collector.remainder(ended));
+                }
+                intervals.last_mut().expect("there is one now").censored = Some(censored);
+            }
+            account
+        });
+        intervals.iter().for_each(|interval| listener.interval(interval));
+        let totals = counters.totals.clone();
+        let record = self.record(counters, open_loop, Times { ended, length }, &finish);
+        Measured { record, totals, window }
+    }
+
+    /// The books of all workers, of those left behind too.
+    fn counters(&self) -> Counters {
+        let mut sum = Counters::default();
+        for member in &self.members {
+            let recorder = lock(&member.recorder);
+            let (ledger, totals) = recorder.close();
+            sum.ledger.add(&ledger);
+            sum.totals.add(&totals);
+            sum.counts.add(&recorder.counts);
+            sum.failures.add(&recorder.failures);
+        }
+        sum
+    }
+
+    fn record(
+        self,
+        counters: Counters,
+        open_loop: Option<OpenLoop>,
+        times: Times,
+        finish: &Finish,
+    ) -> LoadRecord {
+        let (input, collector, window) = (self.input, &self.collector, &finish.window);
+        let Counters { ledger, totals, counts, failures } = counters;
+        let (cpu_user, cpu_system) = finish.watch.cpu();
+        let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
+        for report in self.reports {
+            workers.push(report.record);
+            lags.extend(report.lags);
+            troubles.extend(report.trouble);
+        }
+        let named: Vec<_> =
+            totals.by_name.iter().map(|name| work(window, input.load, name.work)).collect();
+        let stuck = self.members.iter().filter(|member| !member.is_done);
+        let gaps = collector.longest_gaps(times.length);
+        let commits =
+            |all: &[u64]| self.kinds.commits.iter().filter_map(|kind| all.get(*kind)).sum();
+        LoadRecord {
+            connecting: self.connecting,
+            measured: Nanos(times.length),
+            elapsed: Nanos(times.ended.saturating_sub(window.opens())),
+            ledger,
+            counts,
+            failures,
+            histogram: collector.transaction.clone(),
+            transaction: LatencySummary::from(&collector.transaction),
+            latency: collector.latency,
+            statements: collector.statements(),
+            transactions: collector.transactions(&named, input.load.is_open()),
+            clients: input.shares.iter().collect(),
+            generator: GeneratorRecord {
+                workers,
+                cpu_user,
+                cpu_system,
+                wakeup_lag_p99: lag_p99(lags),
+                memory_peak: memory_peak(),
+                shares_machine: input.shares_machine,
+                workers_tried: Vec::new(),
+            },
+            longest_gap: gaps.first().copied().unwrap_or_default(),
+            open_loop,
+            stages: collector.stages.as_ref().map(StageTally::records).unwrap_or_default(),
+            work: work(window, input.load, totals.work),
+            facts: Facts {
+                steal: finish.watch.steal(),
+                is_debug_build: cfg!(debug_assertions),
+                stopped: window.stop_cause().map(|cause| cause.to_string()),
+                troubles,
+                gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
+                committed_in_all: totals.committed,
+                unfinished_in_all: totals.unfinished(),
+                commits_sent_in_all: commits(&totals.sent),
+                commits_refused_in_all: commits(&totals.refused),
+                ..Facts::default()
+            },
+            fatal: self.fatal,
+            is_cut_off: finish.is_cut_off,
+            left_behind: stuck.flat_map(|member| member.clients.iter().copied()).collect(),
+        }
+    }
+}
+
+/// What was counted in all, by the engine and by scripts themselves.
+#[derive(Default)]
+struct Counters {
+    ledger: Ledger,
+    totals: Totals,
+    counts: ScriptCounts,
+    failures: FailureLog,
+}
+
+/// When the last worker had ended, nanoseconds since the epoch, and the length of the measured
+/// window.
+#[derive(Clone, Copy)]
+struct Times {
+    ended: u64,
+    length: u64,
+}
+
+/// What the core knows beyond its record; a trial is audited by it.
+pub(crate) struct Measured {
+    pub(crate) record: LoadRecord,
+    pub(crate) totals: Totals,
+    pub(crate) window: Arc<Window>,
+}
+
+/// What [`WorkerPool::measure`] leaves to be closed.
+struct Finish {
+    window: Arc<Window>,
+    watch: Watch,
+    spare: Vec<Sample>,
+    is_cut_off: bool,
+}
+
+/// Length of the measured window in nanoseconds.
+fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ended: u64) -> u64 {
+    let last = collector.last_end.max(window.opens());
+    match load.stop {
+        // Cut short: until the last answer that came.
+        _ if window.is_stopped() => last - window.opens(),
+        StopRule::Duration(duration) => duration.0,
+        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
+            if last > window.opens() {
+                last - window.opens()
+            } else {
+                ended.saturating_sub(window.opens())
+            }
+        }
+    }
+}
+
+/// Work done in the window, where it has a length of its own. Stop rules by count end with the last
+/// answer, and so does a trial that was cut short.
+fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
+    (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
+}

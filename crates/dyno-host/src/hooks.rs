@@ -1,0 +1,329 @@
+//! Systems that run elsewhere and are steered by commands of the user's: settings are applied, the
+//! server is restarted or started, and dyno waits until it answers with them.
+
+use crate::error::HostError;
+use crate::existing::{self, ConnectedSystem};
+use crate::server::log;
+use crate::settings;
+use crate::shell;
+use crate::supervisor::{Access, Last, Launch, Supervisor, SupervisorCommand};
+use dyno_drivers::own_sessions;
+use dyno_drivers::timeout::is_end_requested;
+use dyno_model::plan::{ExclusivePlan, ExistingSystem, HooksPlan};
+use dyno_model::printable::file_name;
+use dyno_model::target::{Endpoint, QueryMode};
+use std::collections::BTreeMap;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+type Settings = BTreeMap<String, String>;
+
+/// Pause between two attempts to connect.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How long a server may answer with other settings than were applied: one that is about to be
+/// restarted still answers.
+const UNCHANGED: Duration = Duration::from_secs(10);
+
+/// A steered system.
+pub struct LifecycleHooks<'a> {
+    /// Its name, for its commands.
+    pub name: &'a str,
+    /// Where it is.
+    pub system: &'a ExistingSystem,
+    /// What steers it.
+    pub plan: &'a HooksPlan,
+    /// How statements travel.
+    pub query_mode: QueryMode,
+    /// Limit for connecting.
+    pub connect_timeout: Duration,
+    /// What ends its commands with dyno.
+    pub supervisor: SupervisorCommand,
+    /// Folder that keeps what its command `stop` says.
+    pub logs: Option<PathBuf>,
+}
+
+/// A system that its command `start` has started. When this ends, in whatever way, `kill -9` of
+/// dyno included, its command `stop` is run.
+pub struct ExclusiveSlot(Supervisor);
+
+impl ExclusiveSlot {
+    /// Stops the system; says what went wrong, if anything did.
+    pub fn end(mut self) -> Vec<String> {
+        self.0.finish()
+    }
+}
+
+/// A system whose settings dyno's commands change. When this ends, in whatever way, `kill -9` of
+/// dyno included, the commands `apply` and `restart` are run with the original values. One guard
+/// runs all commands of the system, so that none of them is still at work when the settings are
+/// restored.
+pub struct Restoration {
+    supervisor: Supervisor,
+    folder: PathBuf,
+    commands: u32,
+    original: Settings,
+}
+
+impl LifecycleHooks<'_> {
+    /// Promises to restore settings. To be called before the first of them is changed.
+    ///
+    /// # Errors
+    /// When the promise cannot be made.
+    pub fn promise(&self, original: Settings) -> Result<Restoration, HostError> {
+        let mut supervisor = Supervisor::start(&self.supervisor)?;
+        let folder = supervisor.make_folder(
+            &std::env::temp_dir(),
+            "dyno-command",
+            Access::Passed(None),
+            &[],
+        )?;
+        let commands = [&self.plan.apply, &self.plan.restart];
+        let text: String =
+            commands.into_iter().flatten().map(|it| format!("( {it}\n) || exit\n")).collect();
+        supervisor.run_at_end(Last {
+            launch: self.launch(&text, &original, self.log("restore")?),
+            limit: 2 * Duration::from(self.plan.time_limit),
+            what: format!("the commands that restore the settings of {}", self.name),
+        })?;
+        Ok(Restoration { supervisor, folder, commands: 0, original })
+    }
+
+    /// Restores settings and waits until they are in force, also after the user has asked for the
+    /// end. Returns the original values.
+    ///
+    /// # Errors
+    /// When a command fails, or the server does not answer with these settings within the limit.
+    pub fn restore(&self, mut restoration: Restoration) -> Result<Settings, HostError> {
+        let told = |error: &str| {
+            let original =
+                restoration.original.iter().map(|(name, value)| format!("{name} = {value}"));
+            let original = original.collect::<Vec<_>>().join(", ");
+            HostError::new(format!(
+                "{} may not have its original settings, {original}: {error}",
+                self.name
+            ))
+        };
+        match restoration.supervisor.finish().as_slice() {
+            [] => {}
+            problems => return Err(told(&problems.join("; "))),
+        }
+        let waiting = Waiting { connect: existing::connect_to_clean_up, hears_the_user: false };
+        self.wait(&restoration.original, waiting).map_err(|error| told(&error.to_string()))?;
+        Ok(restoration.original)
+    }
+
+    /// Applies settings, restarts or starts the server, and waits until it answers with them in
+    /// force.
+    ///
+    /// # Errors
+    /// When a command fails, when something answers before the server was started, and when the
+    /// server does not answer within the limit, or not with these settings: in its own words.
+    pub fn begin(
+        &self,
+        asked: &Settings,
+        mut restoration: Option<&mut Restoration>,
+    ) -> Result<(ConnectedSystem, Option<ExclusiveSlot>), HostError> {
+        if !asked.is_empty() {
+            self.run("apply", self.plan.apply.as_deref(), asked, restoration.as_deref_mut())?;
+        }
+        self.run("restart", self.plan.restart.as_deref(), asked, restoration)?;
+        let slot = self
+            .plan
+            .exclusive
+            .as_ref()
+            .map(|exclusive| self.start(exclusive, asked))
+            .transpose()?;
+        if self.plan.restart.is_some() || slot.is_some() {
+            own_sessions::forget(&self.system.endpoint);
+        }
+        let waiting = Waiting { connect: existing::connect, hears_the_user: true };
+        Ok((self.wait(asked, waiting)?, slot))
+    }
+
+    fn start(
+        &self,
+        exclusive: &ExclusivePlan,
+        asked: &Settings,
+    ) -> Result<ExclusiveSlot, HostError> {
+        // A server that was just told to stop may still be at it.
+        let began = Instant::now();
+        while let Err(error) = self.is_down() {
+            if is_end_requested() || began.elapsed() >= UNCHANGED {
+                return Err(error);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        let mut supervisor = Supervisor::start(&self.supervisor)?;
+        // Promised before anything is started.
+        supervisor.run_at_end(Last {
+            launch: self.launch(&exclusive.stop, asked, self.log("stop")?),
+            limit: self.plan.time_limit.into(),
+            what: format!("the command `stop` of {}", self.name),
+        })?;
+        let slot = ExclusiveSlot(supervisor);
+        self.run("start", Some(&exclusive.start), asked, None)?;
+        Ok(slot)
+    }
+
+    /// Where the output of a command is kept that is run at the end.
+    fn log(&self, command: &str) -> Result<PathBuf, HostError> {
+        let name = format!("steering-{}-{command}.log", file_name(self.name));
+        let logs = log::kept(self.logs.as_deref())?;
+        Ok(logs.map_or_else(|| PathBuf::from("/dev/null"), |logs| logs.join(name)))
+    }
+
+    fn launch(&self, command: &str, asked: &Settings, log: PathBuf) -> Launch {
+        shell::launch(&in_the_open(command), environment(self.name, asked), log)
+    }
+
+    /// Whether a system that is to be started does not run yet.
+    ///
+    /// # Errors
+    /// When something answers where it will be.
+    pub fn is_down(&self) -> Result<(), HostError> {
+        let answers = match &self.system.endpoint {
+            Endpoint::Tcp { host, port } => {
+                (host.as_str(), *port).to_socket_addrs().is_ok_and(|mut all| {
+                    all.any(|it| TcpStream::connect_timeout(&it, self.connect_timeout).is_ok())
+                })
+            }
+            Endpoint::Unix(path) => UnixStream::connect(path).is_ok(),
+            Endpoint::File(_) | Endpoint::InProcess => false,
+        };
+        if !answers {
+            return Ok(());
+        }
+        Err(HostError::new(format!(
+            "something answers at {} before `start` was run, and it would be measured in the place of {}\n\
+             hint: stop what runs there, or let `restart` take the place of `start` and `stop`",
+            self.system.endpoint, self.name
+        )))
+    }
+
+    fn wait(&self, asked: &Settings, waiting: Waiting) -> Result<ConnectedSystem, HostError> {
+        let limit = Duration::from(self.plan.time_limit);
+        let began = Instant::now();
+        let mut answered: Option<Instant> = None;
+        loop {
+            let error = match (waiting.connect)(
+                self.system,
+                self.query_mode,
+                self.connect_timeout,
+                asked,
+            ) {
+                Ok(connected) => match connected.problems.first() {
+                    None => return Ok(connected),
+                    Some(problem)
+                        if answered.get_or_insert_with(Instant::now).elapsed() >= UNCHANGED =>
+                    {
+                        return Err(HostError::new(problem.text.clone()));
+                    }
+                    Some(problem) => HostError::new(problem.text.clone()),
+                },
+                Err(error) => error,
+            };
+            if waiting.hears_the_user && is_end_requested() || began.elapsed() >= limit {
+                let seconds = limit.as_secs_f64();
+                return Err(HostError::new(format!(
+                    "it was not ready within {seconds} s: {error}"
+                )));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Values that settings have now.
+    ///
+    /// # Errors
+    /// When it does not answer, or has no such setting.
+    pub fn values(&self, names: &[&str]) -> Result<Settings, HostError> {
+        let connected = existing::connect(
+            self.system,
+            self.query_mode,
+            self.connect_timeout,
+            &Settings::new(),
+        )?;
+        let all = settings::read(&connected.target).map_err(|failure| {
+            HostError::new(format!("{} does not tell its settings: {failure}", self.name))
+        })?;
+        let value = |name: &&str| {
+            let setting = all.get(&settings::listed_name(self.system.engine, name));
+            let value = setting.map(|setting| setting.shown.clone());
+            let missing = || HostError::new(format!("the server has no setting {name:?}"));
+            Ok(((*name).to_owned(), value.ok_or_else(missing)?))
+        };
+        names.iter().map(value).collect()
+    }
+
+    fn run(
+        &self,
+        what: &str,
+        command: Option<&str>,
+        asked: &Settings,
+        restoration: Option<&mut Restoration>,
+    ) -> Result<(), HostError> {
+        let Some(command) = command else { return Ok(()) };
+        let limit = Duration::from(self.plan.time_limit);
+        let name = format!("the command `{what}`");
+        match restoration {
+            None => {
+                let environment = environment(self.name, asked);
+                shell::run(&name, &in_the_open(command), environment, limit, true, &self.supervisor)
+            }
+            Some(restoration) => {
+                restoration.commands += 1;
+                let output = restoration.folder.join(format!("output-{}", restoration.commands));
+                let launch = Launch { leaves_running: true, ..self.launch(command, asked, output) };
+                shell::carry_out(&mut restoration.supervisor, launch, &name, limit)
+            }
+        }
+    }
+}
+
+/// How a server is waited for.
+#[derive(Clone, Copy)]
+struct Waiting {
+    connect:
+        fn(&ExistingSystem, QueryMode, Duration, &Settings) -> Result<ConnectedSystem, HostError>,
+    /// Whether the wait is over when the user asks for the end.
+    hears_the_user: bool,
+}
+
+/// The guard lets nobody read what it makes, and a server may be its own child.
+fn in_the_open(command: &str) -> String {
+    format!("umask 022\n{command}")
+}
+
+/// What a command about a system is told by its environment: the system, all settings as lines
+/// `name=value`, and each as a variable of its own.
+#[must_use]
+pub fn environment(system: &str, asked: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let variable = |name: &str| {
+        let letters = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+        format!("DYNO_SETTING_{}", letters.collect::<String>())
+    };
+    let lines: String = asked.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let mut all =
+        vec![("DYNO_SYSTEM".to_owned(), system.to_owned()), ("DYNO_SETTINGS".to_owned(), lines)];
+    all.extend(asked.iter().map(|(name, value)| (variable(name), value.clone())));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_every_setting_in_two_ways() {
+        let asked = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
+        let asked = asked.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let told: BTreeMap<String, String> = environment("shop", &asked).into_iter().collect();
+        assert_eq!(told["DYNO_SETTINGS"], "pg_stat_statements.max=100\nwork_mem=64MB\n");
+        assert_eq!(told["DYNO_SETTING_PG_STAT_STATEMENTS_MAX"], "100");
+        assert_eq!((told["DYNO_SYSTEM"].as_str(), told.len()), ("shop", 4));
+    }
+}

@@ -1,0 +1,309 @@
+//! The thread that looks: once a second, at the bounds of the window, and at sessions four times a
+//! second while throughput is collapsed.
+
+use super::Values;
+use super::host::Machine;
+use super::observer::{Observer, Question};
+use super::others::Everybody;
+use super::pace::thread_cpu;
+use super::processes::Processes;
+use super::remote::Remote;
+use super::server_process::traces;
+use super::watched::Watched;
+use dyno_model::engine::Execution;
+use dyno_model::monitor::{SessionGroup, names};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Time between two looks.
+const SECOND: Duration = Duration::from_secs(1);
+/// Time between two looks at sessions while throughput is collapsed.
+const COLLAPSED: Duration = Duration::from_millis(250);
+/// How long the server may take for an answer before the sample goes out without it.
+const TIMEOUT: Duration = Duration::from_millis(200);
+/// The same at the bounds of the window, whose figures the report needs most: until the answer
+/// belongs to no known moment.
+const BOUNDARY_TIMEOUT: Duration = SECOND;
+/// How long it may take for the first, before which a connection is made. What is not in the first
+/// look has no column, so a busy machine gets the time that it needs.
+const FIRST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the thread may take to end: a look of any kind, and time for a busy machine.
+const ENDING: Duration = Duration::from_secs(15);
+/// From this share of the active sessions on, row locks are worth the question who waits for them.
+const LOCKED_SHARE: f64 = 0.5;
+
+/// What the thread is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// From now on look at whole seconds from this moment on: seconds of the window are then
+    /// seconds of the timeline.
+    Align(Instant),
+    /// Look now: the window begins or ends.
+    Sample,
+    /// Throughput has collapsed, or is back.
+    Collapsed(bool),
+    Stop,
+}
+
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) at: Instant,
+    pub(super) values: Values,
+    pub(super) sessions: Vec<SessionGroup>,
+    /// At the bounds of the window: everybody on the machine that dyno runs on.
+    pub(super) everybody: Option<Everybody>,
+    /// What was lost of the monitor since the last look.
+    pub(super) trouble: Option<String>,
+}
+
+/// The running thread, from outside.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    pub(super) orders: Sender<Order>,
+    pub(super) readings: Receiver<Reading>,
+}
+
+impl Sampler {
+    /// `None` when the machine has no thread left; a trial goes on without a monitor then. Where
+    /// the server's machine is seen through a command, this waits for its first answer.
+    pub(super) fn start(watched: Watched) -> Option<Self> {
+        let (orders, told) = channel();
+        let (reading, readings) = channel();
+        let mut eyes = Eyes::new(watched, reading);
+        let run = move || eyes.sample_until_stopped(&told);
+        // Not joined: its readings' channel closes when it ends.
+        std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
+        Some(Self { orders, readings })
+    }
+
+    /// Stops it and returns what it still saw; a look that does not end is not waited for.
+    pub(super) fn stop(self) -> Vec<Reading> {
+        let _ = self.orders.send(Order::Stop);
+        let until = Instant::now() + ENDING;
+        let mut rest = Vec::new();
+        while let Ok(reading) =
+            self.readings.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            rest.push(reading);
+        }
+        rest
+    }
+}
+
+struct Eyes {
+    machine: Machine,
+    /// The server's machine, when it is another.
+    remote: Option<Remote>,
+    trouble: Option<String>,
+    server: Option<Processes>,
+    generator: Processes,
+    observer: Option<Observer>,
+    readings: Sender<Reading>,
+    is_first: bool,
+    /// Row locks were waited for by many sessions in the last look.
+    is_locked: bool,
+}
+
+impl Eyes {
+    fn new(watched: Watched, readings: Sender<Reading>) -> Self {
+        let has_children = watched.target.engine.traits().execution == Execution::Process;
+        let (mut remote, mut trouble) = (None, None);
+        if let Some(command) = &watched.command {
+            let (traces, session) = traces(&watched.target).unzip();
+            match Remote::start(command, traces.unwrap_or_default(), has_children) {
+                Ok(running) => remote = Some(running),
+                Err(error) => trouble = Some(told(&error)),
+            }
+            drop(session);
+        }
+        Self {
+            machine: Machine::new(),
+            remote,
+            trouble,
+            server: (!watched.pids.is_empty())
+                .then(|| Processes::of_server(watched.pids, has_children)),
+            generator: Processes::of_generator(),
+            observer: Observer::start(watched.target, watched.databases, watched.is_local),
+            readings,
+            is_first: true,
+            is_locked: false,
+        }
+    }
+
+    fn sample_until_stopped(&mut self, told: &Receiver<Order>) {
+        let mut next = Instant::now();
+        // The opening of the window, once it is known.
+        let mut opening = None;
+        let mut collapsed: Option<Instant> = None;
+        loop {
+            let wake = collapsed.map_or(next, |sample| sample.min(next));
+            match told.recv_timeout(wake.saturating_duration_since(Instant::now())) {
+                Ok(Order::Align(origin)) => {
+                    opening = Some(origin);
+                    next = next_second(origin, Instant::now());
+                }
+                Ok(Order::Sample) => self.sample(Question::Boundary),
+                Ok(Order::Collapsed(true)) => {
+                    collapsed = Some(collapsed.unwrap_or_else(Instant::now))
+                }
+                Ok(Order::Collapsed(false)) => collapsed = None,
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) if next <= Instant::now() => {
+                    let is_opening = opening == Some(next);
+                    self.sample(if is_opening { Question::Boundary } else { Question::Regular });
+                    // Seconds that were slept through, by a machine that was halted for example,
+                    // are not made up for.
+                    next = next_second(next, Instant::now());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.sample_sessions();
+                    collapsed = Some(Instant::now() + COLLAPSED);
+                }
+            }
+        }
+    }
+
+    fn sample(&mut self, question: Question) {
+        let is_boundary = question == Question::Boundary;
+        let at = Instant::now();
+        self.ask(question);
+        self.with_remote(|remote| remote.ask(is_boundary));
+        let mut values = Values::default();
+        self.machine.sample(&mut values);
+        if self.remote.is_some() {
+            values = values.behind(names::GENERATOR);
+        }
+        let ticks = self.machine.ticks_per_second();
+        if let Some(server) = &mut self.server {
+            server.sample(ticks, is_boundary, &mut values);
+        }
+        self.generator.sample(ticks, is_boundary, &mut values);
+        let everybody = if is_boundary { Everybody::now() } else { None };
+        let timeout = match question {
+            _ if self.is_first => FIRST_TIMEOUT,
+            Question::Boundary => BOUNDARY_TIMEOUT,
+            Question::Regular | Question::Sessions => TIMEOUT,
+        };
+        self.is_first = false;
+        self.with_remote(|remote| remote.sample(at + timeout, &mut values));
+        let mut sessions = Vec::new();
+        let observer_cpu = match &mut self.observer {
+            None => Duration::ZERO,
+            Some(observer) => {
+                if let Some(answer) = observer.answer(at + timeout) {
+                    values.add(answer.values);
+                    sessions = answer.sessions;
+                }
+                observer.cpu
+            }
+        };
+        values.put(names::MONITOR_CPU, (thread_cpu() + observer_cpu).as_secs_f64());
+        self.note_locks(&values);
+        // Nobody listens any more after the trial.
+        let _ = self.readings.send(Reading {
+            at,
+            values,
+            sessions,
+            everybody,
+            trouble: self.trouble.take(),
+        });
+        if self.is_locked && question == Question::Regular {
+            self.sample_sessions();
+        }
+    }
+
+    fn sample_sessions(&mut self) {
+        let at = Instant::now();
+        self.ask(Question::Sessions);
+        let answer = self.observer.as_mut().and_then(|observer| observer.answer(at + TIMEOUT));
+        if let Some(answer) = answer.filter(|answer| !answer.sessions.is_empty()) {
+            let (values, sessions) = (Values::default(), answer.sessions);
+            let _ = self.readings.send(Reading {
+                at,
+                values,
+                sessions,
+                everybody: None,
+                trouble: None,
+            });
+        }
+    }
+
+    /// A command that ended is not started again in this trial.
+    fn with_remote(&mut self, act: impl FnOnce(&mut Remote) -> Result<(), String>) {
+        if let Some(remote) = &mut self.remote
+            && let Err(error) = act(remote)
+        {
+            self.trouble = Some(told(&error));
+            self.remote = None;
+        }
+    }
+
+    fn ask(&mut self, question: Question) {
+        if self.observer.as_mut().is_some_and(|observer| !observer.ask(question)) {
+            self.observer = None;
+        }
+    }
+
+    fn note_locks(&mut self, values: &Values) {
+        let waits = values.get("server.status.Innodb_row_lock_current_waits");
+        let active = values.get(names::SESSIONS_ACTIVE);
+        if let (Some(waits), Some(active)) = (waits, active) {
+            self.is_locked = waits >= 2.0 && waits > LOCKED_SHARE * active;
+        }
+    }
+}
+
+fn told(error: &str) -> String {
+    format!("the server's machine is not seen: monitor.command {error}")
+}
+
+/// The next moment after `now` that is whole seconds from `origin`.
+fn next_second(origin: Instant, now: Instant) -> Instant {
+    if origin > now {
+        let before = (origin - now).as_secs();
+        return origin.checked_sub(Duration::from_secs(before)).unwrap_or(origin);
+    }
+    origin + SECOND * (u32::try_from((now - origin).as_secs()).unwrap_or(u32::MAX - 1) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::target::{Endpoint, Target};
+
+    #[test]
+    fn looks_are_at_whole_seconds_from_the_origin_before_it_too() {
+        let origin = Instant::now() + Duration::from_secs(100);
+        let at = |millis: u64| origin - Duration::from_secs(10) + Duration::from_millis(millis);
+        for (now, next) in
+            [(0, 0), (1, 1000), (999, 1000), (9_500, 10_000), (10_000, 11_000), (12_345, 13_000)]
+        {
+            assert_eq!(next_second(origin, at(now)), at(next), "after {now} ms");
+        }
+    }
+
+    #[test]
+    fn a_look_at_the_bounds_comes_when_told_and_the_thread_ends_when_told() {
+        let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
+        let sampler = Sampler::start(Watched {
+            target,
+            pids: vec![std::process::id()],
+            is_local: true,
+            command: None,
+            databases: Vec::new(),
+        })
+        .unwrap();
+        let first = sampler.readings.recv().unwrap();
+        assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());
+        assert!(first.values.get("monitor.cpu_seconds_total").unwrap() > 0.0);
+        assert!(first.everybody.is_none());
+        sampler.orders.send(Order::Sample).unwrap();
+        // On a busy machine the look of the next second may come before it; that one looks at
+        // nobody else.
+        let samples = sampler.readings.iter().take(10);
+        assert!(samples.map(|sample| sample.everybody).any(|everybody| everybody.is_some()));
+        sampler.orders.send(Order::Stop).unwrap();
+        // As long as the thread lives there is another look every second.
+        assert!(sampler.readings.iter().take(10).count() < 10, "it goes on");
+    }
+}

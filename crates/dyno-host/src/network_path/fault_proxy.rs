@@ -1,0 +1,290 @@
+//! A way to a server that can be cut without a word: a proxy of dyno's own on 127.0.0.1, which
+//! passes on what it gets as long as it is open.
+//!
+//! While it is shut, nothing is read and nothing is passed on, the end of a connection neither, and
+//! no connection is taken up: either side hears what it would hear from a cable that was pulled,
+//! which is nothing. What was sent meanwhile arrives when the gate is open again, as what TCP sends
+//! again does. Its threads are dyno's own, two for each connection, so that it ends with dyno.
+
+use crate::error::HostError;
+use dyno_model::target::{Endpoint, Target};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Bytes that are passed on at once.
+const ROOM: usize = 16 * 1024;
+/// How long nobody is taken up when there is no room for another.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Most bytes of a client that came while the gate was shut that are looked at for its end.
+const LEFT_MAX: usize = 64 * 1024;
+
+/// A way to a server that can be cut. Dropping it closes all connections on it.
+pub struct FaultProxy {
+    target: Target,
+    inner: Arc<Inner>,
+    /// Where it listens.
+    address: SocketAddr,
+    doorkeeper: Option<JoinHandle<()>>,
+}
+
+struct Inner {
+    /// `HOST:PORT` of the server.
+    server: (String, u16),
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_shut: bool,
+    /// It was shut at least once. A client that knocked then may be taken up only when the gate is
+    /// open again.
+    was_shut: bool,
+    is_over: bool,
+    /// Both ends of each connection, to close them in the end.
+    streams: Vec<Weak<TcpStream>>,
+}
+
+impl FaultProxy {
+    /// Opens a way to the server that this reaches.
+    ///
+    /// # Errors
+    /// When the server does not listen on TCP, or there is no port or thread left.
+    pub fn to(server: &Target) -> Result<Self, HostError> {
+        let Endpoint::Tcp { host, port } = &server.endpoint else {
+            return Err(HostError::new(format!(
+                "a way that can be cut needs a server that listens on TCP, and this one is at {}",
+                server.endpoint
+            )));
+        };
+        let failed = |error: io::Error| HostError::new(format!("no way that can be cut: {error}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let inner = Arc::new(Inner {
+            server: (host.clone(), *port),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let proxy = Arc::clone(&inner);
+        let doorkeeper =
+            thread::Builder::new().name("gate".to_owned()).spawn(move || proxy.keep(&listener));
+        let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+        let target = Target { detour: Some(endpoint), ..server.clone() };
+        Ok(Self { target, inner, address, doorkeeper: Some(doorkeeper.map_err(failed)?) })
+    }
+
+    /// The server that it leads to, with a detour over it.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Cuts the way.
+    pub fn shut(&self) {
+        self.inner.note(|state| (state.is_shut, state.was_shut) = (true, true));
+    }
+
+    /// Mends it; true when it was cut.
+    pub fn reopen(&self) -> bool {
+        self.inner.note(|state| std::mem::take(&mut state.is_shut))
+    }
+}
+
+impl Drop for FaultProxy {
+    fn drop(&mut self) {
+        let streams = self.inner.note(|state| {
+            state.is_over = true;
+            std::mem::take(&mut state.streams)
+        });
+        for stream in streams.iter().filter_map(Weak::upgrade) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        // Wakes whoever waits for a client.
+        let _ = TcpStream::connect(self.address);
+        if let Some(doorkeeper) = self.doorkeeper.take() {
+            let _ = doorkeeper.join();
+        }
+    }
+}
+
+impl Inner {
+    fn note<T>(&self, note: impl FnOnce(&mut State) -> T) -> T {
+        let noted = note(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+        noted
+    }
+
+    /// Waits while the gate is shut; true when it was shut at least once. `None`: all is over.
+    fn pass(&self) -> Option<bool> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.is_shut && !state.is_over {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        (!state.is_over).then_some(state.was_shut)
+    }
+
+    /// Takes clients up until all is over.
+    fn keep(self: &Arc<Self>, listener: &TcpListener) {
+        loop {
+            let taken = listener.accept();
+            let Some(was_shut) = self.pass() else { return };
+            match taken {
+                Ok((client, _)) => {
+                    let _ = self.join(client, was_shut);
+                }
+                // No descriptor is left for it: it waits.
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Connects a client with the server. What goes wrong closes its connection.
+    fn join(self: &Arc<Self>, client: TcpStream, was_shut: bool) -> io::Result<()> {
+        let first = if was_shut { waiting(&client)? } else { Some(Vec::new()) };
+        let Some(first) = first else { return Ok(()) };
+        let mut server = TcpStream::connect((self.server.0.as_str(), self.server.1))?;
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        server.write_all(&first)?;
+        let (client, server) = (Arc::new(client), Arc::new(server));
+        let is_over = self.note(|state| {
+            state.streams.retain(|stream| stream.strong_count() > 0);
+            state.streams.extend([&client, &server].map(Arc::downgrade));
+            state.is_over
+        });
+        if is_over {
+            return Ok(());
+        }
+        for (from, to) in [(&client, &server), (&server, &client)] {
+            let (inner, from, to) = (Arc::clone(self), Arc::clone(from), Arc::clone(to));
+            thread::Builder::new()
+                .name("gate".to_owned())
+                .spawn(move || inner.carry(&from, &to))?;
+        }
+        Ok(())
+    }
+
+    /// Passes on what comes, and the end when it comes; whichever side it comes from, the
+    /// connection is over then.
+    fn carry(&self, mut from: &TcpStream, mut to: &TcpStream) {
+        let mut room = vec![0; ROOM];
+        loop {
+            let read = match from.read(&mut room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.unwrap_or(0),
+            };
+            if self.pass().is_none() || read == 0 || to.write_all(&room[..read]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+        let _ = from.shutdown(Shutdown::Both);
+    }
+}
+
+/// What a client that came while the gate was shut has said; `None` when it has gone again: nobody
+/// would have heard of it.
+fn waiting(mut client: &TcpStream) -> io::Result<Option<Vec<u8>>> {
+    client.set_nonblocking(true)?;
+    let mut said = Vec::new();
+    let mut room = vec![0; ROOM];
+    let is_there = loop {
+        match client.read(&mut room) {
+            Ok(0) => break false,
+            Ok(read) => said.extend_from_slice(&room[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break error.kind() == io::ErrorKind::WouldBlock,
+        }
+        if said.len() > LEFT_MAX {
+            break true;
+        }
+    };
+    client.set_nonblocking(false)?;
+    Ok(is_there.then_some(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::target::Engine;
+
+    fn fault_proxy(listener: &TcpListener) -> FaultProxy {
+        let address = listener.local_addr().unwrap();
+        let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+        FaultProxy::to(&Target::new(Engine::Http, endpoint)).unwrap()
+    }
+
+    fn server() -> TcpListener {
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()
+    }
+
+    /// Bytes that are there without waiting.
+    fn is_silent(stream: &TcpStream) -> bool {
+        stream.set_nonblocking(true).unwrap();
+        let read = (&*stream).read(&mut [0; 1]);
+        stream.set_nonblocking(false).unwrap();
+        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    fn said(mut stream: &TcpStream, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        stream.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn what_is_sent_while_the_fault_proxy_is_shut_arrives_when_it_is_open_again() {
+        let listener = server();
+        let fault_proxy = fault_proxy(&listener);
+        let mut client = TcpStream::connect(fault_proxy.address).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        client.write_all(b"one").unwrap();
+        assert_eq!(said(&server, 3), b"one");
+        server.write_all(b"two").unwrap();
+        assert_eq!(said(&client, 3), b"two");
+
+        fault_proxy.shut();
+        client.write_all(b"three").unwrap();
+        server.write_all(b"four").unwrap();
+        // Nobody can say when nothing comes; what is seen is that a thread which had it holds it
+        // back.
+        assert!(is_silent(&server) && is_silent(&client));
+        assert!(fault_proxy.reopen() && !fault_proxy.reopen());
+        assert_eq!(said(&server, 5), b"three");
+        assert_eq!(said(&client, 4), b"four");
+        drop(client);
+        assert_eq!(server.read(&mut [0; 1]).unwrap(), 0, "the end is passed on too");
+    }
+
+    #[test]
+    fn a_client_that_knocked_and_left_while_the_fault_proxy_was_shut_was_never_there() {
+        let listener = server();
+        let fault_proxy = fault_proxy(&listener);
+        fault_proxy.shut();
+        let mut gone = TcpStream::connect(fault_proxy.address).unwrap();
+        gone.write_all(b"gone").unwrap();
+        drop(gone);
+        let mut patient = TcpStream::connect(fault_proxy.address).unwrap();
+        patient.write_all(b"here").unwrap();
+        fault_proxy.reopen();
+        let (server, _) = listener.accept().unwrap();
+        assert_eq!(said(&server, 4), b"here");
+    }
+
+    #[test]
+    fn a_fault_proxy_that_is_dropped_shut_closes_its_connections_and_its_port() {
+        let listener = server();
+        let fault_proxy = fault_proxy(&listener);
+        let mut client = TcpStream::connect(fault_proxy.address).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        fault_proxy.shut();
+        let address = fault_proxy.address;
+        drop(fault_proxy);
+        assert_eq!(client.read(&mut [0; 1]).unwrap_or(0), 0);
+        assert_eq!(server.read(&mut [0; 1]).unwrap_or(0), 0);
+        assert!(TcpStream::connect(address).is_err());
+    }
+}

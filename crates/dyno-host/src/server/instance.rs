@@ -1,0 +1,167 @@
+//! The place of a server process, and what differs between kinds of them.
+
+use super::Binary;
+use super::cluster_member::ClusterMember;
+use super::error::scratch;
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
+use crate::folder::write_private;
+use crate::settings;
+use crate::storage::TransactionLog;
+use crate::supervisor::{Launch, Owner, StopStep};
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::ManagedServer;
+use dyno_model::secret::Secret;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Name of the account and of the database that dyno makes.
+pub(super) const ACCOUNT: &str = dyno_model::plan::DATABASE;
+
+/// Where a server lives, and what its kind needs to know to start it.
+pub(super) struct ServerInstance<'a> {
+    pub(super) server: &'a ManagedServer,
+    pub(super) binary: Binary,
+    pub(super) recipe: &'static Recipe,
+    pub(super) directories: InstanceDirectories,
+    /// Folder of the socket, usually that of its home.
+    pub(super) socket_folder: PathBuf,
+    /// Folder for the transaction log, when it is not with the data.
+    pub(super) log_folder: Option<PathBuf>,
+    pub(super) port: u16,
+    pub(super) password: Secret,
+    /// Connections that it must allow.
+    pub(super) connections: u32,
+    /// True when accounts and databases come with the data: from a loaded folder, or from the
+    /// cluster that it joins.
+    pub(super) has_accounts: bool,
+    pub(super) cluster_member: Option<ClusterMember>,
+}
+
+impl ServerInstance<'_> {
+    /// Gives it its place in a cluster.
+    pub(super) fn take(&mut self, cluster_member: ClusterMember) {
+        if let Some(password) = &cluster_member.password {
+            self.password = password.clone();
+        }
+        self.has_accounts |= cluster_member.is_given_data();
+        self.cluster_member = Some(cluster_member);
+    }
+
+    /// True when it gets its data by itself once it is started.
+    pub(super) fn is_joining(&self) -> bool {
+        self.cluster_member.as_ref().is_some_and(ClusterMember::is_joining)
+    }
+
+    pub(super) fn socket(&self) -> PathBuf {
+        self.socket_folder.join((self.recipe.socket_name)(self.port))
+    }
+
+    /// A setting of the MySQL family as an option, unless the user gave it.
+    pub(super) fn unless_asked(&self, name: &str, value: &str) -> Option<String> {
+        self.asked(name).is_none().then(|| format!("--{}={value}", name.replace('_', "-")))
+    }
+
+    /// The value that the user gave to a setting, under any spelling of its name.
+    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+        let engine = self.binary.kind.engine();
+        let found =
+            self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// The folders of a process of a server.
+pub(super) struct InstanceDirectories {
+    pub(super) owner: Option<Owner>,
+    /// The scratch folder. It is the server's: root opens nothing in it by a path.
+    pub(super) folder: PathBuf,
+    /// The folder for files of dyno's own: logs, and what the server is given to read.
+    pub(super) own: PathBuf,
+}
+
+impl InstanceDirectories {
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Where temporary files go: to the same file system as the data, and away with it.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    pub(super) fn log(&self) -> PathBuf {
+        self.own.join("server.log")
+    }
+
+    pub(super) fn initialise_log(&self) -> PathBuf {
+        self.own.join("initialise.log")
+    }
+
+    /// A file that only the server (and dyno) can read, for what must not stand on a command line.
+    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, HostError> {
+        write_private(&self.own, name, text, self.owner).map_err(|error| scratch(&self.own, error))
+    }
+
+    /// A launch of one of the server's programs, in its folder and as its user.
+    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<String>, log: PathBuf) -> Launch {
+        Launch {
+            program,
+            arguments,
+            environment: vec![("TMPDIR".to_owned(), path_text(&self.temporary()))],
+            owner: self.owner,
+            folder: self.folder.clone(),
+            log,
+            ..Launch::default()
+        }
+    }
+}
+
+/// A path as an argument; orders to the guard are text, so paths that are not UTF-8 were refused
+/// before.
+pub(super) fn path_text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Reads a variable of the environment.
+type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// What differs between kinds of servers.
+pub(super) struct Recipe {
+    /// Names of its program, the surest first.
+    pub(super) programs: &'static [&'static str],
+    /// Folders that the program may be in, besides PATH. The argument reads the environment.
+    pub(super) folders: fn(Environment<'_>) -> Vec<PathBuf>,
+    /// Asks the program for its version.
+    pub(super) version_arguments: &'static [&'static str],
+    /// What the answer says of product and version; `None` when it is not about a server of this
+    /// family.
+    pub(super) claim: fn(&str) -> Option<&str>,
+    /// As whom it runs when dyno is root.
+    pub(super) user: &'static str,
+    /// Arguments with which the program only says what it thinks of the settings; `None` when it
+    /// cannot know.
+    pub(super) check: fn(&ManagedServer) -> Option<Vec<String>>,
+    /// Fails for what another of its programs does not take.
+    pub(super) check_further: fn(&ManagedServer, &Binary) -> Result<(), HostError>,
+    /// Name of its socket's file when it has this port.
+    pub(super) socket_name: fn(u16) -> String,
+    /// Its transaction log, below the data folder.
+    pub(super) log: TransactionLog,
+    /// Settings that dyno gives itself, beside those of the engine, with the reason.
+    pub(super) reserved: &'static [(&'static [&'static str], &'static str)],
+    /// Fails when something is missing that it needs besides its program.
+    pub(super) complete: fn(&Binary) -> Result<(), HostError>,
+    /// The programs that make the data folder, with their arguments.
+    pub(super) initialise: fn(&ServerInstance<'_>) -> Result<Vec<Launch>, HostError>,
+    /// The server itself.
+    pub(super) launch: fn(&ServerInstance<'_>) -> Result<Launch, HostError>,
+    /// Asks for its data folder, which is known to this server only.
+    pub(super) identity: &'static str,
+    /// What is done once it answers.
+    pub(super) furnish:
+        fn(&ServerInstance<'_>, &mut ControlConnection) -> Result<(), OperationFailure>,
+    /// How it is stopped; what follows is force.
+    pub(super) stop: fn(Duration) -> Vec<StopStep>,
+}

@@ -1,0 +1,89 @@
+//! The very end: folders are removed and commands run, by the guard, or by dyno when the guard was
+//! killed.
+
+use super::Last;
+use super::launch::{shorten, spawn, watch_output};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Removes folders and runs commands, the last first; says what did not work.
+pub(super) fn undo(folders: &[PathBuf], commands: &[Last], deadline: Instant) -> Vec<String> {
+    let failed = |folder: &PathBuf| {
+        let error = remove_folder(folder, deadline).err()?;
+        Some(format!("cannot remove {}: {error}", folder.display()))
+    };
+    folders.iter().filter_map(failed).chain(commands.iter().rev().filter_map(run)).collect()
+}
+
+fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
+    loop {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Something was still writing into it.
+            Err(error)
+                if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            removed => return removed,
+        }
+    }
+}
+
+/// Runs a command to its end; says what went wrong, if anything did.
+fn run(last: &Last) -> Option<String> {
+    let fail = |reason: String| {
+        Some(format!("{} {reason}; its output is in {}", last.what, last.launch.log.display()))
+    };
+    let mut child = match spawn(&last.launch) {
+        Ok(child) => child,
+        Err(error) => return fail(format!("cannot be run: {error}")),
+    };
+    let group = Pid::from_child(&child);
+    watch_output(group, last.launch.log.clone());
+    let deadline = Instant::now() + last.limit;
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => break None,
+            Ok(Some(status)) => break fail(format!("failed ({status})")),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) => {
+                let _ = kill_process_group(group, Signal::KILL);
+                let _ = child.wait();
+                break fail(format!("did not end within {} s", last.limit.as_secs()));
+            }
+            Err(error) => break fail(format!("cannot be waited for: {error}")),
+        }
+    };
+    shorten(&last.launch.log);
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervisor::Launch;
+
+    #[test]
+    fn a_command_that_says_too_much_fills_no_disk_and_its_end_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let script = "echo the beginning; yes | head -c 300000000; echo the end";
+        let launch = Launch {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".to_owned(), script.to_owned()],
+            folder: folder.path().to_owned(),
+            log: log.clone(),
+            ..Launch::default()
+        };
+        let last = Last { launch, limit: Duration::from_secs(3600), what: "it".to_owned() };
+        assert_eq!(run(&last), None);
+        let kept = fs::read(&log).unwrap();
+        assert!(kept.len() < 20_000_000, "{}", kept.len());
+        assert!(kept.starts_with(b"the beginning\ny\n") && kept.ends_with(b"y\nthe end\n"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Ways from the clients to a server.
+
+use crate::target::Endpoint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A way from the clients to a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointPlan {
+    /// Name in levels; unique.
+    pub name: String,
+    /// Where it leads along.
+    pub via: Via,
+}
+
+/// What a way leads along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// TCP to a server that dyno started.
+    Tcp,
+    /// The unix socket of a server that dyno started.
+    Socket,
+    /// Another address of a system that runs already.
+    Address(Endpoint),
+    /// A proxy that dyno starts in front of the server.
+    Proxy(ProxyPlan),
+    /// An application that dyno starts in front of the server: clients ask it over HTTP, and it
+    /// asks the server.
+    Application(ApplicationPlan),
+}
+
+/// A proxy that dyno starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProxyPlan {
+    /// What to start.
+    pub kind: ProxyKind,
+    /// Its threads; `None`: as many as it likes.
+    pub threads: Option<u32>,
+}
+
+/// A web application that dyno starts in an application server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApplicationPlan {
+    /// The application server.
+    pub kind: ApplicationKind,
+    /// The application's file.
+    pub war: PathBuf,
+    /// Requests that are answered at the same time.
+    pub threads: u32,
+    /// Connections to the database that the application keeps.
+    pub connections: u32,
+}
+
+crate::named! {
+    /// Kinds of application servers that dyno can start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ApplicationKind {
+        /// Apache Tomcat, from version 10 on.
+        Tomcat = "tomcat",
+    }
+}
+
+crate::named! {
+    /// Kinds of proxies that dyno can start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ProxyKind {
+        /// HAProxy, which passes TCP on.
+        Haproxy = "haproxy",
+    }
+}

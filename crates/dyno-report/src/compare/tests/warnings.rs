@@ -1,0 +1,150 @@
+//! Sides that did not work, were not measured or have lower bounds, from the records to the words.
+
+use crate::compare::render;
+use crate::format::Format;
+use crate::messages::{EN, compare as words};
+use dyno_analysis::compare::model::{
+    CompareModel, CompareWarning, CompareWarningKind, MetricPair, SideName,
+};
+use dyno_analysis::compare::{METRICS, Question, Side, compare};
+use dyno_analysis::model::{RatioBound, Verdict};
+use dyno_analysis::stats::verdict::Rules;
+use dyno_model::plan::Metric;
+use dyno_model::warning::Severity;
+use dyno_store::Run;
+use dyno_store::fixture::{each_record, measured, open_loop, stopped};
+use std::collections::BTreeMap;
+
+fn side(runs: Vec<Run>) -> Side {
+    Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
+}
+
+fn question(metrics: &[Metric]) -> Question {
+    Question { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
+}
+
+fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[Metric]) -> CompareModel {
+    compare(&side(base), &side(new), &question(metrics)).expect("comparable")
+}
+
+fn throughput(model: &CompareModel) -> &MetricPair {
+    &model.configurations[0].metrics[0]
+}
+
+#[test]
+fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_has_its_n() {
+    let base = measured("a", &[100.0, 101.0, 102.0, 99.0, 100.5]);
+    let mut new = measured("b", &[214.0, 215.0, 213.0, 216.0, 212.0]);
+    stopped(&mut new, |i| i == 3);
+    let model = compared(vec![base], vec![new], &METRICS);
+    for (_, pair) in model.comparisons() {
+        assert_eq!(
+            (pair.verdict, pair.ratio, pair.p),
+            (Verdict::Invalid, None, None),
+            "{:?}",
+            pair.metric
+        );
+        let n = if pair.metric == Metric::Throughput { 5 } else { 4 };
+        assert_eq!(pair.new.map(|it| it.repeats), Some(n), "{:?}", pair.metric);
+    }
+    assert_eq!((model.outcome.verdict, model.outcome.not_working), (Verdict::Invalid, 5));
+    let told = |it: &CompareWarning| {
+        matches!(it.kind, CompareWarningKind::DidNotWork { side: SideName::New, .. })
+    };
+    assert!(model.warnings.iter().any(|it| told(it) && it.severity == Severity::Invalid));
+    let text = render(&model, Format::Text, EN);
+    assert!(
+        text.contains("mean ms (n = 5 and 4)")
+            && text.contains("Did not work: new has no verdict in 5 of 5"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_is_said_of_corrections_where_nothing_was_compared() {
+    let side = |name: &str| vec![measured(name, &[100.0, 101.0, 102.0])];
+    let mut model = compared(side("a"), side("b"), &METRICS);
+    let notes = |model: &CompareModel| render(model, Format::Text, EN).contains("Benjamini");
+    assert!(notes(&model));
+    model.rules.family = 0;
+    assert!(!notes(&model));
+}
+
+#[test]
+fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_be_worse() {
+    let base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut new = measured("b", &[100.0, 101.0, 102.0]);
+    stopped(&mut new, |_| true);
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    assert_eq!((throughput(&model).verdict, model.outcome.not_working), (Verdict::Invalid, 1));
+    let sentence = words::outcome(&model, EN);
+    assert!(
+        sentence.starts_with("Did not work: ") && !sentence.contains("nothing is known"),
+        "{sentence}"
+    );
+    // Where base did not work, new is not at fault.
+    let mut base = measured("a", &[100.0, 101.0, 102.0]);
+    stopped(&mut base, |_| true);
+    let model =
+        compared(vec![base], vec![measured("b", &[100.0, 101.0, 102.0])], &[Metric::Throughput]);
+    assert_eq!((model.outcome.invalid, model.outcome.not_working), (1, 0));
+}
+
+#[test]
+fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
+    let base = vec![measured("a", &[100.0, 101.0, 102.0])];
+    let mut empty = measured("empty", &[100.0]);
+    empty.outcomes.clear();
+    let model =
+        compared(base, vec![measured("b", &[100.0, 101.0, 102.0]), empty], &[Metric::Throughput]);
+    let named =
+        CompareWarningKind::NothingMeasured { side: SideName::New, runs: vec!["empty".to_owned()] };
+    let warning = model.warnings.iter().find(|it| it.kind == named).expect("named");
+    assert_eq!(warning.severity, Severity::Warning);
+    let sentence = words::warning(&warning.kind, EN);
+    assert!(
+        sentence.contains("empty") && sentence.contains("Take these folders away"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
+    let throughputs = [100.0, 101.0, 99.0, 100.5, 99.5];
+    // One in fifty arrivals was never started and 2 s old; percentiles of the others are 10 ms.
+    let overloaded = |name: &str| {
+        let mut run = measured(name, &throughputs);
+        each_record(&mut run, |_, record| {
+            let unstarted = record.transaction.count / 50;
+            record.open_loop = Some(open_loop(record, unstarted, 2_000_000_000));
+        });
+        run
+    };
+    let of_p99 = |base: Run, new: Run| {
+        let model = compared(vec![base], vec![new], &[Metric::P99Ms]);
+        let pair = throughput(&model);
+        assert!(
+            pair.ratio_interval.is_none()
+                && pair.by_ranks.is_none()
+                && pair.repeats_needed.is_none()
+        );
+        ((pair.verdict, pair.bound, pair.ratio.is_some(), pair.p.is_some()), model)
+    };
+    let (worse, model) = of_p99(measured("a", &throughputs), overloaded("b"));
+    assert_eq!(worse, (Verdict::Worse, Some(RatioBound::AtLeast), true, true));
+    for format in [Format::Text, Format::Html] {
+        let page = render(&model, format, EN);
+        assert!(page.contains("≥ 2,00") && page.contains("never started"), "{page}");
+    }
+    let csv = render(&model, Format::Csv, EN);
+    assert!(csv.contains(",,2000."), "a lower end, and no value: {csv}");
+    let (better, _) = of_p99(overloaded("a"), measured("b", &throughputs));
+    assert_eq!(better, (Verdict::Better, Some(RatioBound::AtMost), true, true));
+    // A bound of 2 s that is better than the other side's value says nothing.
+    let mut slow = measured("a", &throughputs);
+    each_record(&mut slow, |_, record| record.transaction.p99 = 20_000_000_000);
+    let (open, _) = of_p99(slow, overloaded("b"));
+    assert_eq!(open, (Verdict::Inconclusive, Some(RatioBound::AtLeast), true, false));
+    let (unknown, _) = of_p99(overloaded("a"), overloaded("b"));
+    assert_eq!(unknown, (Verdict::Inconclusive, Some(RatioBound::Unknown), false, false));
+}

@@ -1,0 +1,314 @@
+//! Sentences for findings.
+
+use super::fill;
+use super::languages::Lang;
+pub(crate) use super::languages::en::warning::*;
+use super::names::{self, list};
+use super::said;
+use crate::figures;
+use dyno_model::monitor::SessionGroup;
+use dyno_model::plan::Metric;
+use dyno_model::warning::{BusyProcess, Severity, Warning};
+
+/// Every finding as a whole sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per finding")]
+pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
+    let percent = |share: f64| figures::percent(share * 100.0);
+    match warning {
+        Warning::GeneratorBusy { share } => fill!(GENERATOR_BUSY, lang, percent = percent(*share)),
+        Warning::HeldUp { share } => fill!(HELD_UP, lang, percent = percent(*share)),
+        Warning::KeptBehind { share, unstarted } | Warning::Overload { share, unstarted } => {
+            let message = match warning.severity() {
+                Severity::Invalid => &KEPT_FAR_BEHIND,
+                Severity::Warning => &KEPT_BEHIND,
+                Severity::Note => &OVERLOAD,
+            };
+            fill!(message, lang, percent = percent(*share), unstarted = figures::count(*unstarted))
+        }
+        Warning::GeneratorLate { lag_ms, share } => {
+            fill!(GENERATOR_LATE, lang, lag = figures::digits(*lag_ms), percent = percent(*share))
+        }
+        Warning::SharedMachine => fill!(SHARED_MACHINE, lang),
+        Warning::DebugBuild => fill!(DEBUG_BUILD, lang),
+        Warning::Failures { failed, share } => {
+            fill!(FAILURES, lang, failed = figures::count(*failed), percent = percent(*share))
+        }
+        Warning::Unfinished { unfinished } => {
+            fill!(UNFINISHED, lang, unfinished = figures::count(*unfinished))
+        }
+        Warning::Skipped { skipped, share } => {
+            fill!(SKIPPED, lang, skipped = figures::count(*skipped), percent = percent(*share))
+        }
+        Warning::ServerRestarted { up } => {
+            fill!(SERVER_RESTARTED, lang, seconds = figures::count(*up))
+        }
+        Warning::ShortWindow { seconds } => {
+            fill!(SHORT_WINDOW, lang, seconds = figures::digits(*seconds))
+        }
+        Warning::FewWaves { waves } => fill!(FEW_WAVES, lang, waves = figures::digits(*waves)),
+        Warning::FewTransactions { committed: 0 } => NO_TRANSACTIONS.text(lang).to_owned(),
+        Warning::FewTransactions { committed } => {
+            fill!(FEW_TRANSACTIONS, lang, committed = figures::count(*committed))
+        }
+        Warning::Stall { longest_gap, at, sessions } => {
+            let (seconds, at) = (figures::digits(*longest_gap), figures::digits(*at));
+            let sessions = groups(sessions, lang);
+            let message = if sessions.is_empty() { &STALL } else { &STALL_EXPLAINED };
+            fill!(message, lang, seconds, at, sessions)
+        }
+        Warning::Collapse { at, seconds, committed, usual, sessions } => {
+            let [at, usual, seconds] = [*at, *usual, *seconds].map(figures::digits);
+            let sessions = groups(sessions, lang);
+            let message = if sessions.is_empty() { &COLLAPSE_UNEXPLAINED } else { &COLLAPSE };
+            fill!(
+                message,
+                lang,
+                at,
+                usual,
+                seconds,
+                committed = figures::count(*committed),
+                sessions
+            )
+        }
+        Warning::WarmUpLeft { metric, seconds, share } => {
+            warm_up_left(*metric, *seconds, *share, lang)
+        }
+        Warning::Drift { metric, share } => drift(*metric, *share, lang),
+        Warning::SameWait { wait, statement, share, sessions } => {
+            same_wait(wait, statement, *share, *sessions, lang)
+        }
+        Warning::MonitorCost { share } => fill!(MONITOR_COST, lang, percent = percent(*share)),
+        Warning::CutShort { reason } => fill!(CUT_SHORT, lang, reason = said(reason, lang)),
+        Warning::SystemFailed { reason } => fill!(SYSTEM_FAILED, lang, reason = said(reason, lang)),
+        Warning::CountersUnbalanced { identities } => {
+            fill!(COUNTERS_UNBALANCED, lang, identities = list(lang, identities))
+        }
+        Warning::FaultNotMade { what, reason } => {
+            fill!(
+                FAULT_NOT_MADE,
+                lang,
+                what = names::fault_named(what, lang),
+                reason = said(reason, lang)
+            )
+        }
+        Warning::AuditViolated => fill!(AUDIT_VIOLATED, lang),
+        Warning::ViolatedIn { databases } => {
+            fill!(VIOLATED_IN, lang, databases = list(lang, databases))
+        }
+        Warning::AuditNotRun { reason } => fill!(AUDIT_NOT_RUN, lang, reason = said(reason, lang)),
+        Warning::Unsettled { sessions } => {
+            fill!(UNSETTLED, lang, sessions = figures::count(*sessions))
+        }
+        Warning::ForeignSessions { sessions } => {
+            fill!(FOREIGN_SESSIONS, lang, sessions = figures::count(*sessions))
+        }
+        Warning::Imported { source } => fill!(IMPORTED, lang, source),
+        Warning::ProgramWarned { text, lines } => {
+            fill!(PROGRAM_WARNED, lang, lines = figures::count(*lines), text)
+        }
+        Warning::EventsCounted { transactions, events } => {
+            let [transactions, events] =
+                [transactions, events].map(|number| figures::count(*number));
+            fill!(EVENTS_COUNTED, lang, transactions, events)
+        }
+        Warning::SettingRounded { system, name, asked, in_force } => {
+            fill!(SETTING_ROUNDED, lang, system, name, asked, found = in_force)
+        }
+        Warning::Steal { share } => fill!(STEAL, lang, percent = percent(*share)),
+        Warning::OtherProcessesCpu { share, processes } => {
+            let named =
+                |it: &BusyProcess| format!("{} {}", it.name, figures::digits(it.processors));
+            let processes: Vec<String> = processes.iter().map(named).collect();
+            fill!(
+                OTHER_PROCESSES_CPU,
+                lang,
+                percent = percent(*share),
+                processes = list(lang, &processes)
+            )
+        }
+        Warning::CountersDiffer { counter, ours, theirs } => {
+            let [ours, theirs] = [ours, theirs].map(|number| figures::count(*number));
+            fill!(COUNTERS_DIFFER, lang, counter, ours, theirs)
+        }
+        Warning::BlockRestarted { block } => fill!(BLOCK_RESTARTED, lang, block),
+        Warning::BlockApart { block, hours } => {
+            fill!(BLOCK_APART, lang, block, hours = figures::digits(*hours))
+        }
+        Warning::RecordingBehind { seconds, held_up } => {
+            let (seconds, waited) = (figures::digits(*seconds), figures::digits(*held_up));
+            match *held_up > 0.0 {
+                true => fill!(RECORDING_HELD_UP, lang, seconds, waited),
+                false => fill!(RECORDING_BEHIND, lang, seconds),
+            }
+        }
+        Warning::Beside { name, inner } => fill!(BESIDE, lang, name, inner = sentence(inner, lang)),
+        Warning::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
+        Warning::RecordingIncomplete { what } => {
+            fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang))
+        }
+        Warning::DatabaseNotLocked { database, reason } => {
+            fill!(DATABASE_NOT_LOCKED, lang, database, reason = said(reason, lang))
+        }
+        Warning::ChangedByOthers { database } => fill!(CHANGED_BY_OTHERS, lang, database),
+        Warning::CleanUpIncomplete { what } => {
+            fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang))
+        }
+    }
+}
+
+fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang) -> String {
+    let (percent, sessions) =
+        (figures::percent(share * 100.0), figures::count(u64::from(sessions)));
+    let message = if statement.is_empty() { SAME_WAIT } else { SAME_WAIT_IN };
+    fill!(message, lang, percent, wait, sessions, statement)
+}
+
+fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {
+    let (metric, change) = (names::metric(metric, lang), figures::percent(share * 100.0));
+    fill!(WARM_UP_LEFT, lang, metric, seconds = figures::digits(seconds), change)
+}
+
+fn drift(metric: Metric, share: f64, lang: Lang) -> String {
+    let message = if share > 0.0 { &DRIFT_UP } else { &DRIFT_DOWN };
+    let percent = figures::percent(share.abs() * 100.0);
+    fill!(message, lang, metric = names::metric(metric, lang), percent)
+}
+
+/// Groups of sessions that a sentence names at most.
+const GROUPS_MAX: usize = 4;
+
+/// What sessions did; empty where that is not known.
+fn groups(sessions: &[SessionGroup], lang: Lang) -> String {
+    list(lang, &sessions.iter().take(GROUPS_MAX).map(group).collect::<Vec<_>>())
+}
+
+/// A group of sessions in the server's own words: how many, state, wait, statement.
+fn group(group: &SessionGroup) -> String {
+    let words = [&group.state, &group.wait, &group.statement];
+    let words: Vec<&str> =
+        words.into_iter().filter(|word| !word.is_empty()).map(String::as_str).collect();
+    format!("{} × {}", group.sessions, words.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::languages::EN;
+    use super::*;
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "a table: one value per finding")]
+    fn every_warning_has_a_whole_sentence() {
+        let text = || "the disk is full".to_owned();
+        let warnings = [
+            Warning::GeneratorBusy { share: 0.953 },
+            Warning::HeldUp { share: 0.05 },
+            Warning::SharedMachine,
+            Warning::DebugBuild,
+            Warning::Failures { failed: 1234, share: 0.002 },
+            Warning::Unfinished { unfinished: 3 },
+            Warning::ShortWindow { seconds: 0.5 },
+            Warning::Skipped { skipped: 61, share: 0.02 },
+            Warning::ServerRestarted { up: 4 },
+            Warning::FewTransactions { committed: 12 },
+            Warning::Stall { longest_gap: 1.25, at: 3.0, sessions: Vec::new() },
+            Warning::CutShort { reason: text() },
+            Warning::SystemFailed { reason: text() },
+            Warning::CountersUnbalanced {
+                identities: vec!["a = b: 1 against 2".into(), "c = d: 3 against 4".into()],
+            },
+            Warning::Beside { name: "report".into(), inner: Box::new(Warning::AuditViolated) },
+            Warning::AuditViolated,
+            Warning::ViolatedIn { databases: vec!["dyno_2".into(), "dyno_3".into()] },
+            Warning::AuditNotRun { reason: text() },
+            Warning::Unsettled { sessions: 2 },
+            Warning::ForeignSessions { sessions: 2 },
+            Warning::Steal { share: 0.02 },
+            Warning::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
+            Warning::SentAsText { statements: "q 2 SELECT to_jsonb(:id)".into() },
+            Warning::RecordingIncomplete { what: text() },
+            Warning::DatabaseNotLocked { database: text(), reason: text() },
+            Warning::ChangedByOthers { database: text() },
+            Warning::CleanUpIncomplete { what: text() },
+            Warning::SettingRounded {
+                system: "MySQL".into(),
+                name: "innodb_buffer_pool_size".into(),
+                asked: "200M".into(),
+                in_force: "268435456".into(),
+            },
+            Warning::KeptBehind { share: 0.61, unstarted: 1234 },
+            Warning::Overload { share: 0.61, unstarted: 1234 },
+            Warning::BlockRestarted { block: 2 },
+            Warning::RecordingBehind { seconds: 7.5, held_up: 0.0 },
+            Warning::RecordingBehind { seconds: 7.5, held_up: 1.5 },
+            Warning::BlockApart { block: 2, hours: 5.25 },
+            Warning::KeptBehind { share: 0.98, unstarted: 12 },
+            Warning::GeneratorLate { lag_ms: 12.0, share: 0.3 },
+            Warning::Collapse {
+                at: 4.0,
+                seconds: 2.5,
+                committed: 0,
+                usual: 812.0,
+                sessions: Vec::new(),
+            },
+            Warning::SameWait {
+                wait: "Lock:tuple".into(),
+                statement: String::new(),
+                share: 0.6,
+                sessions: 40,
+            },
+            Warning::MonitorCost { share: 0.02 },
+            Warning::WarmUpLeft { metric: Metric::Throughput, seconds: 15.0, share: -0.08 },
+            Warning::Drift { metric: Metric::MeanMs, share: 0.12 },
+            Warning::FewWaves { waves: 3.2 },
+            Warning::OtherProcessesCpu {
+                share: 0.31,
+                processes: vec![
+                    BusyProcess { name: "rustc".into(), processors: 0.52 },
+                    BusyProcess { name: "cc1".into(), processors: 0.1 },
+                ],
+            },
+        ];
+        for warning in &warnings {
+            let sentence = sentence(warning, EN);
+            assert!(!sentence.contains(['{', '}']) && sentence.len() > 20, "{sentence}");
+        }
+        assert_eq!(
+            sentence(warnings.last().unwrap(), EN),
+            "Other processes took up to 31.0 % of this machine's processor time during the window (processors: rustc 0.520 and cc1 0.100); let nothing else run."
+        );
+        let differing = warnings
+            .iter()
+            .find(|warning| matches!(warning, Warning::CountersDiffer { .. }))
+            .unwrap();
+        assert_eq!(
+            sentence(differing, EN),
+            "The server counted 10,012 for Com_select where the generator counted 10,000."
+        );
+    }
+
+    #[test]
+    fn collapses_and_stalls_are_told_in_the_servers_words() {
+        let sessions = vec![
+            SessionGroup {
+                sessions: 31,
+                state: "active".into(),
+                wait: "LWLock:WALWrite".into(),
+                statement: "COMMIT".into(),
+            },
+            SessionGroup { sessions: 1, state: "idle".into(), ..SessionGroup::default() },
+        ];
+        let stall = Warning::Stall { longest_gap: 0.7, at: 4.0, sessions: sessions.clone() };
+        assert_eq!(
+            sentence(&stall, EN),
+            "Nothing was committed for up to 0.700 s in a row (from 4.00 s into the window on). The server's sessions then: \
+             31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
+        );
+        let collapse =
+            Warning::Collapse { at: 4.0, seconds: 2.5, committed: 3, usual: 812.0, sessions };
+        assert_eq!(
+            sentence(&collapse, EN),
+            "From 4.00 s into the window on, throughput stayed below a tenth of the usual 812 transactions per second for \
+             2.50 s (3 committed). The server's sessions then: 31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! Trials in which a configuration did not work, from the record to every form of the report.
+
+use crate::messages::{EN, LANGUAGES, warning};
+use crate::{Format, render};
+use dyno_analysis::analyse;
+use dyno_analysis::model::{Comparison, NotWorking, NotWorkingReason, ReportModel, Verdict};
+use dyno_model::latency::LatencySummary;
+use dyno_model::plan::Metric;
+use dyno_model::record::TrialRecord;
+use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
+use dyno_store::fixture::Shape;
+use dyno_store::{RunData, TrialOutcome};
+
+/// Two systems at one number of clients in five blocks; MySQL, the second, does 2.14 times what
+/// MariaDB does, within 2 %.
+fn run() -> RunData {
+    let shape = Shape {
+        systems: 2,
+        variants: vec!["in-place"],
+        clients: vec![8],
+        blocks: 5,
+        ..Shape::small()
+    };
+    let mut data = shape.read();
+    each(&mut data, |configuration, block, record| {
+        let rate = [1000.0, 2140.0][configuration] * (1.0 + 0.004 * f64::from(block));
+        record.measured = Nanos(1_000_000_000);
+        record.ledger.committed = (rate * if configuration == 0 { 1.0 } else { 1.01 }) as u64;
+        record.transaction.p95 = [10_000_000, 5_000_000][configuration] + u64::from(block) * 1_000;
+    });
+    data
+}
+
+fn each(data: &mut RunData, mut change: impl FnMut(usize, u32, &mut TrialRecord)) {
+    for trial in &data.run.plan.trials {
+        if let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) {
+            change(trial.configuration, trial.block, record);
+        }
+    }
+}
+
+/// Changes MySQL's trial of the second block.
+fn with(change: impl Fn(&mut TrialRecord)) -> ReportModel {
+    let mut data = run();
+    each(&mut data, |configuration, block, record| {
+        if (configuration, block) == (1, 2) {
+            change(record);
+        }
+    });
+    analyse(&data)
+}
+
+fn nothing_committed(record: &mut TrialRecord) {
+    record.ledger.committed = 0;
+    // What began in the warm-up was done in part in the window.
+    record.work = Some(12.0);
+    record.transaction = LatencySummary::default();
+}
+
+fn of(model: &ReportModel, metric: Metric) -> &Comparison {
+    model.comparisons.iter().find(|it| it.metric == metric).expect("both systems were measured")
+}
+
+#[test]
+fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
+    let model = with(|_| {});
+    assert_eq!(
+        of(&model, Metric::Throughput).effect.verdict,
+        Some(Verdict::Better),
+        "when nothing happened"
+    );
+    let model = with(nothing_committed);
+    for metric in [Metric::Throughput, Metric::P95Ms] {
+        let compared = of(&model, metric);
+        let figures = (
+            compared.effect.verdict,
+            compared.effect.ratio,
+            compared.effect.ratio_interval,
+            compared.effect.p_corrected,
+        );
+        assert_eq!(figures, (Some(Verdict::Invalid), None, None, None), "{metric:?}");
+        let because = NotWorkingReason::NothingCommitted;
+        assert_eq!(
+            compared.effect.subject_not_working,
+            Some(NotWorking { trials: 1, of: 5, because })
+        );
+    }
+    let sentence = "MySQL did not work in 1 of 5 trials at 8 clients: not a single transaction was committed. Its other trials may speak \
+                    against it, but not for it.";
+    let verdict = "MySQL cannot be compared with MariaDB at 8 clients: MySQL did not work in some trials there, and the other trials must \
+                   not speak for it.";
+    for format in [Format::Markdown, Format::Json, Format::Html] {
+        let text = render(&model, format, EN);
+        assert!(text.contains(sentence) && text.contains(verdict), "{}: {text}", format.name());
+    }
+    // Valid trials are counted beside it: the page says what valid does not mean.
+    let rests = "10 valid trials of 10 planned, in 5 blocks. Valid means that the measuring was in order: in one trial the system itself \
+                 did not work.";
+    let page = render(&model, Format::Html, EN);
+    assert!(page.contains(rests) && page.contains(">did not work</span>"), "{page}");
+}
+
+#[test]
+fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
+    let mut data = run();
+    // MySQL is the slower one, and stopped once, too.
+    each(&mut data, |configuration, block, record| {
+        if configuration == 1 {
+            record.ledger.committed /= 4;
+        }
+        if (configuration, block) == (1, 2) {
+            nothing_committed(record);
+        }
+    });
+    let model = analyse(&data);
+    let compared = of(&model, Metric::Throughput);
+    assert_eq!((compared.effect.verdict, compared.repeats), (Some(Verdict::Worse), 4));
+    assert!(compared.effect.ratio.is_some_and(|ratio| (0.5..0.6).contains(&ratio)), "{compared:?}");
+}
+
+#[test]
+fn trials_that_a_configuration_lost_for_reasons_of_its_own_are_held_against_it() {
+    let cases: [(Warning, NotWorkingReason); 4] = [
+        (Warning::SystemFailed { reason: "it died".to_owned() }, NotWorkingReason::SystemFailed),
+        (Warning::CutShort { reason: "no connection".to_owned() }, NotWorkingReason::CutShort),
+        (Warning::Failures { failed: 50, share: 0.02 }, NotWorkingReason::Failures),
+        (Warning::GeneratorBusy { share: 0.99 }, NotWorkingReason::NotMeasured),
+    ];
+    for (warning, because) in cases {
+        let model = with(|record| record.warnings.push(warning.clone()));
+        let compared = of(&model, Metric::Throughput);
+        if matches!(warning, Warning::GeneratorBusy { .. }) {
+            let told =
+                (compared.effect.verdict, compared.repeats, compared.effect.subject_not_working);
+            assert_eq!(
+                told,
+                (Some(Verdict::Better), 4, None),
+                "nobody's fault but the generator's"
+            );
+        } else {
+            assert_eq!(compared.effect.verdict, Some(Verdict::Invalid), "{because:?}");
+            assert_eq!(compared.effect.subject_not_working.map(|it| it.because), Some(because));
+        }
+    }
+}
+
+#[test]
+fn a_trial_that_could_not_be_measured_counts_against_its_configuration_unless_somebody_interrupted_the_run()
+ {
+    let mut data = run();
+    let id = data
+        .run
+        .plan
+        .trials
+        .iter()
+        .find(|trial| trial.configuration == 1)
+        .expect("planned")
+        .id
+        .clone();
+    let failed =
+        TrialOutcome::Failed { reason: "the server did not start".to_owned(), search: None };
+    data.run.outcomes.insert(id, failed);
+    assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Invalid));
+    data.run.is_interrupted = true;
+    assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Better));
+}
+
+#[test]
+fn times_of_fewer_trials_than_are_valid_say_how_many() {
+    let model = with(nothing_committed);
+    let row = model.configurations.iter().find(|row| row.not_working.is_some()).expect("MySQL");
+    assert_eq!(row.trials_valid, 5);
+    assert_eq!(row.throughput.map(|it| it.repeats), Some(5), "a throughput of 0 is one");
+    assert_eq!(row.p95.map(|it| it.repeats), Some(4));
+    assert!(render(&model, Format::Text, EN).contains("(n = 4)"));
+    assert!(render(&model, Format::Html, EN).contains("(n = 4)"));
+}
+
+#[test]
+fn a_report_on_a_system_that_died_says_so_and_not_that_transactions_failed() {
+    let died = Warning::SystemFailed { reason: "it was killed by signal 9".to_owned() };
+    let model = with(|record| {
+        record.warnings.push(Warning::Failures { failed: 12, share: 0.2 });
+        record.warnings.push(died.clone());
+    });
+    assert_eq!(model.warnings[0].warning, died, "among doubts the cause stands first, too");
+    for lang in LANGUAGES {
+        let text = render(&model, Format::Markdown, lang);
+        let told = text.lines().find(|line| line.starts_with("- ") && line.contains("signal 9"));
+        let sentence = warning::sentence(&died, lang);
+        assert!(
+            told.is_some_and(|line| line.ends_with(&sentence) && line.len() > sentence.len() + 2),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! The thread that writes. Whoever measures hands over what is to be written and goes on: a slow
+//! disk holds up nobody, and no database is charged for it. Who wants to know that all is written,
+//! between trials, waits.
+
+use crate::disk::Disk;
+use crate::error::StoreError;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Tasks that may wait to be written. A trial hands over a few in each second, so this is a disk
+/// that does nothing for many minutes.
+const WAITING_MAX: usize = 4096;
+
+/// Something to be written.
+pub(crate) type Task = Box<dyn FnOnce(&mut dyn Disk) -> Result<(), StoreError> + Send>;
+
+enum Message {
+    /// To be written, with the time at which it was handed over.
+    Task(Instant, Task),
+    /// All that came before is to be written now; then an answer is wanted.
+    Settle(Sender<Settled>),
+}
+
+struct Settled {
+    behind: Duration,
+    failure: Option<StoreError>,
+}
+
+/// How writing kept up since it was asked for last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pace {
+    /// The longest time from handing something over to its being written.
+    pub(crate) behind: Duration,
+    /// How long whoever handed over had to wait, because too much was waiting.
+    pub(crate) held_up: Duration,
+}
+
+/// The writing thread, seen from outside. Dropping it waits until all is written.
+pub(crate) struct WriterThread {
+    messages: Option<SyncSender<Message>>,
+    thread: Option<JoinHandle<()>>,
+    held_up: Duration,
+}
+
+impl WriterThread {
+    /// A thread that writes to this disk.
+    ///
+    /// # Errors
+    /// When the system has no thread left.
+    pub(crate) fn new(disk: Box<dyn Disk>, folder: &Path) -> Result<Self, StoreError> {
+        Self::with_room(disk, folder, WAITING_MAX)
+    }
+
+    pub(crate) fn with_room(
+        disk: Box<dyn Disk>,
+        folder: &Path,
+        tasks: usize,
+    ) -> Result<Self, StoreError> {
+        let (messages, inbox) = mpsc::sync_channel(tasks);
+        let thread = thread::Builder::new()
+            .name("dyno-writer".to_owned())
+            .spawn(move || write(disk, &inbox))
+            .map_err(StoreError::io("start the thread that writes", folder))?;
+        Ok(Self { messages: Some(messages), thread: Some(thread), held_up: Duration::ZERO })
+    }
+
+    /// Hands something over. Waits only while too much is waiting. After the first failure nothing
+    /// is written any more.
+    pub(crate) fn hand(&mut self, task: Task) {
+        let Some(messages) = &self.messages else { return };
+        let now = Instant::now();
+        match messages.try_send(Message::Task(now, task)) {
+            Err(TrySendError::Full(message)) => {
+                // A thread that has ended is told by `settle`.
+                let _ = messages.send(message);
+                self.held_up += now.elapsed();
+            }
+            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+        }
+    }
+
+    /// Waits until all is written.
+    ///
+    /// # Errors
+    /// The first thing that could not be written; told once.
+    pub(crate) fn settle(&mut self, folder: &Path) -> Result<Pace, StoreError> {
+        let held_up = std::mem::take(&mut self.held_up);
+        let (answer, answers) = mpsc::channel();
+        if let Some(messages) = &self.messages {
+            let _ = messages.send(Message::Settle(answer));
+        }
+        match answers.recv() {
+            Ok(Settled { failure: Some(failure), .. }) => Err(failure),
+            Ok(Settled { behind, failure: None }) => Ok(Pace { behind, held_up }),
+            Err(_) => {
+                let ended = io::Error::other("the thread that writes has ended");
+                Err(StoreError::io("write to", folder)(ended))
+            }
+        }
+    }
+}
+
+impl Drop for WriterThread {
+    fn drop(&mut self) {
+        self.messages = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write(mut disk: Box<dyn Disk>, inbox: &Receiver<Message>) {
+    let mut behind = Duration::ZERO;
+    let mut has_failed = false;
+    let mut failure = None;
+    for message in inbox {
+        match message {
+            Message::Task(handed_over, task) => {
+                if !has_failed && let Err(error) = task(&mut *disk) {
+                    has_failed = true;
+                    failure = Some(error);
+                }
+                behind = behind.max(handed_over.elapsed());
+            }
+            Message::Settle(answer) => {
+                let behind = std::mem::take(&mut behind);
+                let _ = answer.send(Settled { behind, failure: failure.take() });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::MachineDisk;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    /// Longer than any test machine needs.
+    const FAR: Duration = Duration::from_secs(120);
+
+    fn writer_thread(room: usize) -> WriterThread {
+        WriterThread::with_room(Box::<MachineDisk>::default(), Path::new("r"), room).unwrap()
+    }
+
+    /// A task that is as slow as the disk: it ends when the other end is dropped or told.
+    fn stuck() -> (Sender<()>, Task) {
+        let (go, wait) = mpsc::channel();
+        let task: Task = Box::new(move |_| {
+            let _ = wait.recv();
+            Ok(())
+        });
+        (go, task)
+    }
+
+    #[test]
+    fn a_disk_that_is_stuck_holds_up_nobody_and_is_told() {
+        let (done, is_done) = mpsc::channel();
+        let (go, task) = stuck();
+        thread::spawn(move || {
+            let mut writer_thread = writer_thread(200);
+            writer_thread.hand(task);
+            (0..100).for_each(|_| writer_thread.hand(Box::new(|_| Ok(()))));
+            let _ = done.send(writer_thread);
+        });
+        let mut writer_thread = is_done.recv_timeout(FAR).expect("handing over waits for the disk");
+        drop(go);
+        let pace = writer_thread.settle(Path::new("r")).unwrap();
+        assert_eq!(pace.held_up, Duration::ZERO);
+        assert!(pace.behind > Duration::ZERO);
+    }
+
+    #[test]
+    fn when_too_much_is_waiting_the_time_of_those_who_wait_is_told() {
+        const TASKS: usize = 100;
+        let mut writer_thread = writer_thread(1);
+        let handed = Arc::new(AtomicUsize::new(0));
+        let (tokens, token) = mpsc::channel();
+        let token = Arc::new(Mutex::new(token));
+        let feeder = thread::spawn({
+            let handed = Arc::clone(&handed);
+            move || {
+                for written in 0..TASKS {
+                    // One is being written, one waits, and the next one has no room.
+                    while handed.load(Ordering::SeqCst) < (written + 3).min(TASKS) {
+                        thread::yield_now();
+                    }
+                    tokens.send(()).unwrap();
+                }
+            }
+        });
+        for _ in 0..TASKS {
+            handed.fetch_add(1, Ordering::SeqCst);
+            let token = Arc::clone(&token);
+            writer_thread.hand(Box::new(move |_| {
+                token.lock().unwrap().recv().unwrap();
+                Ok(())
+            }));
+        }
+        feeder.join().unwrap();
+        assert!(writer_thread.settle(Path::new("r")).unwrap().held_up > Duration::ZERO);
+        assert_eq!(
+            writer_thread.settle(Path::new("r")).unwrap().held_up,
+            Duration::ZERO,
+            "told once"
+        );
+    }
+
+    #[test]
+    fn after_the_first_failure_nothing_is_written() {
+        let mut writer_thread = writer_thread(8);
+        writer_thread.hand(Box::new(|_| Err(StoreError::NotEmpty { path: "first".into() })));
+        let (written, is_written) = mpsc::channel();
+        writer_thread.hand(Box::new(move |_| {
+            let _ = written.send(());
+            Err(StoreError::NotEmpty { path: "second".into() })
+        }));
+        let error = writer_thread.settle(Path::new("r")).unwrap_err().to_string();
+        assert!(error.contains("first"), "{error}");
+        assert!(is_written.recv().is_err(), "the second was written");
+    }
+}

@@ -1,0 +1,113 @@
+//! Systems that commands of the user's steer: what they are called with, and what is restored at
+//! the end.
+
+use dyno_host::hooks::{LifecycleHooks, Restoration};
+use dyno_host::supervisor::SupervisorCommand;
+use dyno_model::event::{Event, Listener};
+use dyno_model::plan::Plan;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+type Settings = BTreeMap<String, String>;
+
+/// The settings of systems as they were before dyno changed them.
+#[derive(Default)]
+pub(crate) struct Originals {
+    /// Those that an earlier part of the run wrote down and did not restore, by the name of the
+    /// system.
+    stored: BTreeMap<String, Settings>,
+    restorations: BTreeMap<usize, Restoration>,
+}
+
+/// How a system is steered; `None` for one that is not.
+pub(crate) fn hooks<'p>(
+    plan: &'p Plan,
+    system: usize,
+    logs: Option<&Path>,
+) -> Option<LifecycleHooks<'p>> {
+    let (existing, hooks) = plan.hooks(system)?;
+    let of = &plan.systems[system];
+    Some(LifecycleHooks {
+        name: &of.name,
+        system: existing,
+        plan: hooks,
+        query_mode: of.query_mode,
+        connect_timeout: of.connect_timeout.into(),
+        supervisor: SupervisorCommand::this_program(),
+        logs: logs.map(Path::to_owned),
+    })
+}
+
+impl Originals {
+    /// `stored` are those that an earlier part of the run changed and did not restore.
+    pub(crate) fn new(stored: BTreeMap<String, Settings>) -> Self {
+        Self { stored, restorations: BTreeMap::new() }
+    }
+
+    /// Writes down the settings of a system that its configurations vary, and promises to restore
+    /// them, before the first of them is changed. What an earlier part of the run wrote down is
+    /// what the system had: what it has now may be what that part left.
+    ///
+    /// # Errors
+    /// When the system does not tell its settings.
+    pub(crate) fn note(
+        &mut self,
+        plan: &Plan,
+        system: usize,
+        logs: Option<&Path>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), String> {
+        let Some(hooks) = hooks(plan, system, logs) else { return Ok(()) };
+        // One that is started anew each time keeps nothing.
+        if self.restorations.contains_key(&system) || plan.is_exclusive(system) {
+            return Ok(());
+        }
+        let configurations =
+            plan.configurations.iter().filter(|configuration| configuration.system == system);
+        let names: BTreeSet<&str> = configurations
+            .flat_map(|it| it.variation.settings.keys())
+            .map(String::as_str)
+            .collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let name = &plan.systems[system].name;
+        let settings = match self.stored.remove(name) {
+            Some(stored) => stored,
+            None => {
+                let names: Vec<&str> = names.into_iter().collect();
+                hooks.values(&names).map_err(|error| error.to_string())?
+            }
+        };
+        listener.event(&Event::SettingsNoted { system: name.clone(), settings: settings.clone() });
+        let restoration = hooks.promise(settings).map_err(|error| error.to_string())?;
+        self.restorations.insert(system, restoration);
+        Ok(())
+    }
+
+    /// What restores the settings of a system, through which its commands are run.
+    pub(crate) fn restoration(&mut self, system: usize) -> Option<&mut Restoration> {
+        self.restorations.get_mut(&system)
+    }
+
+    /// Gives all systems their original settings; says which may not have them.
+    pub(crate) fn restore(
+        &mut self,
+        plan: &Plan,
+        logs: Option<&Path>,
+        listener: &mut dyn Listener,
+    ) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (system, restoration) in std::mem::take(&mut self.restorations) {
+            let Some(hooks) = hooks(plan, system, logs) else { continue };
+            match hooks.restore(restoration) {
+                Ok(settings) => {
+                    let system = hooks.name.to_owned();
+                    listener.event(&Event::SettingsRestored { system, settings });
+                }
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        problems
+    }
+}
