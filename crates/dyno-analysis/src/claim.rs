@@ -35,7 +35,7 @@ pub(crate) fn conclude(model: &ReportModel, plan: &Plan) -> Option<Conclusion> {
                 Verdict::Better => add(&mut holds, clients, ratio),
                 Verdict::Worse => add(&mut contradicted, clients, ratio),
                 Verdict::Equivalent | Verdict::Inconclusive | Verdict::Invalid => {
-                    undecided.push(clients)
+                    undecided.push(clients);
                 }
             }
         }

@@ -104,7 +104,7 @@ impl Company {
                     return Err(TrialError::LeftBehind(member.failed(&reason).to_string()));
                 }
                 Ok(Report::Done(Err(error))) => {
-                    missing.push(member.failed(&error.to_string()).to_string())
+                    missing.push(member.failed(&error.to_string()).to_string());
                 }
                 Ok(Report::Ready | Report::Settled) | Err(_) => {
                     missing.push(member.failed(PANICKED).to_string());

@@ -57,7 +57,7 @@ impl Making {
             make_folder(path.parent()?).ok()?;
             match dyno_files::create_new(&path, PRIVATE) {
                 Ok(mut file) => {
-                    file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?
+                    file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?;
                 }
                 // A run that was killed has left it.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

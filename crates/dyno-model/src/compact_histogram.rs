@@ -95,12 +95,12 @@ impl CompactHistogram {
     pub fn add_histogram(&mut self, other: &Histogram<u64>) {
         match &mut self.0 {
             Form::Full(full) => {
-                full.add(other).expect("all histograms have the same bounds and grow")
+                full.add(other).expect("all histograms have the same bounds and grow");
             }
             Form::Few(_) => {
                 let values = other.iter_recorded();
                 values.for_each(|value| {
-                    self.record_n(value.value_iterated_to(), value.count_at_value())
+                    self.record_n(value.value_iterated_to(), value.count_at_value());
                 });
             }
         }

@@ -137,7 +137,7 @@ pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
         };
         match interim_analyses.last_mut() {
             Some(interim_analysis) if interim_analysis.at_s == at_s => {
-                interim_analysis.sessions.push(group)
+                interim_analysis.sessions.push(group);
             }
             _ => interim_analyses.push(Sample { at_s, sessions: vec![group], ..Sample::default() }),
         }

@@ -274,7 +274,7 @@ impl Run {
                 self.outcomes.insert(trial, TrialOutcome::Failed { reason, search });
             }
             Event::InterimAnalysis(interim_analysis) => {
-                self.interim_analyses.push(interim_analysis)
+                self.interim_analyses.push(interim_analysis);
             }
             Event::RunWarning(warning) => self.warnings.push(warning),
             Event::RunFinished { is_interrupted, .. } => {

@@ -110,7 +110,7 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
         match &opened.definitions {
             None => is_any = true,
             Some(definitions) => {
-                definitions.iter().for_each(|definition| add(&mut all, definition))
+                definitions.iter().for_each(|definition| add(&mut all, definition));
             }
         }
     }

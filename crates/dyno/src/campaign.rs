@@ -98,7 +98,7 @@ pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Pat
             words.extend(overrides.iter().map(|set| format!("--set {}", in_shell(set))));
         }
         _ => {
-            words.splice(0..0, variables.iter().map(|name| format!("{name}='...'"))).for_each(drop)
+            words.splice(0..0, variables.iter().map(|name| format!("{name}='...'"))).for_each(drop);
         }
     }
     words.push(format!("--resume {}", in_shell(&folder.display().to_string())));

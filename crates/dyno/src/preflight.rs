@@ -426,7 +426,7 @@ impl<'p> Look<'p, '_> {
                         }
                     }
                     AnyWorkload::Lua(_) if is_own && !together.brings_data() => {
-                        tell(Obstacle::NoPrepare)
+                        tell(Obstacle::NoPrepare);
                     }
                     AnyWorkload::Lua(_) | AnyWorkload::Native(_) => {}
                 }
@@ -541,7 +541,7 @@ impl<'p> Look<'p, '_> {
 fn rehearsed(refused: Result<Vec<String>, OperationFailure>, tell: &mut impl FnMut(Obstacle)) {
     match refused {
         Ok(reasons) => {
-            reasons.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason }))
+            reasons.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason }));
         }
         Err(failure) => tell(Obstacle::ScriptsUntried { failure: failure.to_string() }),
     }

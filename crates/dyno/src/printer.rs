@@ -167,9 +167,9 @@ impl Printer {
     /// A text on stderr. A terminal gets lines that it need not break.
     fn message(self, text: &str) {
         if self.is_stderr_terminal {
-            Self::stderr(&dyno_report::fitted(text))
+            Self::stderr(&dyno_report::fitted(text));
         } else {
-            Self::stderr(text)
+            Self::stderr(text);
         }
     }
 

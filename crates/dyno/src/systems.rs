@@ -252,7 +252,7 @@ impl<'p> Systems<'p> {
         match claim {
             Ok(claim) => ready.claim = Some(claim),
             Err(_) if policy == DataPolicy::Existing && only_reads(self.plan, system) => {
-                ready.only_read()
+                ready.only_read();
             }
             Err(error) => return Err(error.to_string()),
         }

@@ -334,7 +334,7 @@ mod tests {
                         }
                         Decision::Inconclusive => assert!(!leaves_out_1, "{test:?} {judged:?}"),
                         Decision::Equivalent => {
-                            assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05)
+                            assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05);
                         }
                     }
                 }

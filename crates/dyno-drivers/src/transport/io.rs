@@ -34,7 +34,7 @@ impl Io {
         match self {
             Self::Blocking | Self::WithTimeout(_) => std::thread::sleep(duration),
             Self::Reactor(reactor) => {
-                reactor.sleep_until(Instant::now() + duration, || false).await
+                reactor.sleep_until(Instant::now() + duration, || false).await;
             }
         }
     }

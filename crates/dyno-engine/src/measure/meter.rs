@@ -362,7 +362,7 @@ impl Drop for Meter {
             self.give_up_event();
         } else if let Place::Within { start, .. } = self.place {
             self.note(|recorder, now, is_counted| {
-                recorder.cut_off(UNNAMED, start, now, is_counted)
+                recorder.cut_off(UNNAMED, start, now, is_counted);
             });
         }
     }

@@ -151,7 +151,7 @@ impl Collector {
                 *interval.errors_by_kind.entry(kind).or_default() += 1;
             }
             Occurrence::NotConnected(kind) => {
-                *interval.errors_by_kind.entry(kind).or_default() += 1
+                *interval.errors_by_kind.entry(kind).or_default() += 1;
             }
             Occurrence::StatementFailed => interval.errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,

@@ -194,7 +194,7 @@ fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
         Preset::PointSelect => mix[Kind::PointSelect as usize] = 1,
         Preset::UpdateIndex => mix[Kind::IndexUpdate as usize] = options.count("index_updates"),
         Preset::UpdateNonIndex => {
-            mix[Kind::NonIndexUpdate as usize] = options.count("non_index_updates")
+            mix[Kind::NonIndexUpdate as usize] = options.count("non_index_updates");
         }
         Preset::Insert => mix[Kind::Insert as usize] = 1,
         Preset::Delete => mix[Kind::Delete as usize] = 1,

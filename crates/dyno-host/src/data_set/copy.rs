@@ -186,7 +186,10 @@ fn copy_range(source: &File, copy: &File, begin: u64, end: u64) -> io::Result<()
         let piece = usize::try_from(end - from).unwrap_or(PIECE).min(PIECE);
         match copy_file_range(source, Some(&mut from), copy, Some(&mut to), piece) {
             Ok(0) => {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the file became shorter",
+                ));
             }
             Ok(_) | Err(Errno::INTR) => {}
             // Between file systems of old kernels, and on some network file systems.

@@ -51,7 +51,7 @@ impl Observer {
         let (questions, asked) = channel();
         let (answer, answers) = channel();
         let run = move || {
-            answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer)
+            answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer);
         };
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;

@@ -144,7 +144,7 @@ impl Eyes {
                 }
                 Ok(Order::Sample) => self.sample(Question::Boundary),
                 Ok(Order::Collapsed(true)) => {
-                    collapsed = Some(collapsed.unwrap_or_else(Instant::now))
+                    collapsed = Some(collapsed.unwrap_or_else(Instant::now));
                 }
                 Ok(Order::Collapsed(false)) => collapsed = None,
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,

@@ -308,7 +308,7 @@ impl SupervisorProcess {
                 Ok(Input::Order(Order::Hurry)) => return Waited::InAHurry,
                 // dyno waits for the process to end before it orders anything else.
                 Ok(Input::Order(_) | Input::Nonsense(_)) => {
-                    tell(&Reply::Refused("stopping".to_owned()))
+                    tell(&Reply::Refused("stopping".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }

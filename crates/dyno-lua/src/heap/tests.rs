@@ -89,7 +89,7 @@ fn blocks_keep_their_content_through_any_order_of_taking_resizing_and_giving_bac
                 block.resize(&mut pools, size);
             }
             3..8 if !blocks.is_empty() => {
-                blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0)
+                blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0);
             }
             8..11 if step > 20_000 && !blocks.is_empty() => {
                 blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0);

@@ -250,7 +250,7 @@ fn postgres(
         let raw = reader.take(length).ok()?;
         match columns.get(i) {
             Some(column) if column.is_binary && column.type_oid == oid::BYTEA => {
-                write_hexadecimal(raw, text)
+                write_hexadecimal(raw, text);
             }
             Some(column) if column.is_binary => write_value(&row.get(i), Style::Postgres, text),
             _ => text.extend_from_slice(raw),

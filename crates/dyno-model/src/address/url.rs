@@ -141,7 +141,7 @@ impl Address {
                 service(engine, scheme, rest, &mut keys, &mut errors);
             }
             Execution::Client => {
-                put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors)
+                put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors);
             }
             // What follows is the script of the null driver, which stands where others name a
             // database.

@@ -326,7 +326,7 @@ fn transactions_that_were_skipped_are_told_and_are_no_failures() {
 fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
     let of = |before, after, passed| {
         judged(|it| {
-            facts(it).uptime = Some(Uptime { before, after, passed: Nanos(passed * SECOND) })
+            facts(it).uptime = Some(Uptime { before, after, passed: Nanos(passed * SECOND) });
         })
     };
     assert_eq!(of(100, 160, 60), []);

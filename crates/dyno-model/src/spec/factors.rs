@@ -99,7 +99,7 @@ pub(super) fn read(document: &Table, problems: &Problems) -> Vec<Factor> {
     match document.get("factors") {
         None => {}
         Some(Node { value: Value::Table(table), .. }) => {
-            collect(table, document, &mut factors, problems)
+            collect(table, document, &mut factors, problems);
         }
         Some(node) => wrong_type(node, "factors", "a table", problems),
     }

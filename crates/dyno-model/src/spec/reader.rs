@@ -172,7 +172,7 @@ impl<'a> Fields<'a> {
         };
         match quantity::duration(text) {
             Err(reason) => {
-                self.refuse(key, format!("`{path}` is not a duration: {reason}"), example)
+                self.refuse(key, format!("`{path}` is not a duration: {reason}"), example);
             }
             Ok(Nanos(0)) if *is_positive => {
                 self.refuse(key, format!("`{path}` must be more than 0, got `{text}`"), example);

@@ -138,23 +138,20 @@ fn source(
     }
 }
 
-fn existing(
-    fields: &Fields<'_>,
-    sources: &[Source],
-    variable: Variable,
-) -> Option<(ExistingSystem, Nanos)> {
-    let of_variable = fields.node("url_env").and_then(|_| variable_name(fields, "url_env"));
-    let text = match (fields.node("url"), fields.node("url_env")) {
+/// The address of a system that runs elsewhere, as `url` or the environment variable that
+/// `url_env` names has it.
+fn url(fields: &Fields<'_>, of_variable: Option<&str>, variable: Variable) -> Option<String> {
+    match (fields.node("url"), fields.node("url_env")) {
         (Some(_), Some(_)) => {
             fields.refuse(
                 "url_env",
                 "`url` and `url_env` cannot both be given",
                 "remove one of them",
             );
-            return None;
+            None
         }
         (None, Some(_)) => {
-            let name = of_variable.as_deref()?;
+            let name = of_variable?;
             let value = variable.and_then(|variable| variable(name));
             if value.is_none() {
                 let message = format!("`url_env`: the environment variable {name} is not set");
@@ -164,12 +161,21 @@ fn existing(
                     format!("export {name}=... before dyno is started"),
                 );
             }
-            value?
+            value
         }
         _ => fields
-            .required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?
-            .to_owned(),
-    };
+            .required_text("url", "write for example `mysql://bench@localhost:3306/bench`")
+            .map(str::to_owned),
+    }
+}
+
+fn existing(
+    fields: &Fields<'_>,
+    sources: &[Source],
+    variable: Variable,
+) -> Option<(ExistingSystem, Nanos)> {
+    let of_variable = fields.node("url_env").and_then(|_| variable_name(fields, "url_env"));
+    let text = url(fields, of_variable.as_deref(), variable)?;
     let key = if of_variable.is_some() { "url_env" } else { "url" };
     let whole = fields.node(key)?.span;
     let place = |range| if key == "url" { inside(whole, &text, range, sources) } else { whole };

@@ -46,7 +46,7 @@ impl Expression {
             Self::Constant(_) => {}
             Self::Variable(slot) => visit(*slot),
             Self::Call(_, arguments) => {
-                arguments.iter().for_each(|argument| argument.variables(visit))
+                arguments.iter().for_each(|argument| argument.variables(visit));
             }
             Self::Chain(first, steps) => {
                 first.variables(visit);

@@ -236,7 +236,7 @@ impl Reader {
                 run.style.latency_limit = Some((above_zero("latency limit")? * 1_000.0) as i64);
             }
             "progress" => {
-                run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64)
+                run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64);
             }
             "protocol" => {
                 run.query_mode =

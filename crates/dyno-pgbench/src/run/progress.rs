@@ -35,7 +35,7 @@ impl ProgressThread {
         let (scene, told) = (Arc::clone(scene), Arc::clone(&state));
         let thread =
             std::thread::Builder::new().name("dyno-progress".to_owned()).spawn(move || {
-                write_lines(&scene, &told, Duration::from_secs(seconds), is_unix_time)
+                write_lines(&scene, &told, Duration::from_secs(seconds), is_unix_time);
             })?;
         Ok(Self { state, thread: Some(thread) })
     }

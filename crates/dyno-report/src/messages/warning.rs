@@ -196,7 +196,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table: one value per finding")]
     fn every_warning_has_a_whole_sentence() {
         let text = || "the disk is full".to_owned();
         let warnings = [

@@ -97,7 +97,7 @@ impl Options {
             match word.strip_prefix("--").map(Argument::new) {
                 None => pass.positionals.take(word.into_owned())?,
                 Some(argument) if argument.name == "config_file" => {
-                    pass.config(&argument, &read)?
+                    pass.config(&argument, &read)?;
                 }
                 Some(argument) => pass.option(argument)?,
             }

@@ -122,7 +122,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn statements_that_fail_are_told_in_the_words_that_people_search_for() {
         let exists = failure(FailureKind::BadStatement, 1050, "42S01", "exists");
         let no_database = failure(FailureKind::BadStatement, 1046, "3D000", "none selected");

@@ -47,7 +47,7 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
             }
         }
         Some(folder) => {
-            printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?
+            printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?;
         }
     }
     Ok(code(&model, &arguments.fail_on))

@@ -89,7 +89,7 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
         Course::Unknown => {}
         Course::Rates(lines) => writer.course(&trial.id, lines),
         Course::Times(intervals) => {
-            intervals.iter().cloned().for_each(|it| interval(writer, trial, it))
+            intervals.iter().cloned().for_each(|it| interval(writer, trial, it));
         }
         Course::Samples(samples) => intervals(samples).for_each(|it| interval(writer, trial, it)),
     }

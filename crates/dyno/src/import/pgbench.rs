@@ -77,7 +77,7 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
         } else if WARNINGS.iter().any(|word| line.text.starts_with(word)) {
             match runs.last_mut() {
                 Some(run) if line.text.contains(ABORTED) => {
-                    run.aborted = Some(line.text.to_owned())
+                    run.aborted = Some(line.text.to_owned());
                 }
                 _ => next.warned.take(line.text),
             }

@@ -124,7 +124,7 @@ impl Campaign {
             Event::TrialFinished(record) => self.end(&record.trial.id, Some(now)),
             // It says nothing about how long others take, but where a search ended without a load.
             Event::TrialFailed { trial, search, .. } => {
-                self.end(trial, search.is_some().then_some(now))
+                self.end(trial, search.is_some().then_some(now));
             }
             _ => {}
         }

@@ -132,7 +132,7 @@ impl Listener for Screen {
         match (&self.surface, event) {
             (Surface::Bar(bar), Event::RunFinished { .. }) => return bar.finish_and_clear(),
             (Surface::Lines(_), Event::TrialFinished(_) | Event::TrialFailed { .. }) => {
-                self.say_time_left()
+                self.say_time_left();
             }
             _ => {}
         }

@@ -64,7 +64,7 @@ impl Listener for Hindrance {
                 self.release = Some(release);
             }
             Event::PhaseStarted { phase: Phase::Audit, .. } if self.is_over_at_audit => {
-                self.release = None
+                self.release = None;
             }
             _ => {}
         }

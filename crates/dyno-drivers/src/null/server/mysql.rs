@@ -241,7 +241,7 @@ impl MysqlConversation {
             // By an error to this, MySQL's command-line client learns that the server does not
             // quote by dollar signs.
             0x03 if body == b"select $$" => {
-                error(sequence, 1064, "42000", "this is not a statement", out)
+                error(sequence, 1064, "42000", "this is not a statement", out);
             }
             0x03 => {
                 let kind = StatementKind::of(body);
@@ -344,7 +344,7 @@ impl MysqlConversation {
         match answer {
             Answer::Ok => self.ok(sequence, u64::from(kind.is_write()), out),
             Answer::Rows(Columns::Single(column)) if sequence == 1 => {
-                self.canned(*column, format, out)
+                self.canned(*column, format, out);
             }
             Answer::Rows(columns) => self.result(columns.as_slice(), true, format, sequence, out),
             Answer::NoRows => self.result(&NO_ROWS, false, format, sequence, out),

@@ -72,14 +72,14 @@ fn append_binary(kind: ParameterType, value: &Value<'_>, message: &mut Vec<u8>) 
             Err(_) => return false,
         },
         (ParameterType::Int8, Value::Integer(number)) => {
-            message.extend_from_slice(&number.to_be_bytes())
+            message.extend_from_slice(&number.to_be_bytes());
         }
         (ParameterType::Int2, Value::Integer(number)) => match i16::try_from(*number) {
             Ok(number) => message.extend_from_slice(&number.to_be_bytes()),
             Err(_) => return false,
         },
         (ParameterType::Float8, Value::Float(number)) => {
-            message.extend_from_slice(&number.to_be_bytes())
+            message.extend_from_slice(&number.to_be_bytes());
         }
         // As text it would be read for escapes.
         (ParameterType::Bytea, Value::Text(text)) => message.extend_from_slice(text.as_bytes()),

@@ -306,7 +306,7 @@ fn what_is_no_mysql_server_is_a_protocol_failure() {
 fn a_refusal_before_the_login_is_understood() {
     let failure = connect(
         fake(|mut socket| {
-            socket.write_all(&packet(0, b"\xff\x10\x04Too many connections")).unwrap()
+            socket.write_all(&packet(0, b"\xff\x10\x04Too many connections")).unwrap();
         }),
         false,
     );

@@ -112,7 +112,7 @@ fn binaries(kind: Kind) -> Option<PathBuf> {
         std::env::var_os(variable).map(PathBuf::from).into_iter().collect();
     match kind {
         Kind::Mariadb => {
-            folders.extend(["/usr/sbin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
+            folders.extend(["/usr/sbin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from));
         }
         // Beside MariaDB, `mysqld` in the usual folders is MariaDB; ours has a folder per version.
         Kind::Mysql => {

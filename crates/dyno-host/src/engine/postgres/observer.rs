@@ -66,7 +66,7 @@ impl Observed for Statistics {
             match name.as_str() {
                 "pg_stat_database.datid" => {}
                 "pg_stat_database.numbackends" => {
-                    values.put("server.pg_stat_database.numbackends", value)
+                    values.put("server.pg_stat_database.numbackends", value);
                 }
                 "data_bytes" => values.put(names::SERVER_DATA, value),
                 name => values.put(&format!("server.{name}_total"), value),

@@ -32,7 +32,7 @@ fn processor_time_is_told_by_mode() {
 fn a_kernel_that_knows_fewer_modes_gives_fewer_values() {
     // Linux 2.6.10 knew nothing of steal.
     let old = values(|values| {
-        stat("cpu  10 20 30 40 50 60 70\ncpu0 10 20 30 40 50 60 70\n", 100.0, values)
+        stat("cpu  10 20 30 40 50 60 70\ncpu0 10 20 30 40 50 60 70\n", 100.0, values);
     });
     assert_eq!(old.get("host.cpu.softirq_seconds_total"), Some(0.7));
     assert_eq!(old.get("host.cpu.steal_seconds_total"), None);
@@ -109,7 +109,7 @@ fn pressure_is_told_as_time() {
     assert_eq!(seen.get("host.pressure.io.full_seconds_total"), Some(0.5));
     // Before Linux 5.13 nothing was said of all tasks waiting for a processor.
     let old = values(|values| {
-        pressure("cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n", values)
+        pressure("cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n", values);
     });
     assert_eq!(old.names().count(), 1);
 }

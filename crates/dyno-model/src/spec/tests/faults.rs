@@ -88,6 +88,7 @@ fn what_comes_after_a_refused_fault_is_no_error_of_its_own() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
     let rows: [(&[System], &str, &str); 16] = [
         (&[REPLICA], "at = \"4s\"\naction = \"promote\"\nnode = \"primary\"", "it is no replica"),

@@ -122,15 +122,15 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
       with new, the difference is -15 % to +23 % (99 % interval). A difference of
       26 % or more would probably have been seen.
 
-    figure                            configurations  ratio      interval  verdict
-    throughput                                 2   0.83  0.80 to 0.86  worse
-    mean response time                         2   1.02  0.94 to 1.10  inconclusive
-    median response time                       2   1.01  0.98 to 1.04  equivalent
-    95th percentile of response time           2   1.02  0.95 to 1.09  inconclusive
-    99th percentile of response time           2   1.02  0.85 to 1.23  inconclusive
-    mean time of select                        2   1.02  0.92 to 1.12  inconclusive
-    mean time of update                        2   1.02  0.92 to 1.12  inconclusive
-    mean time of commit                        2   1.02  0.92 to 1.12  inconclusive
+    figure                           configurations ratio     interval verdict
+    throughput                                    2  0.83 0.80 to 0.86 worse
+    mean response time                            2  1.02 0.94 to 1.10 inconclusive
+    median response time                          2  1.01 0.98 to 1.04 equivalent
+    95th percentile of response time              2  1.02 0.95 to 1.09 inconclusive
+    99th percentile of response time              2  1.02 0.85 to 1.23 inconclusive
+    mean time of select                           2  1.02 0.92 to 1.12 inconclusive
+    mean time of update                           2  1.02 0.92 to 1.12 inconclusive
+    mean time of commit                           2  1.02 0.92 to 1.12 inconclusive
 
     Results
       figure    base  ±95 %    new  ±95 %  ratio      interval  verdict
@@ -177,8 +177,9 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     Over all configurations: one ratio for all of them, by a linear mixed model on
     logarithms with runs, blocks and starts of a server as strata (REML,
     Satterthwaite). These answers come first, that on the primary metric before the
-    others; configurations are judged after them: nothing is called better or worse in a
-    configuration whose metric was not answered, over all configurations or in any of them.
+    others; configurations are judged after them: nothing is called better or worse
+    in a configuration whose metric was not answered, over all configurations or in
+    any of them.
     Kinds of statements are judged behind the answers above (Holm), and only when
     one of them was answered. They say where a difference comes from, and do not
     change the outcome.
