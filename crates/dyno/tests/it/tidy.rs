@@ -1,9 +1,10 @@
 //! Rules that neither the compiler nor clippy checks: which crate may depend on which, that modules
 //! of a crate use each other one way, what they may import, how long files are and what they are
-//! called, and that files are opened in one place.
+//! called, that files are opened in one place, and the lines and terms of Markdown.
 
 mod modules;
 mod opening;
+mod prose;
 
 use dyno_model::target::Engine;
 use dyno_testkit::repository::{files, root};
