@@ -29,30 +29,33 @@ pub const INTERRUPTED: u8 = 130;
 
 /// Every code with its meaning, for the reference.
 pub const ALL: [(u8, &str); 11] = [
-    (OK, "All went well."),
+    (OK, "Success."),
     (
         USAGE,
-        "The command line was not understood, or what it names does not fit: runs that cannot be compared or drawn together, a trial that the plan does not have, a file that is there already.",
+        "Invalid command line or arguments: runs that cannot be compared or reported together, a trial that is not in the plan, a file that already exists.",
     ),
     (SPEC_INVALID, "The spec file cannot be read or has errors."),
     (
         PREFLIGHT_FAILED,
-        "Preflight found what makes the experiment impossible: server unreachable, too many clients, no disk space, a database that is not ours.",
+        "Preflight checks failed: server unreachable, too many clients, no disk space, a database that was not created by dyno.",
     ),
     (SERVER_FAILED, "A server could not be started or died before measuring."),
     (
         RUN_INCOMPLETE,
-        "The run ended early, trials are missing, or none is valid or committed anything; the results hold what was measured.",
+        "The run ended early, trials are missing, or no trial is valid or committed a transaction; the results contain what was measured.",
     ),
     (RESULTS_FAILED, "Results could not be read or written."),
     (
         WORSE,
-        "`dyno compare`: new is worse than base in at least one comparison, or did not work in some of its trials. `dyno run`: a limit of the spec is broken, or no load passes the limit of a search.",
+        "`dyno compare`: new is worse than base in at least one comparison, or some trials of new failed. `dyno run`: a limit failed, or no load passes the limit of a search.",
     ),
     (
         UNDECIDED,
-        "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid). `dyno run`: no limit is broken, but one, or a search for the highest load, is not decided.",
+        "`dyno compare`: nothing is worse, but a comparison has another verdict in `--fail-on` (by default invalid). `dyno run`: no limit failed, but a limit or a saturation search is undecided.",
     ),
-    (INTERNAL, "A bug of dyno or an unexpected condition."),
-    (INTERRUPTED, "Ended by Ctrl-C or a termination signal; the results hold what was measured."),
+    (INTERNAL, "Internal error."),
+    (
+        INTERRUPTED,
+        "Ended by Ctrl-C or a termination signal; the results contain what was measured.",
+    ),
 ];

@@ -94,7 +94,7 @@ impl LimitPart {
     #[must_use]
     pub fn what(&self) -> &'static str {
         match self {
-            Self::Beside(_) => "workload beside",
+            Self::Beside(_) => "background workload",
             _ => self.key(),
         }
     }

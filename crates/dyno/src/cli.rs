@@ -24,25 +24,25 @@ use std::path::{Path, PathBuf};
     name = "dyno",
     version,
     about = "A dynamometer for databases",
-    long_about = "A dynamometer for databases: puts a growing number of clients on one or several systems, measures \
-                  throughput and response time, repeats it in random order, checks afterwards that the data is intact, \
-                  and writes a report that says what the figures do and do not show.",
+    long_about = "A dynamometer for databases: loads one or several systems with clients, measures throughput and response \
+                  time, repeats trials in random order, checks that the data is intact, and writes a report with \
+                  confidence intervals and warnings.",
     after_help = "Without a command, dyno runs a built-in experiment on embedded SQLite, which takes less than a \
                   minute and needs no server.",
     after_long_help = "Examples:
   dyno                                 the built-in experiment, under a minute
-  dyno run URL --script read.sql       your own SQL on a database of yours
-  dyno plan rush.toml                  what it would run, for how long, and
-                                       whether it can be run here
-  dyno run rush.toml --profile smoke   a short variation of it, with a report
-  dyno report results/rush/<time>-<id> its report once more
+  dyno run URL --script read.sql       your own SQL on your own database
+  dyno plan rush.toml                  list the trials, estimate the time and
+                                       check that the experiment can run
+  dyno run rush.toml --profile smoke   a shorter variant
+  dyno report results/rush/<time>-<id> write the report again
   dyno compare before after            better, worse or equivalent, for CI
 
 Results go to stdout, everything else to stderr; NO_COLOR is honoured.
-Exit codes: 0 all went well, 2 usage, 3 errors in the spec, 4 preflight failed,
+Exit codes: 0 success, 2 usage, 3 errors in the spec, 4 preflight failed,
 5 server failed, 6 run incomplete, 7 results cannot be read or written,
-8 a limit is broken, or something is worse, 9 a limit or a comparison is not
-decided, 70 a bug of dyno, 130 interrupted.",
+8 a limit failed or a metric is worse, 9 a limit or a comparison is undecided,
+70 internal error, 130 interrupted.",
     max_term_width = 80
 )]
 pub(crate) struct Cli {
@@ -77,38 +77,35 @@ pub(crate) enum Command {
     /// Run an experiment and write its results and report
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(RunArguments),
-    /// Write a spec to begin with, after a look at a database
+    /// Write a first spec for a database, based on its schema
     #[command(after_long_help = INIT_EXAMPLES)]
     Init(InitArguments),
-    /// Show what an experiment would run: trials in order, time, and whether it can run here
+    /// Show what an experiment would run: trials in order, estimated time, and preflight checks
     #[command(after_long_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
     /// Write the report of a results folder again
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
-    /// Compare runs before a change with runs after it: a verdict per configuration, and an exit
-    /// code for CI
+    /// Compare runs before and after a change: a verdict per configuration, and an exit code for CI
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
-    /// Take figures that other programs measured into a results folder, and hold a claim against
-    /// them
+    /// Import results of other programs into a results folder, and check a claim against them
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArguments),
-    /// Drop the tables that dyno made on systems that it did not start, when a run could not
+    /// Drop tables that an aborted run left on systems that dyno did not start
     #[command(after_long_help = CLEANUP_EXAMPLES)]
     Cleanup(CleanupArguments),
     /// List the workloads, or explain one: statements, options, audit
     #[command(after_long_help = WORKLOADS_EXAMPLES)]
     Workloads(WorkloadsArguments),
-    /// Look at this machine: what would spoil a measurement here, which servers there are, what the
-    /// generator can do
+    /// Check this machine: problems that distort measurements, installed servers, load generator
+    /// speed
     #[command(after_long_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArguments),
-    /// Serve canned replies over a database's protocol, to find out what a load generator can do at
-    /// most
+    /// Serve canned replies over a database protocol, to measure the limit of a load generator
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
-    /// Print what a shell completes: commands and options
+    /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {
         /// Shell that it is for
@@ -118,18 +115,18 @@ pub(crate) enum Command {
     /// Write manual pages
     #[command(after_long_help = MAN_EXAMPLES)]
     Man {
-        /// Folder to write into; it is made when it is not there
+        /// Folder to write into; created if it does not exist
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
     },
-    /// Take sysbench's command line, scripts and options, and print what sysbench prints
+    /// Run with the command line, scripts and output of sysbench
     #[command(disable_help_flag = true)]
     Sysbench {
         /// As for sysbench: options, script and command in any order; --help lists them
         #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Take pgbench's command line, scripts and options, and print what pgbench prints
+    /// Run with the command line, scripts and output of pgbench
     #[command(disable_help_flag = true)]
     Pgbench {
         /// As for pgbench: options and database in any order; --help lists them
@@ -152,14 +149,14 @@ pub(crate) struct SpecArguments {
     #[command(flatten)]
     pub(crate) line: OneLine,
 
-    /// Lay the tables of [profile.NAME] over the file
+    /// Apply the tables of [profile.NAME] to the spec
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
 
-    /// Set a key of the spec, after the profile; may be given again
+    /// Set a key of the spec, after the profile; can be repeated
     ///
     /// KEY is a dotted path such as load.clients, or system.NAME.server.settings.SETTING for the
-    /// system of that name. VALUE is TOML; what is no TOML is taken as text.
+    /// system of that name. VALUE is TOML; anything else is treated as text.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
@@ -213,21 +210,19 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Go on with a run that was killed or interrupted, in its folder, at the first trial without
-    /// figures
+    /// Resume a killed or interrupted run in its folder, at the first trial without results
     ///
-    /// Without SPEC the plan in the folder is taken. With SPEC (and the same --profile and --set)
-    /// it must be the same plan. What a half-measured trial left is set aside; trials that failed
+    /// Without SPEC, dyno uses the plan in the folder. With SPEC (and the same --profile and
+    /// --set), the plan must be the same. Files of an unfinished trial are set aside; failed trials
     /// are measured again.
     #[arg(long, value_name = "RESULTS", conflicts_with_all = ["out", "trial"])]
     pub(crate) resume: Option<PathBuf>,
 
-    /// Measure only this trial of the plan, for example b02-003, into a new folder; may be given
-    /// again
+    /// Measure only this trial of the plan, for example b02-003, into a new folder; can be repeated
     #[arg(long, value_name = "TRIAL")]
     pub(crate) trial: Vec<String>,
 
-    /// Print the spec that a line with a URL stands for, and run nothing
+    /// Print the spec that corresponds to a command line with a URL, and exit
     #[arg(long)]
     pub(crate) print_spec: bool,
 
@@ -235,18 +230,18 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Language of progress, report and findings
+    /// Language of progress, report and warnings
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
-    /// No progress and no notes; warnings and errors are shown
+    /// Show warnings and errors only
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// Write to this database although it is neither empty nor made by dyno
+    /// Permit writes to this database although it is not empty and was not created by dyno
     ///
-    /// dyno makes, fills and drops tables. It refuses a database that holds tables of others unless
-    /// its name is given here; several are separated by commas.
+    /// dyno creates, fills and drops tables. It refuses a database that contains other tables
+    /// unless its name is given here; separate several by commas.
     #[arg(long, value_name = "DATABASE")]
     pub(crate) yes_write_to: Option<String>,
 }
@@ -257,22 +252,22 @@ pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
 
-    /// Propose the number of blocks, from the scatter that an earlier run shows
+    /// Suggest the number of blocks, based on the variation in an earlier run
     ///
-    /// RESULTS is the folder of a run on the same machine, a pilot: few configurations in three or
-    /// more blocks will do.
+    /// RESULTS is the folder of a pilot run on the same machine: a few configurations in three or
+    /// more blocks are enough.
     #[arg(long, value_name = "RESULTS")]
     pub(crate) pilot: Option<PathBuf>,
 
-    /// Write plan with all trials, time and what preflight found as JSON
+    /// Write the plan with all trials, the estimated time and the preflight results as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Language of the words
+    /// Language of the output
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
-    /// Judge the plan as if `dyno run` were given the same option
+    /// Check the plan as `dyno run` with the same option would
     #[arg(long, value_name = "DATABASE")]
     pub(crate) yes_write_to: Option<String>,
 }
@@ -284,11 +279,11 @@ pub(crate) struct CleanupArguments {
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
 
-    /// Lay the tables of [profile.NAME] over the file
+    /// Apply the tables of [profile.NAME] to the spec
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
 
-    /// Set a key of the spec, after the profile; may be given again
+    /// Set a key of the spec, after the profile; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -315,8 +310,8 @@ impl CleanupArguments {
 pub(crate) struct ReportArguments {
     /// Folder of a run; several, or a folder of runs, are reported together
     ///
-    /// Runs are reported together when they differ in numbers of clients and levels only; the nth
-    /// trial of a configuration then is that of block n.
+    /// Runs are reported together if they differ only in numbers of clients and levels; the nth
+    /// trial of a configuration is then in block n.
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
@@ -331,7 +326,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_enum, default_value = "report")]
     pub(crate) template: Template,
 
-    /// Language of the prose
+    /// Language of the report
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
@@ -347,9 +342,9 @@ pub(crate) struct ReportArguments {
 /// Forms of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Template {
-    /// The answers first, then everything that they rest on
+    /// Conclusions first, then all details
     Report,
-    /// As agencies report: cover, revisions, purpose, summary, each test with its commands,
+    /// Formal test report: cover, revisions, purpose, summary, each test with its commands,
     /// environment, procedure, conclusions; html and md
     TestReport,
 }
@@ -359,17 +354,17 @@ pub(crate) enum Template {
 pub(crate) struct ImportArguments {
     /// Files, each with the name of the system that was measured
     ///
-    /// Without NAME the system is called as the file is, without its suffix and without the number
-    /// of clients and of the repeat at its end: pool-10.log, pool_10threads.log and
-    /// pool-c10-run2.log are of `pool`. `-` is standard input.
+    /// Without NAME, the system is named after the file, without its suffix and the number of
+    /// clients and of the repeat at its end: pool-10.log, pool_10threads.log and pool-c10-run2.log
+    /// belong to `pool`. `-` is standard input.
     #[arg(value_name = "[NAME=]FILE", required = true)]
     pub(crate) files: Vec<String>,
 
-    /// What somebody says of two systems, for the figures to confirm or contradict
+    /// A claim about two systems, to be confirmed or refuted by the results
     #[arg(long, value_name = "A is faster than B")]
     pub(crate) claim: Option<String>,
 
-    /// Number of clients, for files that do not tell
+    /// Number of clients, for files that do not contain it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients: Option<u32>,
 
@@ -377,7 +372,7 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_parser = one_of(&UNITS), default_value = "ns")]
     pub(crate) unit: Nanos,
 
-    /// Column of a table that is called otherwise; may be given again
+    /// Name of a table column that differs from the default; can be repeated
     #[arg(long, value_name = "COLUMN=NAME")]
     pub(crate) column: Vec<String>,
 
@@ -407,7 +402,7 @@ const REPORT_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ("html", "One self-contained page: report.html", Some(Format::Html)),
     ("md", "Markdown: report.md", Some(Format::Markdown)),
     ("csv", "One line per configuration: report.csv", Some(Format::Csv)),
-    ("json", "Every figure, for programs: report.json", Some(Format::Json)),
+    ("json", "All results, for programs: report.json", Some(Format::Json)),
     ("text", "Tables for the terminal", Some(Format::Text)),
     ("svg", "The main charts, a file each, for documents and slides: chart-NAME.svg", None),
 ];
@@ -415,11 +410,11 @@ const REPORT_FORMATS: [(&str, &str, Option<Format>); 6] = [
 /// `dyno compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// What was measured before: a results folder, or a folder with several of the same thing
+    /// Results before the change: a results folder, or a folder with several of the same experiment
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
 
-    /// What is judged: the same
+    /// Results after the change, likewise
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
 
@@ -431,19 +426,18 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_parser = one_of(&COMPARE_METRICS), value_delimiter = ',')]
     pub(crate) metric: Vec<Metric>,
 
-    /// Differences inside this share count as none, for example 3% or 0.03
+    /// Margin of equivalence: smaller differences count as none, for example 3% or 0.03
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "5%")]
     pub(crate) margin: f64,
 
-    /// Compare these systems, which have different names; may be given again
+    /// Compare two systems with different names; can be repeated
     ///
-    /// Systems of the same name are compared anyway, and so are two that are the only ones of their
+    /// Systems of the same name are always compared, and so are two that are the only ones of their
     /// sides.
     #[arg(long = "system", value_name = "BASE=NEW")]
     pub(crate) systems: Vec<String>,
 
-    /// Verdicts that end dyno with an exit code other than 0, separated by commas: 8 for worse, 9
-    /// for the others
+    /// Verdicts that cause a non-zero exit code, separated by commas: 8 for worse, 9 for the others
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["worse", "invalid"])]
     pub(crate) fail_on: Vec<FailOn>,
 
@@ -457,7 +451,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Language of the prose
+    /// Language of the report
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
@@ -474,7 +468,7 @@ fn margin(text: &str) -> Result<f64, String> {
     };
     let share = number.parse::<f64>().map(|number| number / unit).ok();
     share.filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| {
-        "a share above 0 and at most 100 % is needed, for example 5% or 0.05".to_owned()
+        "expected a share above 0 and at most 100 %, for example 5% or 0.05".to_owned()
     })
 }
 
@@ -483,25 +477,25 @@ const COMPARE_METRICS: [(&str, &str, Metric); 5] = [
     ("throughput", "Committed transactions per second", Metric::Throughput),
     ("mean", "Mean response time", Metric::MeanMs),
     ("p50", "Median response time", Metric::P50Ms),
-    ("p95", "95th percentile of response time", Metric::P95Ms),
-    ("p99", "99th percentile of response time", Metric::P99Ms),
+    ("p95", "p95 response time", Metric::P95Ms),
+    ("p99", "p99 response time", Metric::P99Ms),
 ];
 
 /// A verdict that can end dyno with an exit code of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// New is worse than base, or did not work in some of its trials: exit code 8
+    /// New is worse than base, or some of its trials failed: exit code 8
     Worse,
-    /// A comparison is not decided: exit code 9
+    /// A comparison is inconclusive: exit code 9
     Inconclusive,
-    /// A side has no usable figure, or its audit failed: exit code 9
+    /// A side has no usable result, or its data audit failed: exit code 9
     Invalid,
     /// New is better: exit code 9, for example when nothing should have changed
     Better,
     /// A configuration is on one side only: exit code 9
     Missing,
-    /// The sides were measured under other conditions, or any other doubt of a warning's weight:
-    /// exit code 9
+    /// The sides were measured under different conditions, or there is any other warning: exit code
+    /// 9
     Warning,
     /// Nothing, whatever the verdicts
     None,
@@ -511,13 +505,13 @@ pub(crate) enum FailOn {
 /// beside any other form.
 const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ("text", "Tables for the terminal", Some(Format::Text)),
-    ("md", "Markdown, the outcome first", Some(Format::Markdown)),
+    ("md", "Markdown, outcome first", Some(Format::Markdown)),
     ("csv", "One line per comparison", Some(Format::Csv)),
-    ("json", "Every figure, for programs", Some(Format::Json)),
+    ("json", "All results, for programs", Some(Format::Json)),
     ("html", "One self-contained page with a chart", Some(Format::Html)),
     (
         "github",
-        "For GitHub Actions: annotations on stdout, and a summary for the job where GITHUB_STEP_SUMMARY names a file",
+        "For GitHub Actions: annotations on stdout, and a job summary if GITHUB_STEP_SUMMARY is set",
         None,
     ),
 ];
@@ -549,7 +543,7 @@ where
 /// `dyno workloads`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadsArguments {
-    /// Workload to explain; without it all are listed
+    /// Workload to explain [default: list all]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 
@@ -561,11 +555,10 @@ pub(crate) struct WorkloadsArguments {
 /// `dyno init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// Database to look at, such as postgres://me@localhost/shop; without one, the spec starts a
-    /// server of its own
+    /// Database, such as postgres://me@localhost/shop; without one, the spec starts its own server
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// File to write; for a database that has tables, a script of SQL lies beside it
+    /// File to write; for a database with tables, an SQL script is written next to it
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -576,7 +569,7 @@ pub(crate) struct DoctorArguments {
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Language of what it says
+    /// Language of the output
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 }
@@ -587,7 +580,7 @@ pub(crate) struct NullServerArguments {
     /// Protocol to speak
     #[arg(long, value_parser = one_of(&PROTOCOLS))]
     pub(crate) protocol: Protocol,
-    /// Address to listen at, e.g. 127.0.0.1:3399; port 0 lets the system choose
+    /// Address to listen on, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
 }

@@ -13,22 +13,21 @@ use std::fmt::Write;
 /// Parts of a spec that have options of their own.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OneLine {
-    /// With a URL: SQL of your own, a file per kind of transaction, with its weight; may be given
-    /// again
+    /// With a URL: SQL script, one file per kind of transaction, with its weight; can be repeated
     ///
-    /// Scripts are written as for pgbench: statements end in semicolons,
-    /// `\set id random(1, 100000)` draws a value, and `:id` stands for it. Files that end in .lua
-    /// are scripts as for sysbench. A database that dyno did not make is only read, unless
+    /// Scripts have the syntax of pgbench: statements end in semicolons,
+    /// `\set id random(1, 100000)` draws a value, and `:id` refers to it. Files that end in .lua
+    /// are sysbench scripts. A database that dyno did not create is read-only, unless
     /// --yes-write-to names it.
     #[arg(long, value_name = "FILE[@WEIGHT]")]
     pub(crate) script: Vec<String>,
 
-    /// The value of a variable that SQL scripts use, such as scale=10; may be given again; the same
-    /// as --set workload.variables.NAME=VALUE
+    /// Value of a variable in SQL scripts, such as scale=10; can be repeated; the same as --set
+    /// workload.variables.NAME=VALUE
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = defined)]
     pub(crate) define: Vec<(String, String)>,
 
-    /// With a URL: a workload of dyno's own, which makes its tables there
+    /// With a URL: a built-in workload, which creates its tables there
     #[arg(long, value_name = "NAME", conflicts_with = "script")]
     pub(crate) workload: Option<String>,
 
@@ -41,9 +40,8 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
 
-    /// How much can it take? Each trial searches for the highest rate at which a limit is kept,
-    /// such as 'p99 < 20ms' or 'p99 of pay < 20ms'; the same as --set 'load.find.while="p99 <
-    /// 20ms"'
+    /// Saturation search: each trial finds the highest rate that passes a limit, such as 'p99 <
+    /// 20ms' or 'p99 of pay < 20ms'; the same as --set 'load.find.while="p99 < 20ms"'
     #[arg(long, value_name = "LIMIT", conflicts_with = "rate")]
     pub(crate) find: Option<String>,
 
@@ -51,17 +49,17 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
 
-    /// Time before it, with all clients at work; the same as --set load.warmup=TIME
+    /// Warm-up before it, with all clients active; the same as --set load.warmup=TIME
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
 
-    /// What figures have to keep to, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1 %'
-    /// or 'lost = 0'; may be given again
+    /// Limit that the results must pass, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1
+    /// %' or 'lost = 0'; can be repeated
     ///
-    /// 'p99 of pay < 20ms' is about the transactions of the script 'pay' alone.
+    /// 'p99 of pay < 20ms' applies to the transactions of the script 'pay' only.
     ///
-    /// The exit code is 8 when a limit is broken, and 9 when one is not decided. With a spec the
-    /// same as --set limit=[...].
+    /// The exit code is 8 if a limit failed, and 9 if one is undecided. With a spec, the same as
+    /// --set limit=[...].
     #[arg(long, value_name = "LIMIT", value_parser = Limit::of)]
     pub(crate) limit: Vec<Limit>,
 }
@@ -77,7 +75,7 @@ impl Limit {
         let Some((measure, limit)) = LimitMeasure::leading(&line) else {
             let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
             return Err(format!(
-                "a limit begins with one of {}, as in 'p99 < 20ms'",
+                "a limit starts with one of {}, for example 'p99 < 20ms'",
                 names.join(", ")
             ));
         };
@@ -122,8 +120,8 @@ impl OneLine {
             (true, Some(_)) => ("--workload", "workload.kind"),
             (true, None) => return Ok(self.load()),
         };
-        let text = format!("{option} goes with a URL, and a spec says itself what is run");
-        let help = "a URL begins with postgres://, mysql:// or sqlite:";
+        let text = format!("{option} requires a URL; a spec defines its own workload");
+        let help = "a URL starts with postgres://, mysql:// or sqlite:";
         Err(Failure::new(USAGE, text).help(format!("{help}; in a spec, write it as `{key}`")))
     }
 
@@ -170,16 +168,14 @@ impl OneLine {
         if !Address::of_url(url).engine.has_sql() {
             return Err(Failure::new(
                 USAGE,
-                "requests to a service that speaks HTTP take more than a line",
+                "HTTP services cannot be tested from the command line alone",
             )
-            .help(
-                "write a spec with `kind = \"http\"`: `dyno workloads http` says what it takes",
-            ));
+            .help("write a spec with `kind = \"http\"`; see `dyno workloads http`"));
         }
         let name = database(url);
         let (title, workload, data) = match (&self.script[..], &self.workload) {
             ([], None) => {
-                let text = format!("the line does not say what is to be run on {name}");
+                let text = format!("no workload given for {name}");
                 return Err(Failure::new(USAGE, text).help(
                     "name your own SQL, a file per kind of transaction: --script FILE; or a workload of dyno's own, which makes its tables \
                      there: --workload oltp_point_select",
@@ -194,10 +190,10 @@ impl OneLine {
                 let kind = if scripts.iter().any(is_lua) { LUA } else { SQL };
                 if let Some(other) = scripts.iter().find(|script| is_lua(script) != (kind == LUA)) {
                     let text = format!(
-                        "{other} is SQL, and other scripts of the line are Lua: they are two workloads"
+                        "{other} is SQL and other scripts are Lua, but a workload has one kind of script"
                     );
                     return Err(Failure::new(USAGE, text)
-                        .help("give scripts of one kind; in a spec the others can run at the same time, as a [[beside]]"));
+                        .help("give scripts of one kind; in a spec, the others can run as a background workload (`[[beside]]`)"));
                 }
                 let workload = format!("kind = \"{kind}\"\nscripts = [{}]\n", list.join(", "));
                 (scripts.join(", "), workload, "data = \"existing\"\n")
@@ -252,7 +248,7 @@ pub(crate) fn address(url: &str) -> String {
     let parsed = Address::of_url(url);
     match (parsed.without_password(url), parsed.engine.traits().password_variable) {
         (Some(bare), Some(variable)) => format!(
-            "{}password_env = \"{variable}\"   # export {variable}='...' before dyno is started\n",
+            "{}password_env = \"{variable}\"   # export {variable}='...' before starting dyno\n",
             given(&bare)
         ),
         _ => given(url),
@@ -296,10 +292,7 @@ fn defined(text: &str) -> Result<(String, String), String> {
         {
             Ok((name.to_owned(), value.to_owned()))
         }
-        _ => {
-            Err("a variable is written NAME=VALUE, and its name has letters, digits and `_`"
-                .to_owned())
-        }
+        _ => Err("expected NAME=VALUE, where NAME consists of letters, digits and `_`".to_owned()),
     }
 }
 

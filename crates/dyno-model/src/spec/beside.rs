@@ -28,7 +28,7 @@ pub(super) fn read(
     for fields in top.each("beside", &BESIDE) {
         let Some(beside) = one(&fields, factors, known) else { continue };
         if found.iter().any(|other| other.name == beside.name) {
-            let message = format!("two workloads beside are called `{}`", beside.name);
+            let message = format!("two background workloads are named `{}`", beside.name);
             fields.refuse("name", message, "the name tells them apart in the report: change one");
         }
         found.push(beside);
@@ -73,7 +73,7 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
         );
     }
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
-        let message = "the workload `http` cannot run beside another: it asks no database";
+        let message = "the workload `http` cannot run in the background, because it does not access a database";
         fields.refuse("workload", message, "measure it by itself, in a spec of its own");
     }
     let name = name?;
@@ -110,18 +110,17 @@ fn check_trials(
     endpoints: &[EndpointPlan],
 ) {
     if measured.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
-        let message = format!("`{name}` runs beside the workload, so trials have to end by time");
+        let message = format!("with the background workload `{name}`, trials must end by time");
         let help = "write `load.duration`, or [[load.stages]], in the place of a number of transactions or rows";
         top.refuse("load", message, help);
     }
     if top.node("fault").is_some() {
-        let message =
-            format!("faults are made in trials of one workload, and `{name}` runs beside it");
+        let message = format!("faults cannot be combined with a background workload (`{name}`)");
         top.refuse("fault", message, "remove the faults, or [[beside]]");
     }
     if measured.iter().any(|(_, kind)| *kind == HTTP) {
-        let message = format!("nothing can run beside the workload `http`, and `{name}` is to");
-        let help = "choose a workload that asks the database itself, or remove [[beside]]";
+        let message = format!("the workload `http` cannot have a background workload (`{name}`)");
+        let help = "choose a workload that accesses the database directly, or remove [[beside]]";
         top.refuse("workload", message, help);
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
@@ -138,7 +137,7 @@ fn check_levels(factors: &[Factor], found: &[BesidePlan], top: &Fields<'_>) {
     for change in factors.iter().flat_map(Factor::changes) {
         let Place::Beside(name) = &change.place else { continue };
         if !names.contains(&name.as_str()) {
-            let message = format!("no workload beside is called `{name}`");
+            let message = format!("no background workload is named `{name}`");
             let help = suggestion(name, &names, "[[beside]] tables");
             top.problems.refuse(change.key_span, message, help);
         }

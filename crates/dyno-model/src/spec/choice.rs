@@ -68,7 +68,7 @@ pub(super) fn one(
         return None;
     };
     if table.entries.is_empty() {
-        let message = "an empty table would name every configuration";
+        let message = "an empty table would select every configuration";
         let help = "name levels: `{ \"workload.rows\" = 100, clients = 1000 }`";
         problems.refuse(item.span, message, help);
         return None;
@@ -133,7 +133,7 @@ fn condition(
             let Some(factor) = known.factors.iter().position(|factor| factor.name == path) else {
                 let names = known.factors.iter().map(|factor| factor.name.as_str());
                 let names: Vec<&str> = ["system", "clients"].into_iter().chain(names).collect();
-                let message = format!("`{path}` is not varied, so no configuration differs in it");
+                let message = format!("`{path}` is not a factor of this experiment");
                 let help = format!("what is varied: {}", list(&names));
                 problems.refuse(key_span, message, help);
                 return None;

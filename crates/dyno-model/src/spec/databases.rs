@@ -85,7 +85,7 @@ pub(super) fn check(
     };
     if top.node("beside").is_some() {
         refuse(
-            "clients cannot be spread over databases while a workload runs beside them",
+            "several databases cannot be combined with a background workload",
             "remove [[beside]], or `load.databases`",
         );
     }
@@ -133,13 +133,12 @@ fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(Strin
     let kind = configuration.workload.kind.as_str();
     if [LUA, HTTP, HISTORY, MASS_INSERT].contains(&kind) {
         let help = "take another workload, SQL of your own (`kind = \"sql\"`) for example, or leave `load.databases` out";
-        return Some((format!("the clients of `{kind}` cannot be spread over databases"), help));
+        return Some((format!("the workload `{kind}` does not support several databases"), help));
     }
     if configuration.clients < number {
         let message =
-            format!("{} clients cannot be spread over {number} databases", configuration.clients);
-        let help =
-            "give at least as many clients, or leave that configuration out with `design.exclude`";
+            format!("{} clients are fewer than {number} databases", configuration.clients);
+        let help = "use at least one client per database, or exclude that configuration with `design.exclude`";
         return Some((message, help));
     }
     let names = configuration.load.databases.names(system.database());

@@ -59,17 +59,16 @@ pub static TOP: Section = Section {
         key("design", "table", "`blocks = 5`, `seed = 1`").help("repeats and random order"),
         key("factors", "table", "none").help("what is varied besides system and clients"),
         key("endpoint", "tables, `[[endpoint]]`", "none")
-            .help("ways to servers, which the factor `endpoint` names"),
+            .help("network paths to servers, for the factor `endpoint`"),
         key("storage", "tables, `[[storage]]`", "none")
-            .help("places for servers' data, which the factor `storage` names"),
+            .help("folders for the data of servers, for the factor `storage`"),
         key("profile", "tables, `[profile.NAME]`", "none")
             .help("variations of this file, chosen with `--profile NAME`"),
-        key("beside", "tables, `[[beside]]`", "none").help("workloads that run at the same time"),
-        key("fault", "tables, `[[fault]]`", "none")
-            .help("harm that is done to systems while they are measured"),
-        key("limit", "tables, `[[limit]]`", "none").help("what figures have to keep to"),
+        key("beside", "tables, `[[beside]]`", "none").help("background workloads"),
+        key("fault", "tables, `[[fault]]`", "none").help("faults that are injected during trials"),
+        key("limit", "tables, `[[limit]]`", "none").help("limits that the results must pass"),
         key("published", "tables, `[[published]]`", "none")
-            .help("figures published elsewhere, drawn beside ours"),
+            .help("published figures, drawn next to the measured ones"),
         key("report", "table", "none").help("the first pages of a test report"),
     ],
 };
@@ -103,18 +102,18 @@ pub static SYSTEM: Section = Section {
              `PGPASSFILE` or `~/.pgpass`, `[client]` of `~/.my.cnf`",
         ),
         key("query_mode", "`prepared`, `simple` or `extended`", "`prepared`").help(
-            "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound \
+            "how statements are sent: prepared once, as text each time, or (PostgreSQL only) parsed and bound \
              each time",
         ),
         ranged("connect_timeout", Takes::Duration { is_positive: true }, "`10s`").help(
-            "limit for connecting and logging in; an answer beside the load may take three times as long",
+            "timeout for connecting and logging in; administrative queries may take three times as long",
         ),
         key("data", "`own`, `existing` or `copy`", "`own`").help(
-            "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench \
-             prepare`, say), or works in a copy of the database, which it makes beside it and removes",
+            "with `url`: dyno creates and drops its own tables, or uses existing ones (for example from `sysbench \
+             prepare`), or works in a copy of the database, which it creates and drops",
         ),
         key("monitor", "table", "none")
-            .help("with `url`, for a server elsewhere: what tells of its machine and process"),
+            .help("with `url`, for a remote server: monitoring of its machine and process"),
         key("hooks", "table", "none").help(
             "with `url`: commands that give the system settings, restart it, or start and stop it, so that \
              settings can be factors",
@@ -133,8 +132,8 @@ pub static MONITOR: Section = Section {
             "runs a POSIX shell on the server's machine that reads its standard input; started once per \
              trial, holds no password",
         ),
-        key("pid_file", "path without blanks", "the process is found out")
-            .help("file on that machine with the number of the server's process"),
+        key("pid_file", "path without blanks", "detected")
+            .help("file on that machine with the process ID of the server"),
     ],
 };
 
@@ -142,26 +141,26 @@ pub static MONITOR: Section = Section {
 pub static HOOKS: Section = Section {
     heading: "hooks",
     prefix: "system.hooks.",
-    about: "The `hooks` table of a system that runs elsewhere: shell commands of yours, run by dyno's user in dyno's working folder. They are told the system's \
-            name (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` each), and each by itself (`DYNO_SETTING_WORK_MEM`).",
+    about: "The `hooks` table of a system that runs elsewhere: your own shell commands, run by dyno's user in dyno's working folder. Their environment has the system's \
+            name (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` each), and each setting (`DYNO_SETTING_WORK_MEM`).",
     keys: &[
         key("apply", "shell command", "none").help(
-            "gives the system the settings of a restart group; at the end it is run once more with the values \
-             that they had before",
+            "applies the settings of a restart group to the system; at the end it runs again with the \
+             original values",
         ),
         key("restart", "shell command", "none")
-            .help("restarts the system; run behind `apply` at the beginning of each block and restart group"),
+            .help("restarts the system; runs after `apply` at the beginning of each block and restart group"),
         key("start", "shell command", "none").help(
-            "instead of `restart`: starts the system, which must not run yet, behind `apply` at the \
-             beginning of each restart group. It must end when the server is on its way, as `docker run \
+            "instead of `restart`: starts the system, which must not run yet, after `apply` at the \
+             beginning of each restart group. It must return once the server is starting, as `docker run \
              --detach` and `pg_ctl start` do",
         ),
         key("stop", "shell command", "none").help(
-            "with `start`: stops the system when its restart group is over, when the start fails, and when dyno \
-             is ended or killed",
+            "with `start`: stops the system at the end of its restart group, when the start fails, and when dyno \
+             ends or is killed",
         ),
         ranged("time_limit", Takes::Duration { is_positive: true }, "`5m`")
-            .help("how long each command, and the wait for an answer behind them, may take"),
+            .help("timeout of each command, and of the wait for the server after them"),
     ],
 };
 
@@ -190,7 +189,7 @@ pub static SERVER: Section = Section {
         ),
         key("bin_dir", "path", "PATH and the usual folders").help("folder with the server's programs"),
         key("scratch", "path", "the system's temporary folder")
-            .help("folder in which the scratch folder is made"),
+            .help("folder in which the scratch folder is created"),
         key("settings", "table of texts, numbers, true or false", "none").help(
             "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, names that \
              begin with a capital letter are parameters of the data nodes (`DataMemory`)",
@@ -205,7 +204,7 @@ pub static WORKLOAD: Section = Section {
     about: "What the clients do. Every key besides `kind` is an option of that workload: see `dyno workloads NAME`.",
     keys: &[
         key("kind", "name of a workload", "required")
-            .help("which workload, unless a factor says it; `dyno workloads` lists them"),
+            .help("the workload, unless a factor sets it; `dyno workloads` lists them"),
         key("request", "tables, `[[workload.request]]`", "required by `http`")
             .help("what the workload `http` sends"),
     ],
@@ -219,20 +218,20 @@ pub static REQUEST: Section = Section {
             transaction, both from 1, `${key}` a key that is drawn by the workload's options, `${env:VARIABLE}` the value of a variable \
             of the environment, which is kept out of all results, and `$${` stands for `${`.",
     keys: &[
-        key("name", "text", "required").help("what its response times are reported as"),
+        key("name", "text", "required").help("name of the transaction in the report"),
         key("method", "text", "`GET`")
-            .help("method; what GET and HEAD do counts as reading, everything else as writing"),
+            .help("method; GET and HEAD count as reads, all others as writes"),
         key("path", "text", "required")
-            .help("path and query, behind the path of the system's `url`"),
-        key("headers", "table of texts", "none")
-            .help("headers besides Host, Content-Length, Cookie and Connection, which dyno writes"),
-        key("body", "text", "none").help("what is sent behind the headers"),
+            .help("path and query, appended to the path of the system's `url`"),
+        key("headers", "table of texts", "none").help(
+            "headers other than Host, Content-Length, Cookie and Connection, which dyno sets",
+        ),
+        key("body", "text", "none").help("request body"),
         ranged("status", Takes::IntegerOrList(200..=599), "200 to 299")
-            .help("statuses that are no failure"),
+            .help("status codes that count as success"),
         key("body_holds", "text", "anything")
-            .help("text that the answer's body must hold; else it is a failure"),
-        ranged("weight", Takes::Integer(1..=1_000_000), "1")
-            .help("how often it is sent, beside the others"),
+            .help("text that the response body must contain; otherwise the request failed"),
+        ranged("weight", Takes::Integer(1..=1_000_000), "1").help("relative frequency"),
     ],
 };
 
@@ -240,18 +239,16 @@ pub static REQUEST: Section = Section {
 pub static SCRIPT: Section = Section {
     heading: "[[workload.scripts]]",
     prefix: "workload.scripts.",
-    about: "A script of the workload `sql`, in the language of pgbench. `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is a \
-            shorter way to write the same for files: behind `@` stands the weight. Files are looked for beside the spec.",
+    about: "A script of the workload `sql`, in the language of pgbench. `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is \
+            shorthand for files, with the weight after `@`. Paths are relative to the spec.",
     keys: &[
         key("name", "text", "the file's name without its ending")
-            .help("what it is called in reports; required with `sql`"),
-        ranged("weight", Takes::Integer(1..=WEIGHT_MAX), "1")
-            .help("share among all weights with which it is chosen"),
-        ranged("think", Takes::Duration { is_positive: true }, "`load.think`").help(
-            "closed loop: how long a client waits on average before it; drawn anew each time, exponential",
-        ),
-        key("file", "path", "`file` or `sql`").help("where its text is, relative to the spec"),
-        key("sql", "text", "`file` or `sql`").help("its text"),
+            .help("name in the report; required with `sql`"),
+        ranged("weight", Takes::Integer(1..=WEIGHT_MAX), "1").help("relative frequency"),
+        ranged("think", Takes::Duration { is_positive: true }, "`load.think`")
+            .help("closed loop: mean think time before it, exponentially distributed"),
+        key("file", "path", "`file` or `sql`").help("path of the script, relative to the spec"),
+        key("sql", "text", "`file` or `sql`").help("text of the script"),
     ],
 };
 
@@ -259,28 +256,27 @@ pub static SCRIPT: Section = Section {
 pub static DESIGN: Section = Section {
     heading: "[design]",
     prefix: "design.",
-    about: "Randomised complete blocks: each block runs every configuration once, in a random order of its own.",
+    about: "Randomised complete blocks: each block runs every configuration once, in its own random order.",
     keys: &[
         ranged("blocks", Takes::Integer(1..=1000), "5").help(
-            "number of blocks, which is the number of repeats; or `\"auto\"`: three or more, until the \
-             questions of the experiment are decided, deciding them has become hopeless, or `budget` is \
-             spent",
+            "number of blocks, which is the number of repeats; or `\"auto\"`: at least three, until the \
+             questions of the experiment are decided, are unlikely to be decided, or `budget` is used up",
         ),
         ranged("budget", Takes::Duration { is_positive: true }, "required with `auto`").help(
-            "with `blocks = \"auto\"`: machine time that the run may take; it allows at most as many blocks \
-             as will probably fit in, 50 at the very most",
+            "with `blocks = \"auto\"`: maximum time of the run; the number of blocks is limited to what \
+             is expected to fit, and to 50",
         ),
         ranged("seed", Takes::Integer(0..=i64::MAX), "1")
             .help("seed of run order, keys and data; the same seed gives the same run"),
         key("data", "`auto`, `load` or `restore`", "`auto`").help(
-            "how servers that dyno starts get fresh data: loaded for each start, or loaded once and restored \
+            "how servers started by dyno get fresh data: loaded for each start, or loaded once and restored \
              by copying the data folder; `auto` restores from 100,000 rows on",
         ),
         key("compare", "`system` or a factor", "systems and all factors").help(
-            "what the experiment asks about: verdicts are given along it only, and charts draw it as curves",
+            "the factor of interest: verdicts compare its levels only, and charts draw them as curves",
         ),
         key("primary", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "by the load").help(
-            "the metric that is tested first, with nearly all of the 5 % risk of a false verdict; the others follow when it was decided. By default `throughput` in a closed loop and `p95-ms` in an \
+            "the metric that is tested first, with nearly all of the 5 % risk of a false verdict; the others follow once it is decided. By default `throughput` in a closed loop and `p95-ms` in an \
              open one; not with `load.find`, which is compared by the load found",
         ),
         key("exclude", "list of tables", "none").help(
@@ -296,9 +292,9 @@ pub static FACTORS: Section = Section {
     prefix: "factors.",
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
             configuration, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
-            `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
+            `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (for one system), \
             `\"system.query_mode\"`, `\"beside.NAME.clients\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
-            `[[endpoint]]`). A factor of any other name takes levels with names, each of which may set several \
+            `[[endpoint]]`). A factor with any other name has named levels, each of which can set several \
             paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],
 };
@@ -312,17 +308,16 @@ pub static STORAGE: Section = Section {
             their output is kept in the results folder.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
-        key("data", "path", "required").help("folder in which the server's scratch folder is made"),
+        key("data", "path", "required").help("folder in which the scratch folder of the server is created"),
         key("log", "path", "with the data")
             .help("folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL"),
         key("before", "shell command", "none")
-            .help("run before each start of a server there; may make and mount the folders"),
+            .help("runs before each start of a server there; can create and mount the folders"),
         key("after", "shell command", "none").help(
             "run after the server has stopped and its folder is gone, also when `before` failed or dyno was \
              killed",
         ),
-        ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`")
-            .help("how long each command may take"),
+        ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`").help("timeout of each command"),
     ],
 };
 
@@ -335,7 +330,7 @@ pub static ENDPOINT: Section = Section {
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
         key("address", "`HOST:PORT` or the path of a unix socket", "one of the three")
-            .help("another address of systems that run already (`url`)"),
+            .help("another address of existing systems (`url`)"),
         key("proxy", "table", "one of the three")
             .help("a proxy that dyno starts in front of the server"),
         key("application", "table", "one of the three").help(
@@ -367,10 +362,8 @@ pub static APPLICATION: Section = Section {
     keys: &[
         key("kind", "`tomcat`", "required").help("the application server"),
         key("war", "path", "required").help("the application's file"),
-        ranged("threads", Takes::Integer(1..=10_000), "200")
-            .help("requests that are answered at the same time"),
-        ranged("connections", Takes::Integer(1..=10_000), "50")
-            .help("connections to the database that the application keeps open"),
+        ranged("threads", Takes::Integer(1..=10_000), "200").help("concurrent requests"),
+        ranged("connections", Takes::Integer(1..=10_000), "50").help("size of the connection pool"),
     ],
 };
 

@@ -239,7 +239,7 @@ pub(super) fn resolved(
                     "the load has no stages; add [[load.stages]], or remove `stage`".to_owned()
                 }
                 (true, LimitPart::Beside(_)) => {
-                    "nothing runs beside; add [[beside]], or remove `beside`".to_owned()
+                    "there is no background workload; add [[beside]], or remove `beside`".to_owned()
                 }
                 (true, _) => format!("this workload's {key}s have no names; remove `{key}`"),
             };

@@ -158,7 +158,7 @@ fn url(fields: &Fields<'_>, of_variable: Option<&str>, variable: Variable) -> Op
                 fields.refuse(
                     "url_env",
                     message,
-                    format!("export {name}=... before dyno is started"),
+                    format!("run export {name}=... before starting dyno"),
                 );
             }
             value

@@ -3,26 +3,26 @@
 pub(super) const RUN_EXAMPLES: &str = "Examples:
   dyno run                              the built-in experiment
   dyno run rush.toml                    with progress and time left
-  dyno run rush.toml --profile smoke    the variation [profile.smoke] of the file
+  dyno run rush.toml --profile smoke    the profile [profile.smoke] of the file
   dyno run rush.toml --set load.clients=[1,64] --set workload.rows=1000
   dyno run rush.toml --set 'system.MySQL 9.server.settings.max_connections=2000'
   dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
   dyno run postgres://me@localhost/shop --script read.sql@8 --script list.sql
-                                        your own SQL on a database of yours
+                                        your own SQL on your own database
   dyno run --resume results/rush/20260301T101500Z-a3f9
-                                        the rest of a run that was killed
-  dyno run rush.toml --trial b02-003    one trial once more
+                                        resume a run that was killed
+  dyno run rush.toml --trial b02-003    measure one trial again
 
-The first Ctrl-C ends the current trial and writes results and report of what
-was measured; the second ends dyno at once. Servers that dyno has started are
-stopped and removed in either case.";
+The first Ctrl-C ends the current trial and writes results and report; the
+second ends dyno at once. Servers started by dyno are stopped and removed in
+either case.";
 
 pub(super) const INIT_EXAMPLES: &str = "Examples:
-  dyno init postgres://me@localhost/shop      shop.toml and shop.sql, with what lies there as comments
+  dyno init postgres://me@localhost/shop      shop.toml and shop.sql, with the schema as comments
   dyno init sqlite:shop.db --out own.toml
   dyno init                                   for a server that dyno starts
 
-The database is only read, and no file is written over.";
+It only reads the database and never overwrites a file.";
 
 pub(super) const PLAN_EXAMPLES: &str = "Examples:
   dyno plan rush.toml
@@ -46,11 +46,11 @@ pub(super) const COMPARE_EXAMPLES: &str = "Examples:
   dyno compare A B --system 'MySQL 8=MySQL 9'
 
 BASE and NEW are results folders, or folders that hold several results folders
-of the same thing, which are pooled. Each side needs at least 3 valid trials of
-a configuration for a verdict; what is judged is new against base.
-Exit codes: 0 nothing that --fail-on names, 8 something is worse, or new did not
-work in some of its trials, 9 nothing is worse, but another verdict that
---fail-on names, 2 the sides cannot be compared, 7 results cannot be read.";
+of the same experiment, which are pooled. A verdict needs at least 3 valid
+trials of a configuration on each side.
+Exit codes: 0 none of the verdicts in --fail-on, 8 a metric is worse, or some
+trials of new failed, 9 another verdict in --fail-on, 2 the sides cannot be
+compared, 7 results cannot be read.";
 
 pub(super) const IMPORT_EXAMPLES: &str = "Examples:
   dyno import pool-*.log thread-per-connection-*.log \\
@@ -69,18 +69,18 @@ Actions, GitLab and syslog add; pgbench's logs of transactions or of intervals
 (name the logs of all its threads); histogram logs; and tables whose columns are
 called system, clients, seconds, committed, throughput, failed, mean_ms, p50_ms,
 p95_ms, p99_ms, max_ms. A value that a file does not contain stays unknown, and
-figures that contradict each other are an error. Several runs of a system with
-the same number of clients are its repeats.
+contradictory values are an error. Several runs of a system with the same number
+of clients are its repeats.
 
-Exit codes: 0 a valid run was imported, 2 a file holds no run or is not
-understood, 6 no imported run is valid, 7 a file cannot be read.";
+Exit codes: 0 a valid run was imported, 2 a file contains no run or has an
+unknown format, 6 no imported run is valid, 7 a file cannot be read.";
 
 pub(super) const CLEANUP_EXAMPLES: &str = "Examples:
   dyno cleanup rush.toml
   dyno cleanup postgres://me@localhost/bench
 
-Only tables that dyno's own marker names are dropped, and the marker. Servers
-that dyno has started leave nothing behind and need no cleaning.";
+It drops only the tables listed in dyno's marker table, and the marker table.
+Servers started by dyno leave nothing behind and need no cleanup.";
 
 pub(super) const WORKLOADS_EXAMPLES: &str = "Examples:
   dyno workloads
@@ -91,17 +91,17 @@ pub(super) const DOCTOR_EXAMPLES: &str = "Examples:
   dyno doctor
   dyno doctor --json
 
-It takes about ten seconds and needs no server. Doubts are no failure: the exit
-code is 0. Files are written to the folder for temporary files and to the
-working folder, without names, and are gone at once.";
+It takes about ten seconds and needs no server. The exit code is 0 even if there
+are warnings. It writes unnamed files to the folder for temporary files and to
+the working folder, which disappear at once.";
 
 pub(super) const NULL_SERVER_EXAMPLES: &str = "Examples:
   dyno null-server --protocol mysql --listen 127.0.0.1:3399
   sysbench oltp_point_select --mysql-host=127.0.0.1 --mysql-port=3399 \\
       --mysql-user=any --mysql-db=any --threads=16 run
 
-It answers everything at once with canned rows and keeps nothing: never let it
-listen where others could take it for a database.";
+It answers every statement at once with canned rows and stores nothing: do not
+let it listen where it could be mistaken for a database.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "Examples:
   dyno completions bash > ~/.local/share/bash-completion/completions/dyno

@@ -6,19 +6,19 @@ use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 pub static BESIDE: Section = Section {
     heading: "[[beside]]",
     prefix: "beside.",
-    about: "A workload that runs at the same time as `[workload]`, in every trial and on the same system, with clients of its own: a report beside \
+    about: "A background workload: it runs at the same time as `[workload]`, in every trial and on the same system, with its own clients: a report beside \
             the shop, for example. It begins and ends with the trial, warm-up included, and has figures, an audit and, if you like, limits of its own; comparisons and \
-            questions are about `[workload]`. The factor `\"beside.NAME.clients\"` varies its clients, 0 for without. Trials have to end by time.",
+            questions are about `[workload]`. The factor `\"beside.NAME.clients\"` varies its clients, 0 to disable it. Trials must end by time.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels, limits and reports"),
         key("workload", "table", "required").help(
-            "what its clients do, with all keys of `[workload]`. It may use tables that `[workload]` makes; \
-             both may not change the same ones",
+            "what its clients do, with all keys of `[workload]`. It can use tables that `[workload]` creates, \
+             but both must not change the same tables",
         ),
         ranged("clients", Takes::Integer(1..=CLIENTS_MAX), "`1`").help("number of clients"),
         ranged("rate", Takes::Rate, "none: a closed loop")
-            .help("open loop: so many of its transactions arrive, whether or not the system keeps up"),
+            .help("open loop: arrival rate, whether or not the system keeps up"),
         ranged("think", Takes::Duration { is_positive: true }, "none")
-            .help("closed loop: how long a client waits on average before each transaction, as `load.think`"),
+            .help("closed loop: mean think time before each transaction, as `load.think`"),
     ],
 };

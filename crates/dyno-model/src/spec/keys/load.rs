@@ -18,11 +18,11 @@ pub static LOAD: Section = Section {
              and so on behind. PostgreSQL, MariaDB and MySQL; what is not there is made and dropped again",
         ),
         ranged("transactions", Takes::Integer(1..=i64::MAX), "one of five")
-            .help("measure this many transactions of all clients together"),
+            .help("measure this many transactions in total"),
         ranged("transactions_per_client", Takes::Integer(1..=i64::MAX), "one of five")
-            .help("measure this many transactions of each client"),
+            .help("measure this many transactions per client"),
         ranged("rows", Takes::Integer(1..=i64::MAX), "one of five").help(
-            "measure until the table has so many rows, those loaded before included; for workloads whose \
+            "measure until the table has this many rows, including those loaded before; for workloads whose \
              table grows, such as `mass-insert`",
         ),
         ranged("milestones", Takes::Integers(1..=i64::MAX), "ten equal steps")
@@ -34,46 +34,46 @@ pub static LOAD: Section = Section {
             Takes::Duration { is_positive: false },
             "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
         )
-        .help("unmeasured time before, with all clients working"),
+        .help("time before the measurement, with all clients active"),
         ranged("grace", Takes::Duration { is_positive: false }, "`5s`")
-            .help("how long statements in flight may take when measuring ends; then they are cut off"),
+            .help("time that statements in flight get at the end of the measurement before they are cancelled"),
         ranged(
             "time_limit",
             Takes::Duration { is_positive: true },
             "`10m` when transactions or rows are counted, else `duration`",
         )
-        .help("end of measuring whatever else holds, against servers that hang"),
+        .help("maximum duration of the measurement, in case the server hangs"),
         ranged("workers", Takes::Integer(1..=1024), "measured, or chosen by clients and machine")
-            .help("threads of the generator"),
+            .help("threads of the load generator"),
         ranged("think", Takes::Duration { is_positive: true }, "none").help(
-            "closed loop: how long each client waits on average before each transaction, as a user does who \
-             reads an answer; drawn anew each time, exponential",
+            "closed loop: mean think time of each client before each transaction, exponentially \
+             distributed",
         ),
-        ranged("statement_timeout", Takes::Duration { is_positive: true }, "none: as long as it takes").help(
-            "how long a client waits for the answer to a statement or a request; then it fails with \
+        ranged("statement_timeout", Takes::Duration { is_positive: true }, "none").help(
+            "timeout of a statement or request; then it fails with \
              `timeout`, and the client closes the connection and opens another, in a cluster to the next \
              node; not for `lua`",
         ),
         ranged("rate", Takes::Rate, "none: a closed loop").help(
-            "open loop: so many transactions of all clients together arrive, whether or not the system keeps \
+            "open loop: arrival rate over all clients, whether or not the system keeps \
              up",
         ),
         key("overload", "true or false", "`false`").help(
-            "with `rate`, or stages of one: more is to arrive than the system can do, so that a trial in \
-             which it does less than 97 % of that is valid",
+            "with `rate` or stages with a rate: the overload is intended, so a trial that completes less than \
+             97 % of the arrivals is valid",
         ),
         key("spacing", "`poisson` or `even`", "`poisson`").help(
-            "open loop: arrivals are independent of each other, as those of many users are, or come at equal \
-             distances",
+            "open loop: independent arrivals (a Poisson process, as from many users), or evenly spaced \
+             ones",
         ),
         key("stages", "tables, `[[load.stages]]`", "one of five")
-            .help("measure stage after stage, each with its rate or its number of clients"),
+            .help("measure in stages, each with a rate or a number of clients"),
         key("find", "table", "none").help(
-            "each trial searches for the highest rate, or the most clients up to `clients`, at which a limit \
-             is kept",
+            "saturation search: each trial finds the highest rate, or number of clients up to `clients`, that passes \
+             a limit",
         ),
         ranged("attempts_max", Takes::Integer(1..=1000), "10")
-            .help("most attempts per transaction; 1 means no retry"),
+            .help("maximum attempts per transaction; 1 means no retry"),
     ],
 };
 
@@ -81,18 +81,18 @@ pub static LOAD: Section = Section {
 pub static FIND: Section = Section {
     heading: "[load.find]",
     prefix: "load.find.",
-    about: "How much can it take? Each trial searches for the highest load that keeps a limit. Load steps take between a tenth and half of `load.duration`, and longer \
+    about: "Saturation search: each trial finds the highest load that passes a limit. Load steps take between a tenth and half of `load.duration`, and longer \
             where they have too few transactions to decide; the load that is found is measured for `load.duration`, and its figures are the trial's. As one line: \
             `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
     keys: &[
         key("most", "`rate` or `clients`", "`rate`").help(
-            "what is raised: transactions that arrive per second, or clients that each wait for an answer",
+            "what to increase: the arrival rate (open loop), or the number of clients (closed loop)",
         ),
         key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` or `failed`", "required").help(
-            "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to \
+            "the limit to pass: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, the system must \
              keep up",
         ),
-        key("transaction", "name of a transaction", "all").help("what the limit is about, instead of all transactions"),
+        key("transaction", "name of a transaction", "all").help("transaction that the limit applies to"),
         ranged("from", Takes::RateOrClients, "by a short measurement, 1 client").help(
             "the load of the first step; without it, a rate is searched for from what all clients do in a closed loop",
         ),
@@ -103,23 +103,19 @@ pub static FIND: Section = Section {
 pub static STAGE: Section = Section {
     heading: "[[load.stages]]",
     prefix: "load.stages.",
-    about: "A stage of a load that changes inside a trial. Each has a rate, or each a number of clients at work; `load.clients` is then the most \
-            there may be, and the others wait. The warm-up has the load that the first stage begins with. The report has figures of each stage.",
+    about: "A stage of a load that changes during a trial. All stages have a rate, or all have a number of active clients; `load.clients` is then \
+            the maximum. The warm-up has the initial load of the first stage. The report has results for each stage.",
     keys: &[
         key("name", "text, unique", "its number").help("name in the report"),
         ranged("duration", Takes::Duration { is_positive: true }, "required, but for a file")
-            .help("how long it lasts; a file is stretched or squeezed to it"),
-        ranged("rate", Takes::StageRate, "one of three").help(
-            "open loop: transactions that arrive; of two, the rate goes in a straight line from one to the \
-             other",
-        ),
-        ranged("clients", Takes::IntegerOrList(0..=CLIENTS_MAX), "one of three").help(
-            "closed loop: clients at work; of two, their number goes in a straight line from one to the \
-             other",
-        ),
+            .help("duration of the stage; the profile in a file is scaled to it"),
+        ranged("rate", Takes::StageRate, "one of three")
+            .help("open loop: arrival rate; a list of two values is a linear ramp"),
+        ranged("clients", Takes::IntegerOrList(0..=CLIENTS_MAX), "one of three")
+            .help("closed loop: active clients; a list of two values is a linear ramp"),
         key("file", "path, relative to the spec", "one of three").help(
             "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, such as a \
-             recorded day; from one line to the next the load goes in a straight line",
+             recorded day; the load is interpolated linearly",
         ),
     ],
 };

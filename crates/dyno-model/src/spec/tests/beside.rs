@@ -113,7 +113,7 @@ fn what_cannot_run_beside_is_refused_with_its_remedy() {
         ("[[beside]]\nname = \"x\"", "missing key `workload` in [[beside]] [add for example"),
         (
             "[[beside]]\nname = \"report\"\nworkload.kind = \"rush\"",
-            "two workloads beside are called `report` [the name tells them apart",
+            "two background workloads are named `report` [the name tells them apart",
         ),
         ("clients = 0", "`beside.clients` must be between 1 and 100000, got 0"),
         (
@@ -123,7 +123,7 @@ fn what_cannot_run_beside_is_refused_with_its_remedy() {
         ("client = 2", "unknown key `client` in [[beside]] [did you mean `clients`?]"),
         (
             "[factors]\n\"beside.reports.clients\" = [0, 1]",
-            "no workload beside is called `reports` [did you mean `report`?]",
+            "no background workload is named `reports` [did you mean `report`?]",
         ),
         (
             "[factors]\n\"beside.report.clients\" = [0, -1]",
@@ -136,11 +136,11 @@ fn what_cannot_run_beside_is_refused_with_its_remedy() {
         ("[factors]\n\"beside.report.rate\" = [0, 1]", "unknown factor `beside.report.rate`"),
         (
             "[[fault]]\naction = \"run\"\ncommand = \"x\"\nat = \"1s\"",
-            "faults are made in trials of one workload, and `report` runs beside it [remove",
+            "faults cannot be combined with a background workload (`report`) [remove",
         ),
         (
             "[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"",
-            "no workload beside is called `night` [[[beside]] tables: `report`]",
+            "no background workload is called `night` [[[beside]] tables: `report`]",
         ),
         (
             "[[limit]]\np99 = \"< 2s\"\nbeside = \"report\"\ntransaction = \"x\"",
@@ -156,13 +156,13 @@ fn what_cannot_run_beside_is_refused_with_its_remedy() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
         found[0].contains(
-            "`report` runs beside the workload, so trials have to end by time [write `load.duration`"
+            "with the background workload `report`, trials must end by time [write `load.duration`"
         ),
         "{found:?}"
     );
     let found = errors(&format!("{START}{LOAD}[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"\n"));
     assert!(
-        found[0].contains("nothing runs beside; add [[beside]], or remove `beside`"),
+        found[0].contains("there is no background workload; add [[beside]], or remove `beside`"),
         "{found:?}"
     );
 }
@@ -175,11 +175,11 @@ fn services_and_applications_have_nothing_beside_them() {
     let refused = |text: &str| parse(input(text), &all).expect_err("refused").to_string();
     let beside =
         refused(&format!("{START}{LOAD}[[beside]]\nname = \"x\"\nworkload.kind = \"{HTTP}\"\n"));
-    assert!(beside.contains("the workload `http` cannot run beside another"), "{beside}");
+    assert!(beside.contains("the workload `http` cannot run in the background"), "{beside}");
     let start = START.replace("oltp_read_write", HTTP);
     let own = refused(&format!("{start}{LOAD}{REPORT}"));
     assert!(
-        own.contains("nothing can run beside the workload `http`, and `report` is to"),
+        own.contains("the workload `http` cannot have a background workload (`report`)"),
         "{own}"
     );
     let endpoint = "[factors]\nendpoint = [\"app\"]\n[[endpoint]]\nname = \"app\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";

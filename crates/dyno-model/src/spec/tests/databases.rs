@@ -63,14 +63,14 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
         (SERVER, "databases = [\"a\", 2]", "", "each item of load.databases"),
         (SERVER, "databases = [\"a\", \"A\"]", "", "the database `A` is there twice"),
         (SERVER, "databases = [\"a\", \"b c\"]", "", "`b c` cannot be the name of a database"),
-        (SERVER, "databases = 9", "", "8 clients cannot be spread over 9 databases"),
+        (SERVER, "databases = 9", "", "8 clients are fewer than 9 databases"),
         (sqlite, four, "", "`A` has no databases side by side"),
         (galera, four, "", "clients of the cluster `A` are spread over its nodes"),
         (
             SERVER,
             four,
             "[[beside]]\nname = \"report\"\nworkload.kind = \"rush\"\n",
-            "while a workload runs beside them",
+            "cannot be combined with a background workload",
         ),
         (
             SERVER,
@@ -112,7 +112,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     };
     for kind in ["mass-insert", "history", "lua"] {
         let found = of(kind, "").unwrap_err();
-        let expected = format!("the clients of `{kind}` cannot be spread over databases");
+        let expected = format!("the workload `{kind}` does not support several databases");
         assert!(found.contains(&expected), "{kind}: {found}");
     }
     assert_eq!(of("crud", ""), Ok(()));
@@ -127,7 +127,7 @@ fn a_configuration_with_too_few_clients_may_be_left_out() {
     let few = text(SERVER, load, "").replace("clients = 8", "clients = [1, 8]");
     let found = told(&few);
     assert!(
-        found.contains("1 clients cannot be spread over 4") && found.contains("design.exclude"),
+        found.contains("1 clients are fewer than 4") && found.contains("design.exclude"),
         "{found}"
     );
     let left_out = format!("{few}[design]\nexclude = [{{ clients = 1 }}]\n");

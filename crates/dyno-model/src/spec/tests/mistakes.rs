@@ -406,7 +406,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{ \"workload.rows\" = 5 }] }",
-        "22:25: `workload.rows` is not varied, so no configuration differs in it [what is varied: `system`, `clients`]",
+        "22:25: `workload.rows` is not a factor of this experiment [what is varied: `system`, `clients`]",
     ),
     (
         "design = { blocks = 2 }",
@@ -416,7 +416,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{}] }",
-        "22:23: an empty table would name every configuration [name levels: `{ \"workload.rows\" = 100, clients = 1000 }`]",
+        "22:23: an empty table would select every configuration [name levels: `{ \"workload.rows\" = 100, clients = 1000 }`]",
     ),
     (
         "[profile.smoke]",
