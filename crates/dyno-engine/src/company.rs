@@ -183,7 +183,7 @@ mod tests {
         place.done(Err(TrialError::Ramp(FailureKind::Other.failure("no room"))));
         let told = company.await_ready().expect_err("it is not ready").to_string();
         assert!(
-            told.contains("the workload \"report\" beside: clients could not be brought up: ")
+            told.contains("the workload \"report\" beside: clients could not be started: ")
                 && told.contains("no room"),
             "{told}"
         );

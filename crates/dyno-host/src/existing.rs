@@ -89,8 +89,8 @@ fn variable(name: &str) -> Result<String, HostError> {
 
 fn not_set(name: &str) -> HostError {
     HostError::new(format!(
-        "the password is to come from the environment variable {name}, which is not set\n\
-         hint: export {name}=... before dyno is started"
+        "the environment variable {name} for the password is not set\n\
+         hint: run export {name}=... before starting dyno"
     ))
 }
 

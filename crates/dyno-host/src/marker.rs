@@ -79,9 +79,9 @@ fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> Ho
         format!("; --yes-write-to names {named:?}, which is another one")
     });
     HostError::new(format!(
-        "the database {database:?} is not empty and not made by dyno; it holds {}{more}{named}\n\
-         hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
-         --yes-write-to {database}",
+        "the database {database:?} is not empty and was not created by dyno; it contains {}{more}{named}\n\
+         hint: use an empty database; to permit writing to it and replacing tables of the same names, \
+         add --yes-write-to {database}",
         tables[..shown].join(", ")
     ))
 }

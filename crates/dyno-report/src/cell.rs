@@ -117,8 +117,12 @@ impl Cell {
         match &self.value {
             Value::Empty => String::new(),
             Value::Absent => headings::ABSENT.text(lang).to_owned(),
-            Value::Text(text) | Value::Figure { text, repeats: None, .. } => text.clone(),
-            Value::Figure { text, repeats: Some(repeats), .. } => format!("{text} (n = {repeats})"),
+            Value::Text(text) | Value::Figure { text, repeats: None, .. } => {
+                lang.figure(text.clone())
+            }
+            Value::Figure { text, repeats: Some(repeats), .. } => {
+                format!("{} (n = {repeats})", lang.figure(text.clone()))
+            }
             Value::Word(word) => word.text(lang).to_owned(),
             Value::Marked(word) => fill!(compare::PERHAPS_SMALL, lang, verdict = word.text(lang)),
             Value::Span(low, high, between) => figures::range(low.clone(), high, between),

@@ -228,23 +228,23 @@ mod tests {
 
     #[test]
     fn warnings_are_marked_counted_and_have_their_remedy_below() {
-        insta::assert_snapshot!(checkup().to_text(EN), @r"
+        insta::assert_snapshot!(checkup().to_text(EN), @r###"
         This machine
-                 processors    2 usable
-          doubt  clock         a reading takes 900 ns (source hpet); each statement needs two, so the generator itself is slow
-                               remedy: use the processor's own clock, if the kernel trusts it: clocksource=tsc (on a virtual machine, the host's)
+                   processors    2 usable
+          warning  clock         900 ns per reading (source hpet); each statement takes two readings, so the load generator is slow
+                                 remedy: use the processor's own clock if the kernel trusts it: clocksource=tsc (on a virtual machine, set it on the host)
 
         Disks
-                 disk of /tmp  a durable write of 4 KB takes 1.00 ms (95 % within 1.00 ms)
+                   disk of /tmp  a 4 KB write with fsync takes 1.00 ms (p95 1.00 ms)
 
-        Servers that dyno can start
-                 mysql         not found; a spec can name its folder with server.bin_dir
+        Installed database servers
+                   mysql         not found; set server.bin_dir in the spec if it is installed elsewhere
 
-        The generator
-                 1 client      100000 statements/s from a null server, 4.0 µs of processor time each
+        Load generator
+                   1 client      100000 statements/s against a null server, 4.0 µs of CPU time per statement
 
-        One thing here can spoil a measurement.
-        ");
+        1 problem found that can distort measurements.
+        "###);
     }
 
     #[test]
@@ -254,7 +254,9 @@ mod tests {
             check(&seen, EN).remedy.expect("it is slow")
         };
         assert!(remedy("hpet").contains("clocksource=tsc"));
-        assert!(!remedy("tsc").contains("clocksource") && remedy("tsc").contains("measure again"));
+        assert!(
+            !remedy("tsc").contains("clocksource") && remedy("tsc").contains("run the check again")
+        );
     }
 
     #[test]

@@ -36,6 +36,15 @@ pub(crate) fn share(hundredths: f64) -> String {
     }
 }
 
+/// By how many hundredths a ratio is below 1: `21`, `94.9`, `99.96`. What is left keeps two digits.
+pub(crate) fn lower(ratio: f64) -> String {
+    match ratio * 100.0 {
+        ..0.995 => format!("{:.2}", 100.0 - (ratio * 100.0).max(0.01)),
+        ..9.95 => format!("{:.1}", 100.0 - ratio * 100.0),
+        _ => share((1.0 - ratio) * 100.0),
+    }
+}
+
 /// A difference in hundredths, with its direction: `+12 %`, `-2.1 %`.
 pub(crate) fn difference(hundredths: f64) -> String {
     let sign = if hundredths < 0.0 { "-" } else { "+" };

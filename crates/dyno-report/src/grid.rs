@@ -275,7 +275,7 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
         Value::Word(word) => chip(*word, lang),
         Value::Marked(word) => html! { span class={ "chip " (word.class) } { (cell.plain(lang)) } },
         Value::Figure { text, half, repeats } => html! {
-            (text)
+            (lang.figure(text.clone()))
             @if let Some(half) = half { span.pm { " ± " (half) } }
             @if let Some(repeats) = repeats { span.pm { " (n = " (repeats) ")" } }
         },

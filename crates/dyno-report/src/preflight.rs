@@ -178,7 +178,7 @@ mod tests {
             place: Place::System(name.to_owned()),
             obstacle,
         };
-        let hint = "no mysql server found; looked for\n  /x/mysqld\n\
+        let hint = "no mysql server found; searched\n  /x/mysqld\n\
                     hint: name its folder in the spec (server.bin_dir) or in the environment variable DYNO_MYSQL_BIN_DIR; \
                     on Debian, scripts/servers installs it";
         [
@@ -196,38 +196,38 @@ mod tests {
 
     #[test]
     fn what_is_impossible_comes_first_and_has_its_remedy_below() {
-        insta::assert_snapshot!(list("en"), @r"
+        insta::assert_snapshot!(list("en"), @r###"
         Preflight:
-          error    MariaDB: max_connections is set to 20 and the plan needs 60
-                   max_connections = 60, or fewer clients
-          error    B: no mysql server found; looked for
+          error    MariaDB: the plan needs 60 connections, but max_connections is set to 20
+                   set max_connections = 60, or use fewer clients
+          error    B: no mysql server found; searched
           /x/mysqld
                    name its folder in the spec (server.bin_dir) or in the environment variable DYNO_MYSQL_BIN_DIR; on Debian, scripts/servers installs it
-          warning  MySQL: the server takes part in replication: load on it travels further
-        ");
-        assert_eq!(preflight_list(&[], EN), "Preflight found nothing that speaks against it.");
+          warning  MySQL: the server takes part in replication: the load affects other servers too
+        "###);
+        assert_eq!(preflight_list(&[], EN), "Ready to run.");
     }
 
     #[test]
     fn warnings_are_said_in_the_language_and_stand_below_each_other() {
-        insta::assert_snapshot!(list("ko"), @r"
+        insta::assert_snapshot!(list("ko"), @r###"
         사전 점검:
-          오류  MariaDB: max_connections 설정값은 20이지만, 이 계획에는 연결 60개가 필요합니다
-                max_connections = 60, 또는 클라이언트 수 줄이기
+          오류  MariaDB: max_connections 설정은 20이지만 이 계획에는 60개가 필요합니다
+                max_connections = 60으로 설정하거나 클라이언트를 줄이십시오
           오류  B: mysql 서버를 찾지 못했습니다. 찾아본 곳:
           /x/mysqld
                 스펙의 server.bin_dir이나 환경 변수 DYNO_MYSQL_BIN_DIR에 폴더를 지정하십시오. Debian에서는 scripts/servers로 설치할 수 있습니다
-          경고  MySQL: 이 서버는 복제에 참여하고 있습니다. 부하가 다른 서버로도 전달됩니다
-        ");
-        insta::assert_snapshot!(list("ja"), @r"
+          경고  MySQL: 이 서버는 복제에 참여하고 있어 다른 서버에도 부하가 전달됩니다
+        "###);
+        insta::assert_snapshot!(list("ja"), @r###"
         事前点検：
-          エラー  MariaDB：max_connections の設定は 20 ですが、この計画には 60 が必要です
-                  max_connections = 60 にするか、クライアントを減らしてください
-          エラー  B：mysql のサーバーが見つかりません。探した場所：
+          エラー  MariaDB：max_connectionsの設定は20ですが、この計画には60が必要です
+                  max_connections = 60にするか、クライアントを減らしてください
+          エラー  B：mysqlのサーバーが見つかりません。探した場所：
           /x/mysqld
-                  spec の server.bin_dir または環境変数 DYNO_MYSQL_BIN_DIR でフォルダーを指定してください。Debian では scripts/servers でインストールできます
-          警告    MySQL：このサーバーはレプリケーションに参加しています。負荷はほかのサーバーにも伝わります
-        ");
+                  specのserver.bin_dirまたは環境変数DYNO_MYSQL_BIN_DIRでフォルダーを指定してください。Debianではscripts/serversでインストールできます
+          警告    MySQL：このサーバーはレプリケーションに参加しており、負荷はほかのサーバーにも及びます
+        "###);
     }
 
     #[test]
@@ -235,11 +235,11 @@ mod tests {
         let [replicates, few, _] = found().map(|warning| preflight(&warning, EN));
         assert_eq!(
             replicates.sentence(EN),
-            "MySQL: the server takes part in replication: load on it travels further"
+            "MySQL: the server takes part in replication: the load affects other servers too"
         );
         assert_eq!(
             few.sentence(EN),
-            "MariaDB: max_connections is set to 20 and the plan needs 60 (max_connections = 60, or fewer clients)"
+            "MariaDB: the plan needs 60 connections, but max_connections is set to 20 (set max_connections = 60, or use fewer clients)"
         );
     }
 }

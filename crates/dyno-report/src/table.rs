@@ -469,19 +469,19 @@ mod tests {
             table.row((0..columns + 2).map(|at| Cell::text(format!("c{at}"))));
             table.to_text(EN)
         };
-        assert_snapshot!(wide(10), @r"
-                       never   at   never   at   never   at   never   at   never   at
+        assert_snapshot!(wide(10), @r###"
+                         not   at     not   at     not   at     not   at     not   at
         system fault started most started most started most started most started most
         c0     c1         c2   c3      c4   c5      c6   c7      c8   c9     c10  c11
-        ");
-        assert_snapshot!(wide(14), @r"
-                       never   at   never   at   never   at   never   at   never   at
+        "###);
+        assert_snapshot!(wide(14), @r###"
+                         not   at     not   at     not   at     not   at     not   at
         system fault started most started most started most started most started most
         c0     c1         c2   c3      c4   c5      c6   c7      c8   c9     c10  c11
 
-        system  fault  never started  at most  never started  at most
-        c0      c1               c12      c13            c14      c15
-        ");
+        system  fault  not started  at most  not started  at most
+        c0      c1             c12      c13          c14      c15
+        "###);
         for columns in 1..40 {
             let text = wide(columns);
             assert!(text.lines().all(|line| line.width() <= TERMINAL), "{text}");

@@ -95,13 +95,13 @@ impl Tile {
                 } }
                 span.big {
                     @if let Some(before) = &self.before { span.before { (before) " →" } " " }
-                    b { (self.value) }
+                    b { (lang.figure(self.value.clone())) }
                     @if !self.unit.is_empty() { " " small { (self.unit) } }
                 }
                 @if self.word.is_some() || !self.change.is_empty() {
                     span.judged {
                         @if let Some(word) = self.word { (chip(word, lang)) }
-                        @if !self.change.is_empty() { " " b { (self.change) } }
+                        @if !self.change.is_empty() { " " b { (lang.figure(self.change.clone())) } }
                     }
                 }
                 @for note in &self.notes { span.more { (unbroken(note)) } }

@@ -131,7 +131,7 @@ mod tests {
                     record.end = end;
                     record
                         .warnings
-                        .push(Warning::CutShort { reason: "the time limit came".to_owned() });
+                        .push(Warning::CutShort { reason: "time limit reached".to_owned() });
                 }
             })
         };

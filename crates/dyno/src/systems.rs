@@ -560,7 +560,7 @@ impl<'p> Systems<'p> {
         let failure =
             self.slots[system].ready.as_ref().filter(|ready| ready.is_started())?.silence()?;
         self.stop_system(system, listener);
-        Some(self.failed(system, format!("does not answer any more: {failure}"), listener))
+        Some(self.failed(system, format!("stopped responding: {failure}"), listener))
     }
 
     /// Tells why a system failed; returns that.

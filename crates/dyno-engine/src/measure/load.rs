@@ -103,7 +103,7 @@ fn nobody_watches() -> Option<String> {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrialError {
     /// A client could not connect or prepare.
-    #[error("clients could not be brought up: {0}")]
+    #[error("clients could not be started: {0}")]
     Ramp(OperationFailure),
     /// What the audit needs could not be read.
     #[error("the state before the trial could not be read: {0}")]
@@ -127,7 +127,7 @@ pub enum TrialError {
     #[error("interrupted")]
     Interrupted,
     /// The system died before measuring began.
-    #[error("the system died: {0}")]
+    #[error("the system failed: {0}")]
     SystemDied(String),
     /// A fault of this machine, such as no more threads.
     #[error("{0}")]

@@ -297,7 +297,7 @@ fn variable(request: &str, name: &str) -> Result<String, String> {
     std::env::var(name).map_err(|error| match error {
         std::env::VarError::NotPresent => format!(
             "request `{request}` needs the environment variable {name}, which is not set\n\
-             hint: export {name}=... before dyno is started"
+             hint: run export {name}=... before starting dyno"
         ),
         std::env::VarError::NotUnicode(_) => {
             format!("request `{request}`: the environment variable {name} is not valid UTF-8")

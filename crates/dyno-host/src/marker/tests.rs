@@ -45,9 +45,9 @@ fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_fl
     let error = claim(&target, &OPTIONS).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the database \"shop.db\" is not empty and not made by dyno; it holds customers, good\n\
-         hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
-         --yes-write-to shop.db"
+        "the database \"shop.db\" is not empty and was not created by dyno; it contains customers, good\n\
+         hint: use an empty database; to permit writing to it and replacing tables of the same names, \
+         add --yes-write-to shop.db"
     );
     let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
     let error = claim(&target, &wrong).unwrap_err().to_string();
@@ -91,7 +91,7 @@ fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names
     again.adopt_all(&target, &OPTIONS).unwrap();
     run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
     let error = claim(&target, &OPTIONS).unwrap_err().to_string();
-    assert!(error.contains("it holds theirs\n"), "{error}");
+    assert!(error.contains("it contains theirs\n"), "{error}");
     assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["half"]);
     // What others have put there is nobody's to give away.
     let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };

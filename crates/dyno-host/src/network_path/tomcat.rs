@@ -58,7 +58,7 @@ pub(super) fn locate(plan: &ApplicationPlan) -> Result<Found, HostError> {
     let home = home.cloned().ok_or_else(|| {
         let looked_at: String = homes.iter().map(|home| format!("\n  {}", home.display())).collect();
         HostError::new(format!(
-            "no Tomcat found; looked for bin/bootstrap.jar in{looked_at}\n\
+            "no Tomcat found; searched for bin/bootstrap.jar in{looked_at}\n\
              hint: install it (on Debian: apt-get install tomcat10-common), or name its folder in the environment variable {HOME_VARIABLE}"
         ))
     })?;

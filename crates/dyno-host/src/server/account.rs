@@ -19,7 +19,7 @@ pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<
     match find(&passwd, user).or_else(|| find(&from_directory(user), user)) {
         Some(owner) => Ok(Some(owner)),
         None => Err(HostError::new(format!(
-            "dyno runs as root, {kind} refuses to, and there is no user {user:?} to run it as\n\
+            "dyno runs as root, but {kind} does not, and there is no user {user:?} to run it as\n\
              hint: make one (useradd --system {user}), or run dyno as an ordinary user"
         ))),
     }

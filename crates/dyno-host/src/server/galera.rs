@@ -91,7 +91,7 @@ fn provider() -> Result<PathBuf, HostError> {
     found.map(|place| place.to_path_buf()).ok_or_else(|| {
         let looked_at: String = places.iter().map(|place| format!("\n  {}", place.display())).collect();
         HostError::new(format!(
-            "no library of Galera found; looked for{looked_at}\n\
+            "no Galera library found; searched{looked_at}\n\
              hint: install it (Debian calls it galera-4, and scripts/servers installs it), or name it in the environment variable \
              {PROVIDER_VARIABLE}"
         ))

@@ -86,7 +86,7 @@ impl Supervisor {
     pub fn ending(&self) -> Option<String> {
         let state = self.handle.shared.lock();
         let lost =
-            || state.is_gone.then(|| "lost the process that guards it (dyno supervise)".to_owned());
+            || state.is_gone.then(|| "lost its supervisor process (dyno supervise)".to_owned());
         state.exit.map(|exit| exit.to_string()).or_else(lost)
     }
 

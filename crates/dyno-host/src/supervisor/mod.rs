@@ -218,7 +218,7 @@ impl fmt::Display for Exit {
         match (self.code, self.signal) {
             (Some(code), _) => write!(f, "ended with exit code {code}"),
             (None, Some(9)) => f.write_str("was killed (signal 9)"),
-            (None, Some(signal)) => write!(f, "was ended by signal {signal}"),
+            (None, Some(signal)) => write!(f, "was terminated by signal {signal}"),
             (None, None) => f.write_str("ended"),
         }
     }

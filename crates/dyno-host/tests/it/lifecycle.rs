@@ -202,7 +202,7 @@ fn a_missing_program_is_an_error_that_says_where_it_was_looked_for() {
         let error = start(&server, &options()).err().expect("nothing to start").to_string();
         assert!(
             error.starts_with(&format!(
-                "no {kind} server found; looked for\n  {}",
+                "no {kind} server found; searched\n  {}",
                 empty.path().display()
             )),
             "{error}"

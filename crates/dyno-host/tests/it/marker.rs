@@ -39,7 +39,7 @@ fn every_engine_marks_recognises_refuses_and_cleans_up() {
         let error = claim(&target, &options).unwrap_err().to_string();
         let name = target.database_name();
         assert!(
-            error.contains("it holds theirs\n")
+            error.contains("it contains theirs\n")
                 && error.contains(&format!("--yes-write-to {name}")),
             "{kind}: {error}"
         );
@@ -70,7 +70,7 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         // Killed here, the user's table is still there: it is neither written to nor dropped
         // without the word.
         let refused = claim(&target, &without).unwrap_err().to_string();
-        assert!(refused.contains("it holds customers, rush\n"), "{kind}: {refused}");
+        assert!(refused.contains("it contains customers, rush\n"), "{kind}: {refused}");
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), Vec::<String>::new(), "{kind}");
         assert_eq!(ask(&target, "SELECT count(theirs) FROM rush").first(), Some("0"), "{kind}");
 
@@ -81,7 +81,7 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         ask(&target, "CREATE TABLE fresh (id INTEGER)");
         ask(&target, "DROP TABLE customers");
         let refused = claim(&target, &without).unwrap_err().to_string();
-        assert!(refused.contains("it holds rush\n"), "{kind}: {refused}");
+        assert!(refused.contains("it contains rush\n"), "{kind}: {refused}");
 
         // The run that was given the word cleans up behind itself.
         assert_eq!(cleanup(&target, &forced.replaced).unwrap(), ["fresh", "rush"], "{kind}");
@@ -147,7 +147,7 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
         ask(&target, added);
         let refused = claim(&target, &ClaimOptions { yes_write_to: None, ..options }).err();
         let refused = refused.unwrap_or_else(|| panic!("{kind}: the row is believed")).to_string();
-        assert!(refused.contains("it holds customers\n"), "{kind}: {refused}");
+        assert!(refused.contains("it contains customers\n"), "{kind}: {refused}");
         // A view of rows that dyno has signed: what it lists can change at any time.
         ask(&target, "CREATE TABLE signed AS SELECT * FROM dyno_marker");
         ask(&target, "DROP TABLE dyno_marker");

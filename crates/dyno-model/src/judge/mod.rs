@@ -260,13 +260,13 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
             let growth = record.growth?;
             let rows = growth.rows_after(facts.committed_in_all);
             let is_missing = facts.committed_in_all < growth.commits_until(target);
-            return is_missing.then(|| format!("the time limit came at {rows} of {target} rows"));
+            return is_missing.then(|| format!("time limit reached at {rows} of {target} rows"));
         }
         StopRule::Duration(_) => return None,
     };
     let started = record.ledger.started;
     (started < wanted)
-        .then(|| format!("the time limit came after {started} of {wanted} transactions"))
+        .then(|| format!("time limit reached after {started} of {wanted} transactions"))
 }
 
 /// What became of what arrived. Who wants an overload is told of it, and not that it is one.

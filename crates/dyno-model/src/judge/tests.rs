@@ -262,7 +262,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
         [Warning::SystemFailed { reason: "the server died of signal 9".to_owned() }]
     );
     let missing = judged_under(StopRule::Transactions(60_000), |_| {});
-    assert_eq!(missing, cut_short("the time limit came after 50000 of 60000 transactions"));
+    assert_eq!(missing, cut_short("time limit reached after 50000 of 60000 transactions"));
     assert_eq!(judged_under(StopRule::TransactionsPerClient(6_250), |_| {}), []);
     // Of clients that were aborted something is missing, and the reason is known.
     let aborted =
@@ -275,7 +275,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
         it.growth = Some(Growth { rows_before: 10, rows_per_transaction: 2 });
     };
     let rows = judged_under(StopRule::Rows(200_000), growth);
-    assert_eq!(rows, cut_short("the time limit came at 100010 of 200000 rows"));
+    assert_eq!(rows, cut_short("time limit reached at 100010 of 200000 rows"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn what_holds_no_password_stays_as_it_is() {
         "column \"password\" does not exist",
         "password authentication failed for user \"bench\"",
         "SELECT password FROM u WHERE id = ? AND password = $1",
-        "password_env = \"BENCH_PASSWORD\"   # export PGPASSWORD='...' before dyno is started",
+        "password_env = \"BENCH_PASSWORD\"   # export PGPASSWORD='...' before starting dyno",
         "password_file = \"/run/secrets/db\", passfile=/x",
         "passed=3 failed=1",
         "host=h user=u: password authentication failed",

@@ -196,16 +196,17 @@ fn a_panel_of_one_dot_is_left_out_and_its_line_is_named() {
     let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
     assert_eq!(chart.matches("class=\"panel\"").count(), facets.all.len() - 1);
     let page = render(&model, EN).replace("<span class=\"w\">", "").replace("</span>", "");
-    assert!(page.contains(&format!("Without {label}: a panel of one dot")), "{label}");
+    assert!(page.contains(&format!("{label} not drawn")), "{label}");
     for other in others {
-        assert!(!page.contains(&format!("Without {other}")), "{other}");
+        assert!(!page.contains(&format!("{other} not drawn")), "{other}");
     }
 }
 
 #[test]
 fn a_key_tells_only_of_marks_that_are_in_the_chart() {
     let mut model = sample::quickstart();
-    let (crosses, percentiles) = ("Crosses are trials", "Percentiles here are means");
+    let (crosses, percentiles) =
+        ("Crosses are invalid trials", "Percentiles in this chart are means");
     for line in model.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
         for dot in line.points.iter_mut().flat_map(|point| &mut point.repeats) {
             dot.is_valid = true;
@@ -301,7 +302,7 @@ fn losses_stand_beside_throughput_at_the_same_size() {
     let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most))
         .replace(" %", "\u{a0}%");
     assert!(most > 5.0 && page.contains("table class=\"kept") && page.contains(&told), "{told}");
-    assert!(page.contains("Not all of this work was kept"));
+    assert!(page.contains("Includes acknowledged updates that were lost"));
     let intact = render(&sample::quickstart(), EN);
     assert!(!intact.contains("<figure id=\"lost-updates\">"), "a chart of zeros is left out");
     assert!(!intact.contains("table class=\"kept"), "and so is a table of them");
@@ -360,16 +361,16 @@ fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_
         assert!(first_screen(&rush).contains(tile), "{tile}");
     }
     assert!(
-        first_screen(&rush).contains("lost between")
-            && !sentences(&rush).concat().contains("had its highest mean")
+        first_screen(&rush).contains("of its acknowledged updates")
+            && !sentences(&rush).concat().contains("reached its highest mean")
     );
     let (_, validity) = rush.split_once("<section id=\"validity\">").unwrap();
     for fact in [
-        "How sure",
-        "Rests on",
+        "Confidence",
+        "Evidence",
         "valid trials of 36 planned",
-        "What would change it",
-        "have a warning or are invalid",
+        "To learn more",
+        "have warnings or are invalid",
     ] {
         assert!(validity.contains(fact), "{fact}");
     }
@@ -432,7 +433,7 @@ fn with_a_stall() -> dyno_analysis::model::ReportModel {
 #[test]
 fn a_server_that_stood_still_is_named_among_the_warnings_and_ringed_in_the_charts() {
     let page = render(&with_a_stall(), EN);
-    assert!(page.contains("Nothing was committed for up to 2.00\u{a0}s"), "{page}");
+    assert!(page.contains("No transaction committed for up to 2.00\u{a0}s"), "{page}");
     for id in ["throughput", "run-order"] {
         let rings = |model| {
             let charts = stand_alone_charts(&model, EN);
@@ -540,7 +541,7 @@ fn a_chart_of_losses_has_no_panel_of_one_dot() {
     model.audits = audits;
     assert!(!chart(&model).unwrap().contains("variant = optimistic"), "{label}");
     let page = render(&model, EN);
-    assert!(page.contains("Without variant = optimistic: a panel of one dot would show nothing"));
+    assert!(page.contains("variant = optimistic not drawn, because a single dot shows nothing"));
     // Alone, a dot is the sentence over it.
     model.audits.retain(|it| it.configuration == kept);
     assert_eq!(chart(&model), None);

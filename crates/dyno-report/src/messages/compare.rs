@@ -3,7 +3,7 @@
 pub(crate) use super::languages::en::compare::*;
 use super::languages::{Lang, Message};
 use super::names::list;
-use super::question::{Answer, is_interval_told};
+use super::question::{Answer, Form, is_interval_told};
 use super::{fill, names, said, warning};
 use crate::figures;
 use dyno_analysis::compare::model::{
@@ -49,7 +49,7 @@ fn answer_sentences(model: &CompareModel, over_all: &OverAll, lang: Lang) -> Vec
     let factors: Vec<String> = levels.iter().map(|level| level.factor.clone()).collect();
     let answer = Answer {
         metric: &about(over_all, lang),
-        is_rate: over_all.metric.is_more_better(),
+        form: Form::Change,
         subject: side(SideName::New, lang),
         baseline: side(SideName::Base, lang),
         effect: &over_all.effect,

@@ -23,8 +23,20 @@ pub struct Language<T> {
     pub semicolon: &'static str,
     /// Between two sentences.
     pub space: &'static str,
+    /// Behind a figure in per cent.
+    pub percent: &'static str,
     /// Its texts.
     pub texts: T,
+}
+
+impl<T> Language<T> {
+    /// A figure as this language writes it; `figures` has it as English does.
+    pub(crate) fn figure(&self, shown: String) -> String {
+        match shown.strip_suffix(" %") {
+            Some(number) => format!("{number}{}", self.percent),
+            None => shown,
+        }
+    }
 }
 
 /// One message: a whole sentence or heading with named places.
@@ -63,8 +75,10 @@ impl<T> Message<T> {
                 }
                 Piece::Place(name, forms) => (name, forms),
             };
-            let value =
-                values.iter().find(|(place, _)| *place == name).map(|(_, value)| value.to_string());
+            let value = values
+                .iter()
+                .find(|(place, _)| *place == name)
+                .map(|(_, value)| lang.figure(value.to_string()));
             debug_assert!(value.is_some(), "{}: no value for {name}", self.name);
             let value = value.unwrap_or_default();
             match forms.and_then(|forms| forms.split('|').nth((lang.form)(&value))) {

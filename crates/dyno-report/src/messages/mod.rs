@@ -116,10 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn japanese_lists_have_blanks_beside_latin_letters_only() {
+    fn japanese_has_no_blanks_in_lists_and_before_signs_of_per_cent() {
         let of = |items: &[&str]| list(&languages::ja::JAPANESE, items);
-        assert_eq!(of(&["MySQL", "8"]), "MySQL と 8");
+        assert_eq!(of(&["MySQL", "8"]), "MySQLと8");
         assert_eq!(of(&["提案（8）", "従来"]), "提案（8）と従来");
         assert_eq!(of(&["1", "20", "40"]), "1、20、40");
+        let message = Message { name: "X", of: |_| "{a}" };
+        let [english, japanese] =
+            [EN, &languages::ja::JAPANESE].map(|lang| fill!(message, lang, a = "71.1 %"));
+        assert_eq!((english.as_str(), japanese.as_str()), ("71.1 %", "71.1%"));
     }
 }

@@ -22,11 +22,19 @@ pub(super) fn is_interval_told(effect: &Effect) -> bool {
     effect.ratio_interval.is_some() && !(is_blind && effect.verdict == Some(Verdict::Inconclusive))
 }
 
+/// How an answer is worded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Two named sides differ.
+    Difference,
+    /// A metric changed from one side to the other.
+    Change,
+}
+
 /// An answer, of whatever is asked of a metric.
 pub(crate) struct Answer<'a> {
     pub(crate) metric: &'a str,
-    /// True for rates, false for times.
-    pub(crate) is_rate: bool,
+    pub(crate) form: Form,
     /// What is judged.
     pub(crate) subject: &'a str,
     /// What it is judged against.
@@ -50,7 +58,7 @@ pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> Ve
 fn of_report<'a>(model: &'a ReportModel, question: &'a Question, lang: Lang) -> Answer<'a> {
     Answer {
         metric: names::metric(question.metric, lang),
-        is_rate: question.metric.is_more_better(),
+        form: Form::Difference,
         subject: &question.subject,
         baseline: &question.baseline,
         effect: &question.effect,
@@ -87,31 +95,33 @@ impl Answer<'_> {
         let detectable = effect.detectable_ratio.unwrap_or(f64::INFINITY);
         let [low, high] =
             [interval.low, interval.high].map(|ratio| figures::difference((ratio - 1.0) * 100.0));
+        let by_form = |difference, change| match self.form {
+            Form::Difference => difference,
+            Form::Change => change,
+        };
+        let metric = match self.form {
+            Form::Difference => (*metric).to_owned(),
+            Form::Change => capitalised(metric),
+        };
         match effect.verdict {
             Some(Verdict::Better | Verdict::Worse) => {
-                let (message, [value, low, high]) = told(self.is_rate, ratio, interval);
+                let (difference, change, [value, low, high]) = size(ratio, interval);
+                let message = by_form(difference, change);
                 fill!(message, lang, subject, baseline, metric, scope, level, value, low, high)
             }
             Some(Verdict::Equivalent) => {
-                fill!(EQUIVALENT, lang, subject, baseline, metric, scope, level, low, high, margin)
+                let message = by_form(EQUIVALENT, UNCHANGED);
+                fill!(message, lang, subject, baseline, metric, scope, level, low, high, margin)
             }
             _ if detectable > BLIND => {
-                fill!(INCONCLUSIVE_SCATTER, lang, subject, baseline, metric, scope, level)
+                let message = by_form(INCONCLUSIVE_SCATTER, NO_CLEAR_CHANGE_SCATTER);
+                fill!(message, lang, subject, baseline, metric = self.metric, scope)
             }
             _ => {
                 let detectable = figures::share((detectable - 1.0) * 100.0);
-                fill!(
-                    INCONCLUSIVE,
-                    lang,
-                    subject,
-                    baseline,
-                    metric,
-                    scope,
-                    level,
-                    low,
-                    high,
-                    detectable
-                )
+                let message = by_form(INCONCLUSIVE, NO_CLEAR_CHANGE);
+                let metric = self.metric;
+                fill!(message, lang, subject, baseline, metric, scope, level, low, high, detectable)
             }
         }
     }
@@ -140,25 +150,24 @@ impl Answer<'_> {
     }
 }
 
-/// The message for a difference, its size, and the ends of its interval: by how much per cent, how
-/// many times, or how much per cent of the other, whichever is understood at once.
-fn told(is_rate: bool, ratio: f64, interval: Range) -> (Message, [String; 3]) {
-    let of_metric = |rate, time| if is_rate { rate } else { time };
+/// The messages for a difference and for a change, its size, and the ends of its interval: in per
+/// cent, from a doubling on as a factor.
+fn size(ratio: f64, interval: Range) -> (Message, Message, [String; 3]) {
     let Range { low, high } = interval;
     match ratio {
-        ..0.5 => (
-            of_metric(SHARE_AS_MANY, SHARE_AS_LONG),
-            [ratio, low, high].map(|it| figures::share(it * 100.0)),
-        ),
-        ..1.0 => (
-            of_metric(FEWER, SHORTER),
-            [ratio, high, low].map(|it| figures::share((1.0 - it) * 100.0)),
-        ),
-        ..2.0 => (
-            of_metric(MORE, LONGER),
-            [ratio, low, high].map(|it| figures::share((it - 1.0) * 100.0)),
-        ),
-        _ => (of_metric(TIMES_AS_MANY, TIMES_AS_LONG), [ratio, low, high].map(figures::ratio)),
+        ..1.0 => (LOWER, FELL, [ratio, high, low].map(figures::lower)),
+        ..2.0 => (HIGHER, ROSE, [ratio, low, high].map(|it| figures::share((it - 1.0) * 100.0))),
+        _ => (TIMES_AS_HIGH, ROSE_FOLD, [ratio, low, high].map(figures::ratio)),
+    }
+}
+
+/// A name at the beginning of a sentence; `p99` stays as it is.
+fn capitalised(name: &str) -> String {
+    match name.split_at_checked(1) {
+        Some((first, rest)) if rest.starts_with(|c: char| c.is_ascii_lowercase()) => {
+            first.to_ascii_uppercase() + rest
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -261,43 +270,43 @@ mod tests {
                 Metric::Throughput,
                 Verdict::Better,
                 [1.23, 1.12, 1.35, 1.1],
-                "With MySQL, 23 % more transactions per second are committed than with MariaDB (95 % interval: 12 to 35 % more), over 1 to 20 clients.",
+                "MySQL has 23 % higher throughput than MariaDB over 1 to 20 clients (95 % interval: 12 to 35 %).",
             ),
             (
                 Metric::Throughput,
                 Verdict::Worse,
                 [0.79, 0.76, 0.83, 1.1],
-                "With MySQL, 21 % fewer transactions per second are committed than with MariaDB (95 % interval: 17 to 24 % fewer), over 1 to 20 clients.",
+                "MySQL has 21 % lower throughput than MariaDB over 1 to 20 clients (95 % interval: 17 to 24 %).",
             ),
             (
                 Metric::Throughput,
                 Verdict::Worse,
                 [0.051, 0.047, 0.056, 1.1],
-                "With MySQL, only 5.1 % as many transactions per second are committed as with MariaDB (95 % interval: 4.7 to 5.6 %), over 1 to 20 clients.",
+                "MySQL has 94.9 % lower throughput than MariaDB over 1 to 20 clients (95 % interval: 94.4 to 95.3 %).",
             ),
             (
                 Metric::Throughput,
                 Verdict::Better,
                 [20.0, 15.0, 26.0, 1.1],
-                "With MySQL, 20.0 times as many transactions per second are committed as with MariaDB (95 % interval: 15.0 to 26.0 times), over 1 to 20 clients.",
+                "MySQL has 20.0 times the throughput of MariaDB over 1 to 20 clients (95 % interval: 15.0 to 26.0).",
             ),
             (
                 Metric::P95Ms,
                 Verdict::Worse,
                 [1.5, 1.2, 1.9, 1.1],
-                "With MySQL, the 95th percentile of response time is 50 % higher than with MariaDB (95 % interval: 20 to 90 % higher), over 1 to 20 clients.",
+                "MySQL has 50 % higher p95 response time than MariaDB over 1 to 20 clients (95 % interval: 20 to 90 %).",
             ),
             (
                 Metric::Throughput,
                 Verdict::Equivalent,
                 [1.0, 0.98, 1.03, 1.1],
-                "With MySQL, the throughput is the same as with MariaDB within 5 % (95 % interval of the difference: -2.0 % to +3.0 %), over 1 to 20 clients.",
+                "MySQL and MariaDB have equivalent throughput over 1 to 20 clients: the difference is less than 5 % (95 % interval: -2.0 % to +3.0 %).",
             ),
             (
                 Metric::Throughput,
                 Verdict::Inconclusive,
                 [1.1, 0.8, 1.4, 1.5],
-                "It cannot be said whether MySQL or MariaDB has the better throughput, over 1 to 20 clients: with MySQL, the difference is -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been seen.",
+                "No clear difference in throughput between MySQL and MariaDB over 1 to 20 clients: -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been detected.",
             ),
         ];
         for (metric, verdict, figures, expected) in rows {
@@ -310,7 +319,7 @@ mod tests {
         let text =
             said(&model(), Metric::Throughput, Verdict::Inconclusive, [1.5, 0.001, 2_250.0, 256.0]);
         assert!(
-            text.contains("even twice as much") && !text.contains("224") && !text.contains("255"),
+            text.contains("even a doubling") && !text.contains("224") && !text.contains("255"),
             "{text}"
         );
     }
@@ -332,7 +341,7 @@ mod tests {
             "over 2 levels of variant (read-modify-write and in-place) and 4 to 64 clients"
         );
         let alone = LANGUAGES.map(|lang| scope(&[], &[1], &[], lang));
-        assert_eq!(alone, ["at 1 client", "クライアント数 1のとき", "조건: 클라이언트 1개"]);
+        assert_eq!(alone, ["at 1 client", "1クライアント", "클라이언트 1개"]);
         for lang in LANGUAGES {
             let text = answer(&model, of_variants, lang).concat();
             assert!(

@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(korean("deadlock"), "데드락");
         assert_eq!(korean("virtual machine, container"), "가상 머신, 컨테이너");
         assert_eq!(
-            korean("the time limit came at 5 of 10 rows"),
+            korean("time limit reached at 5 of 10 rows"),
             "행 10개 중 5개에서 제한 시간에 도달함"
         );
         assert_eq!(korean("NDB 1 × 9.7.4-2, 2 data nodes"), "NDB 1 × 9.7.4-2, 데이터 노드 2개");
@@ -79,7 +79,7 @@ mod tests {
             "deadlocks",
             "a deadlock",
             "",
-            "the time limit came at 5 rows",
+            "time limit reached at 5 rows",
             "Lock wait timeout exceeded",
         ] {
             assert_eq!(korean(own), own);

@@ -273,7 +273,7 @@ mod tests {
         }
         assert_eq!(
             sentence(warnings.last().unwrap(), EN),
-            "Other processes took up to 31.0 % of this machine's processor time during the window (processors: rustc 0.520 and cc1 0.100); let nothing else run."
+            "CPU used by other processes: up to 31.0 % of this machine during the window (processors: rustc 0.520 and cc1 0.100). Stop other programs while measuring."
         );
         let differing = warnings
             .iter()
@@ -281,7 +281,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             sentence(differing, EN),
-            "The server counted 10,012 for Com_select where the generator counted 10,000."
+            "The server counted 10,012 for Com_select, but the load generator counted 10,000."
         );
     }
 
@@ -299,15 +299,13 @@ mod tests {
         let stall = Warning::Stall { longest_gap: 0.7, at: 4.0, sessions: sessions.clone() };
         assert_eq!(
             sentence(&stall, EN),
-            "Nothing was committed for up to 0.700 s in a row (from 4.00 s into the window on). The server's sessions then: \
-             31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
+            "No transaction committed for up to 0.700 s (starting 4.00 s into the window). Server sessions at that time: 31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
         );
         let collapse =
             Warning::Collapse { at: 4.0, seconds: 2.5, committed: 3, usual: 812.0, sessions };
         assert_eq!(
             sentence(&collapse, EN),
-            "From 4.00 s into the window on, throughput stayed below a tenth of the usual 812 transactions per second for \
-             2.50 s (3 committed). The server's sessions then: 31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
+            "Throughput stayed below a tenth of the usual 812 transactions per second for 2.50 s, starting 4.00 s into the window (3 committed). Server sessions at that time: 31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
         );
     }
 }

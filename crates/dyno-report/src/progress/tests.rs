@@ -68,7 +68,7 @@ fn spans_of_time_are_rounded_to_what_matters() {
 #[test]
 fn what_a_plan_says_is_not_rounded() {
     assert_eq!(exact(Duration::from_millis(1_500), EN), "1.5 s");
-    assert_eq!(exact(Duration::from_secs(30), lang("ja")), "30 秒");
+    assert_eq!(exact(Duration::from_secs(30), lang("ja")), "30秒");
     assert_eq!(exact(Duration::from_secs(80), EN), "1 min 20 s");
 }
 
@@ -103,7 +103,7 @@ fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
     assert_eq!(of(0, 0), format!("{times}, data intact"));
     assert_eq!(of(1, 0), format!("{times}, 1 failed, 1 UPDATE LOST"));
     assert_eq!(of(999, 0), format!("{times}, 999 failed, 999 UPDATES LOST"));
-    assert_eq!(of(0, 8), format!("{times}, 8 failed, data undecided"));
+    assert_eq!(of(0, 8), format!("{times}, 8 failed, data check undecided"));
     assert_eq!(of(5, 8), format!("{times}, 13 failed, AT LEAST 5 UPDATES LOST"));
 }
 
@@ -112,7 +112,7 @@ fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
     use dyno_model::history::anomalies::{Anomaly, Found};
     use dyno_model::isolation::IsolationLevel;
     for (level, told) in [
-        (IsolationLevel::RepeatableRead, ", 7 ANOMALIES THAT THE ISOLATION LEVEL FORBIDS"),
+        (IsolationLevel::RepeatableRead, ", 7 ANOMALIES VIOLATING THE ISOLATION LEVEL"),
         (IsolationLevel::ReadCommitted, ", data intact"),
     ] {
         let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];
@@ -153,7 +153,7 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
         found,
     };
     let updates = record(2, 0).audit.checks.remove(0);
-    let forbidden = "7 ANOMALIES THAT THE ISOLATION LEVEL FORBIDS";
+    let forbidden = "7 ANOMALIES VIOLATING THE ISOLATION LEVEL";
     for (checks, told) in [
         (
             vec![anomalies.clone(), ledger(3, 0)],
@@ -180,7 +180,7 @@ fn a_finished_trial_is_said_in_the_language() {
     assert_eq!(
         event(&plan(), &finished, lang("ko")).as_deref(),
         Some(&*format!(
-            "b01-001  A, 클라이언트 {clients}개: 초당 1,000 트랜잭션, 평균 1.00 ms, p95 1.00 ms, p99 1.00 ms, 실패 999건, 갱신 손실 999건!"
+            "b01-001  A, 클라이언트 {clients}개: 1,000 TPS, 평균 1.00 ms, p95 1.00 ms, p99 1.00 ms, 실패 999건, 갱신 손실 999건!"
         ))
     );
     assert_eq!(
@@ -210,13 +210,13 @@ fn the_place_of_a_run_says_block_trial_configuration_and_phase() {
     }
     assert_eq!(
         note(&at(Some(Phase::WarmUp), None), lang("ja")),
-        format!("ブロック 2/2、試行 3/4：A、クライアント数 {clients}：ウォームアップ")
+        format!("ブロック2/2、試行3/4：A、{clients}クライアント：ウォームアップ")
     );
 }
 
 #[test]
 fn reasons_that_dyno_gives_are_said_in_the_language() {
-    let reason = "the system died: was killed (signal 9)".to_owned();
+    let reason = "the system failed: was killed (signal 9)".to_owned();
     let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason, search: None };
     let text = event(&plan(), &failed, lang("ko")).expect("a failure is told");
     assert!(text.ends_with(": 실패: 시스템이 중단됨: was killed (signal 9)"), "{text}");

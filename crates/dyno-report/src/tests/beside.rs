@@ -74,9 +74,9 @@ fn with_report() -> ReportModel {
 fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     let model = with_report();
     let text = render(&model, Format::Text, EN);
-    assert!(text.contains("Workloads beside\n"), "{text}");
+    assert!(text.contains("Background workloads\n"), "{text}");
     // The table has two parts, as it is wider than a terminal; the names of a row stand in both.
-    let (first, second) = text[text.find("Workloads beside").expect("the table")..]
+    let (first, second) = text[text.find("Background workloads").expect("the table")..]
         .split_once("\n\n")
         .expect("parts");
     let cells_of = |part: &'_ str| -> Vec<String> {
@@ -105,7 +105,7 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     ];
     assert_eq!(cells, expected);
     assert!(text.contains("p99 < 20 ms (nightly)"), "{text}");
-    let inner = "Of the workload nightly, which ran beside: The audit found the data violated";
+    let inner = "Background workload nightly: The data audit failed";
     assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(inner), "{text}");
     let sheet = render(&model, Format::Csv, EN);
     let lines = sheet.lines().filter(|line| {

@@ -130,7 +130,7 @@ fn load_steps_are_drawn_by_their_outcome_and_none_is_left_out() {
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("load steps that passed, crosses those that failed"), "{page}");
     assert!(
-        page.contains("1 load step had too few transactions for a figure; its ring is"),
+        page.contains("1 load step had too few transactions for a value and is drawn as a ring"),
         "{page}"
     );
     model.searches[0].steps.retain(|step| step.step.figure.is_none());

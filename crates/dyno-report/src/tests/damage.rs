@@ -45,11 +45,11 @@ fn a_report_says_which_trials_never_finished_and_what_is_cut_off() {
     fs::write(folder.join(EVENTS_FILE), &whole[..whole_lines + 7]).expect("written");
     let text = text_of(&folder);
     for part in [
-        "The run has not written its end",
-        "2 of 4 trials were measured to their end, 0 failed and 2 never finished",
-        "Never finished: b02-001, b02-002.",
-        &format!("Not readable: events.jsonl, line {}: the last line is cut off", second + 2),
-        "Not readable: trials/b01-001/latency.hlog: No such file",
+        "The run has no end record",
+        "2 of 4 trials measured, 0 failed, 2 not finished",
+        "Not finished: b02-001, b02-002.",
+        &format!("Unreadable: events.jsonl, line {}: the last line is cut off", second + 2),
+        "Unreadable: trials/b01-001/latency.hlog: No such file",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

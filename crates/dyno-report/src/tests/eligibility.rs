@@ -86,19 +86,16 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
             Some(NotWorking { trials: 1, of: 5, because })
         );
     }
-    let sentence = "MySQL did not work in 1 of 5 trials at 8 clients: not a single transaction was committed. Its other trials may speak \
-                    against it, but not for it.";
-    let verdict = "MySQL cannot be compared with MariaDB at 8 clients: MySQL did not work in some trials there, and the other trials must \
-                   not speak for it.";
+    let sentence = "MySQL failed 1 of 5 trials at 8 clients: no transaction committed. Its other trials can count against it, not for it.";
+    let verdict = "MySQL and MariaDB cannot be compared at 8 clients: some trials of MySQL failed, and the others are not evidence in its favour.";
     for format in [Format::Markdown, Format::Json, Format::Html] {
         let text = render(&model, format, EN);
         assert!(text.contains(sentence) && text.contains(verdict), "{}: {text}", format.name());
     }
     // Valid trials are counted beside it: the page says what valid does not mean.
-    let rests = "10 valid trials of 10 planned, in 5 blocks. Valid means that the measuring was in order: in one trial the system itself \
-                 did not work.";
+    let rests = "10 valid trials of 10 planned, in 5 blocks. In one trial, the measurement is valid but the system itself failed.";
     let page = render(&model, Format::Html, EN);
-    assert!(page.contains(rests) && page.contains(">did not work</span>"), "{page}");
+    assert!(page.contains(rests) && page.contains(">failed</span>"), "{page}");
 }
 
 #[test]

@@ -66,34 +66,36 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     assert_eq!(model.faults.len(), model.configurations.len());
     let text = render(&model, Format::Text, EN);
     let flat = text.replace("\n  ", " ");
-    assert!(text.contains("Faults on purpose\n") && text.contains("Commit ledger: "), "{text}");
     assert!(
-        flat.contains("kill node 2: nothing was committed for 1.50 s (median; at most 1.50 s)."),
+        text.contains("Injected faults\n") && text.contains("Durability of acknowledged commits"),
         "{text}"
     );
+    assert!(flat.contains("kill node 2: write outage 1.50 s (median; maximum 1.50 s)."), "{text}");
     let blocks = model.provenance.blocks;
     let acknowledged =
         dyno_analysis::figures::group(&model.configurations[0].committed.to_string());
-    let lost =
-        format!("lost acknowledged commits: {} of {acknowledged} are not in the data", 3 * blocks);
+    let lost = format!("lost {} of {acknowledged} acknowledged commits", 3 * blocks);
     assert!(flat.contains(&lost), "{text}");
     // Those that lost updates have all rows of the ledger, and are not among those that lost
     // nothing.
     let losing = model.audits.iter().filter(|audit| audit.has_losses()).count();
     assert_eq!(losing, 2);
     let kept = format!(
-        "In {} configurations no acknowledged commit is gone",
+        "No acknowledged commit was lost in {} configurations",
         model.configurations.len() - losing
     );
-    assert!(flat.contains(&kept) && !flat.contains("No acknowledged update was lost"), "{text}");
+    assert!(flat.contains(&kept) && !flat.contains("lost no acknowledged updates"), "{text}");
 
     let markdown = render(&model, Format::Markdown, EN);
     assert!(
-        markdown.contains("transaction 40 of client 7 was acknowledged, and its row is gone"),
+        markdown.contains("transaction 40 of client 7 was acknowledged, but its row is missing"),
         "{markdown}"
     );
     let test_report = crate::html::test_report(&model, EN);
-    assert!(test_report.contains("kill node 2") && test_report.contains("Commit ledger: "));
+    assert!(
+        test_report.contains("kill node 2")
+            && test_report.contains("Durability of acknowledged commits")
+    );
 
     let sheet = render(&model, Format::Csv, EN);
     let outages = sheet.lines().filter(|line| line.contains(",outage,seconds,1.5,"));

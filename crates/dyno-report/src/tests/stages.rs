@@ -46,7 +46,7 @@ fn staged(by: LoadBy) -> ReportModel {
 fn a_report_says_of_each_stage_what_was_offered_and_what_came_of_it() {
     let model = staged(LoadBy::Rate);
     let text = render(&model, Format::Text, EN);
-    assert!(text.contains("Stages of the load\n"), "{text}");
+    assert!(text.contains("Load stages\n"), "{text}");
     let cells = |name: &str| -> Vec<String> {
         let line = text
             .lines()
@@ -72,18 +72,18 @@ fn a_report_says_of_each_stage_what_was_offered_and_what_came_of_it() {
     // In the main part and in each configuration's own, each in two widths.
     assert_eq!(strokes(&page, "stage"), 4 * model.timelines.len(), "the end of the first stage");
     assert_eq!(strokes(&page, "offered"), 4 * model.timelines.len());
-    assert!(page.contains("the rate of each stage (at equal distances)"));
+    assert!(page.contains("the rate of each stage (evenly spaced)"));
 }
 
 #[test]
 fn stages_of_clients_have_clients_at_work_and_no_line_of_what_arrived() {
     let model = staged(LoadBy::Clients);
     let text = render(&model, Format::Text, EN);
-    assert!(text.contains("clients at work") && !text.contains("offered tx/s"), "{text}");
+    assert!(text.contains("active clients") && !text.contains("offered tx/s"), "{text}");
     assert!(!text.contains("not committed"), "{text}");
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("class=\"stage\"") && !page.contains("class=\"offered\""));
-    assert!(!page.contains("transactions that arrived per second"));
+    assert!(!page.contains("arriving transactions per second"));
 }
 
 #[test]

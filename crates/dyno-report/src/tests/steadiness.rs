@@ -68,7 +68,7 @@ fn a_steady_trial_is_judged_and_not_doubted() {
     assert!(!found.throughput.has_warm_up && !found.throughput.drifts, "{found:?}");
     assert!(found.mean_ms.is_some_and(|means| !means.has_warm_up && !means.drifts), "{found:?}");
     let text = render(&model, Format::Markdown, EN);
-    assert!(text.contains("steady state; neither warm-up nor drift was found in 2."), "{text}");
+    assert!(text.contains("steady state; 2 showed neither warm-up nor drift."), "{text}");
 }
 
 #[test]
@@ -85,8 +85,7 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     assert!(model.trials[0].warnings.contains(&found[0]));
     let row = model.warnings.iter().find(|row| row.warning == found[0]).expect("a row");
     assert_eq!((row.severity, row.trials.len()), (Severity::Warning, 2));
-    let sentence =
-        "A window began with a warm-up of about 10.0 s, which changed its throughput by -10";
+    let sentence = "The first 10.0 s or so of a window were warm-up and changed throughput by -10";
     for format in [Format::Text, Format::Markdown, Format::Html, Format::Json] {
         let text = render(&model, format, EN);
         let text = text.replace("<span class=\"w\">", "").replace("</span>", "");
@@ -98,7 +97,7 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     let json = render(&model, Format::Json, EN);
     assert!(json.contains(r#""warm_up_s": 10.0"#), "{json}");
     let page = render(&model, Format::Html, EN);
-    assert!(page.contains("steady state; neither warm-up nor drift was found in 0."), "{page}");
+    assert!(page.contains("steady state; 0 showed neither warm-up nor drift."), "{page}");
 }
 
 #[test]

@@ -44,10 +44,10 @@ fn it_has_the_sections_that_agencies_have_in_their_order() {
             "2. Purpose",
             "3. How to use this report",
             "4. Summary",
-            "5. Detailed results of each test",
+            "5. Detailed results by test",
             "6. Test environment",
             "7. Test procedure",
-            "8. Conclusions",
+            "8. All conclusions",
         ]
     );
     for line in [
@@ -78,10 +78,10 @@ fn every_test_has_its_commands_and_one_without_valid_repeats_says_so() {
     }
     let report = markdown(&data);
     let columns =
-        "| statement | NUM | failed | mean | sd | min | p50 | p70 | p80 | p90 | p95 | max |";
+        "| statement | count | failed | mean | sd | min | p50 | p70 | p80 | p90 | p95 | max |";
     let configurations = data.run.plan.configurations.len();
     assert_eq!(report.matches(columns).count(), configurations - 1, "{report}");
-    assert_eq!(report.matches("No valid repeat: this test has no figures.").count(), 1, "{report}");
+    assert_eq!(report.matches("No valid repeat: this test has no results.").count(), 1, "{report}");
 }
 
 #[test]

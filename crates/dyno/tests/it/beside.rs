@@ -46,7 +46,7 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
     let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", mix, &more), "r");
     // With one block nothing is decided.
     assert!(ended.code == 9 || ended.is_done(), "{ended}");
-    assert!(ended.stdout.contains("Workloads beside"), "{ended}");
+    assert!(ended.stdout.contains("Background workloads"), "{ended}");
     let folder = bench.path().join("r");
     let (alone, with): (Vec<_>, Vec<_>) =
         records(&folder).into_iter().partition(|it| it.beside.is_empty());

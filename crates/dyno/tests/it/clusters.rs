@@ -189,7 +189,7 @@ fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
         bench.command(&["run", "cluster.toml"]).env("DYNO_GALERA_PROVIDER", "/nowhere.so").output();
     let ended = crate::program::Ended::from(nowhere.expect("dyno can be started"));
     assert_eq!(ended.code, 4, "{ended}");
-    assert!(ended.stderr.contains("no library of Galera found; looked for"), "{ended}");
+    assert!(ended.stderr.contains("no Galera library found; searched"), "{ended}");
     assert!(ended.stderr.contains("/nowhere.so") && ended.stderr.contains("galera-4"), "{ended}");
     assert_eq!(bench.names(), ["cluster.toml"]);
 }

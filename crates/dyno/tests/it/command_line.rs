@@ -194,7 +194,7 @@ fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
     for clients in ["1 client", "64 clients"] {
         let message = check("generator", clients)["message"].to_string();
         assert!(
-            message.contains("statements/s from a null server") && !message.starts_with("\"0 "),
+            message.contains("statements/s against a null server") && !message.starts_with("\"0 "),
             "{ended}"
         );
     }

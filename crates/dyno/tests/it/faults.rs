@@ -99,8 +99,8 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
             "{name}: {row}"
         );
         let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
-        assert!(text.contains("kill server, start server: nothing was committed for"), "{text}");
-        assert!(text.contains("no acknowledged commit is gone"), "{text}");
+        assert!(text.contains("kill server, start server: write outage"), "{text}");
+        assert!(text.contains("No acknowledged commit was lost"), "{text}");
     }
 }
 

@@ -48,7 +48,7 @@ fn a_search_keeps_the_figures_of_the_load_that_it_confirmed() {
         |name: &str| std::fs::read_to_string(bench.path().join("x").join(name)).unwrap_or_default();
     let text = read("report.txt");
     assert!(
-        text.contains("How much it takes") && text.contains("while mean < 100 ms"),
+        text.contains("Saturation search") && text.contains("with mean < 100 ms"),
         "{report} {text}"
     );
     assert!(

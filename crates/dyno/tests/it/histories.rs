@@ -145,7 +145,7 @@ fn a_history_that_is_full_stays_whole_and_the_load_goes_on() {
         "whoever is outside touches nothing in it"
     );
     let report = bench.dyno(&["report", "r", "--format", "md"]);
-    assert!(report.stdout.contains("came after the history was full"), "{report}");
+    assert!(report.stdout.contains("the history was full before"), "{report}");
 }
 
 #[test]

@@ -322,9 +322,7 @@ fn what_does_not_take_effect_or_fails_is_told_in_the_servers_words_and_the_comma
     );
     let ended = run("apply = \"no-such-program --now\"");
     assert!(
-        ended
-            .stderr
-            .contains("the command `apply` runs no-such-program, which is not on this machine"),
+        ended.stderr.contains("the command `apply` runs no-such-program, which is not installed"),
         "{ended}"
     );
     // It ends the server and does not start it.
@@ -479,7 +477,7 @@ fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
     assert_eq!((records[0].end, &*committed), (TrialEnd::System, &[0, 20][..]), "{ended}");
     assert_eq!(text(&bench.path().join("told")), "start Shop\nstop Shop\n".repeat(2));
     let events = events(&bench.path().join("r"));
-    let is_told = |event: &Event| matches!(event, Event::SystemFailed { reason, .. } if reason.starts_with("does not answer any more"));
+    let is_told = |event: &Event| matches!(event, Event::SystemFailed { reason, .. } if reason.starts_with("stopped responding"));
     assert!(events.iter().any(is_told), "{ended}");
 }
 

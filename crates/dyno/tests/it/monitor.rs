@@ -187,7 +187,7 @@ fn sessions_are_looked_at_again_and_again_while_nothing_commits() {
         let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
         assert_eq!(summary["trials"][0]["longest_gap_ms"], longest.length.0 as f64 / 1e6, "{kind}");
         assert!(
-            ended.stdout.replace("\n  ", " ").contains("Nothing was committed for up to"),
+            ended.stdout.replace("\n  ", " ").contains("No transaction committed for up to"),
             "{kind}: {ended}"
         );
     }
@@ -324,5 +324,5 @@ fn a_process_that_works_beside_the_trial_is_a_warning_with_its_name() {
         "{processes:?}"
     );
     let report = bench.dyno(&["report", "r", "--format", "text"]);
-    assert!(report.stdout.contains("Other processes took up to"), "{report}");
+    assert!(report.stdout.contains("CPU used by other processes"), "{report}");
 }

@@ -244,7 +244,7 @@ fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) 
         run("wrong", "'sum(n) from things' = '+3 per order', 'count(*) from things' = 'unchanged'");
     assert_eq!(verdicts("wrong"), [AuditVerdict::Violated; 2], "{ended}");
     let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("left wrong values at 1 and 3 clients"), "{ended}");
+    assert!(words.contains("has values at 1 and 3 clients that do not match"), "{ended}");
     assert!(
         words.contains("sum(n) from things.") && !words.contains("count(*) from things."),
         "{ended}"
@@ -279,7 +279,7 @@ fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     let abort = "limit=[{ throughput = '> 1/s', abort = true }]";
     let ended = run(&["--out", "ended", "--set", abort, "--set", "design.blocks=3"]);
     assert_eq!((ended.code, shop.records("ended").len()), (8, 2), "{ended}");
-    assert!(ended.stdout.contains("Measuring ended after 1 of at most 3 blocks"), "{ended}");
+    assert!(ended.stdout.contains("The run stopped after 1 of at most 3 blocks"), "{ended}");
     let ended = run(&["--out", "invalid", "--quiet"]);
     assert!(ended.code == 6 && ended.stderr.contains("no trial is valid"), "{ended}");
     let refused = run(&["--out", "none", "--limit", "speed > 1"]);
@@ -445,7 +445,7 @@ fn a_setup_with_a_mistake_is_told_with_its_place() {
     let existing =
         shop.run(&["read.sql"], &["--set", "workload.setup=['schema.sql']", "--out", "none"]);
     assert!(
-        existing.code == 4 && existing.stderr.contains("for servers that dyno starts"),
+        existing.code == 4 && existing.stderr.contains("requires a server started by dyno"),
         "{existing}"
     );
 }

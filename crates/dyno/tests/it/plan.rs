@@ -62,9 +62,9 @@ fn a_plan_shows_systems_trials_in_order_and_time() {
       b01-006  WAL, 1 client, variant = in-place
       b01-007  WAL, 1 client, variant = for-update
       b01-008  DELETE, 1 client, variant = for-update
-      and 8 more in 1 other block, each in an order of its own
+      and 8 more in 1 other block, each in its own random order
 
-    It will take about 30 s, and at most 1 min 50 s; loading large tables comes on top.
+    Estimated time: 30 s, at most 1 min 50 s, plus loading large tables.
     "#);
 }
 
@@ -100,7 +100,7 @@ fn a_profile_and_settings_change_the_plan() {
       b01-003  WAL, 4 clients, variant = for-update
       b01-004  B, 4 clients, variant = in-place
 
-    It will take about 2 s at an assumed 1000 transactions/s, and at most 40 min; loading large tables comes on top.
+    Estimated time: 2 s (assuming 1000 transactions/s), at most 40 min, plus loading large tables.
     "#);
 }
 
@@ -140,8 +140,8 @@ fn a_pilot_proposes_the_number_of_blocks() {
     assert!(ended.is_done(), "{ended}");
     for words in [
         "Pilot: within a block",
-        "to see a difference of",
-        "With 2 blocks this plan sees differences from",
+        "detectable difference",
+        "With 2 blocks, this plan detects differences of",
     ] {
         assert!(ended.stdout.contains(words), "{ended}");
     }

@@ -183,6 +183,6 @@ fn workloads_of_dyno_s_own_that_only_read_need_no_word() {
         assert!(ended.is_done(), "{kind}: {ended}");
         let ended = bench.dyno(&["run", "writes.toml", "--out", "w"]);
         assert_eq!(ended.code, PREFLIGHT_FAILED, "{kind}: {ended}");
-        assert!(ended.stderr.contains("it holds customers, sbtest1"), "{kind}: {ended}");
+        assert!(ended.stderr.contains("it contains customers, sbtest1"), "{kind}: {ended}");
     }
 }

@@ -72,7 +72,7 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert!(ended.is_done(), "{ended}");
     assert!(
-        ended.stderr.contains(&format!("{} of {trials} trials are measured", before.len())),
+        ended.stderr.contains(&format!("{} of {trials} trials measured", before.len())),
         "{ended}"
     );
     every_trial_once(&bench.path().join("r"), trials);
@@ -273,7 +273,7 @@ fn a_run_ends_after_the_block_that_spends_its_budget_and_so_it_does_when_it_is_g
     let folder = bench.path().join("r");
     every_trial_once(&folder, 2);
     assert!(
-        ended.stdout.contains("after 1 of at most 3 blocks, because the budget was spent"),
+        ended.stdout.contains("after 1 of at most 3 blocks: the budget was used up"),
         "{ended}"
     );
     let again = bench.dyno(&["run", "auto.toml", "--resume", "r"]);

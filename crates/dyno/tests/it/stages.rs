@@ -33,7 +33,7 @@ fn stages_and_a_recorded_day_are_measured_and_told_stage_by_stage() {
         record.stages.iter().map(|it| it.response.map_or(0, |all| all.count)).collect();
     assert!(due[0].abs_diff(200) <= 1 && due[1].abs_diff(800) <= 1, "{due:?}");
     assert_eq!(due.iter().sum::<u64>(), record.open_loop.expect("an open loop").arrived);
-    assert!(ended.stdout.contains("Stages of the load"), "{ended}");
+    assert!(ended.stdout.contains("Load stages"), "{ended}");
 
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "text,csv,html", "--out", "x"]);

@@ -83,111 +83,102 @@ fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name()
 fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     let model = model();
     assert_eq!(model.outcome.verdict, Verdict::Worse);
-    insta::assert_snapshot!(render(&model, Format::Text, EN), @"
+    insta::assert_snapshot!(render(&model, Format::Text, EN), @r###"
     Comparison: SELECT + UPDATE + COMMIT under a rush of clients
     base  base: runs 1, valid trials 16 of 16, 2026-11-21 08:45:00 to 08:45:18 UTC.
           Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
     new   new: runs 1, valid trials 16 of 16, 2026-11-22 10:00:00 to 10:00:18 UTC.
           Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
 
-    What makes the sides hard to compare
-    * warning: Settings read back differ (1), system MySQL: max_connections (200 in
-      base, 500 in new).
-    * note: Each side is one run. Whatever differs from run to run by itself, such
-      as a start of the server, the hour and what else the host does, is in the
-      ratios and cannot be told from the change: the intervals only know the scatter
-      inside a run. Measure both sides again, by turns, three runs of each or more,
-      and runs are the measure.
-    * note: The runs were not interleaved: new was measured 25.2 h after base.
-      Whatever else changed in between is in the ratios, too.
+    Warnings about comparability
+    * warning: Different settings of MySQL (1): max_connections (200 in base, 500 in
+      new).
+    * note: Each side is a single run. Variation between runs (server start, time of
+      day, other load) cannot be told from the change: the intervals only cover
+      variation within a run. Measure at least three runs of each side, alternating.
+    * note: The runs were not interleaved: new was measured 25.2 h after base. The
+      ratios include all other changes in between.
 
     Over all configurations
-    * worse: With new, 17 % fewer transactions per second are committed than with
-      base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL)
-      and 8 clients. The effect depends on the system: with new, the throughput is
-      70 % of that with base on MySQL, and 99 % of that on MariaDB.
-    * inconclusive: It cannot be said whether new or base has the better mean
-      response time, over 2 systems (MariaDB and MySQL) and 8 clients: with new, the
-      difference is -6.0 % to +9.9 % (99 % interval). A difference of 10 % or more
-      would probably have been seen.
-    * equivalent: With new, the median response time is the same as with base within
-      5 % (90 % interval of the difference: -2.2 % to +4.2 %), over 2 systems
-      (MariaDB and MySQL) and 8 clients.
-    * inconclusive: It cannot be said whether new or base has the better 95th
-      percentile of response time, over 2 systems (MariaDB and MySQL) and 8 clients:
-      with new, the difference is -4.6 % to +9.5 % (99 % interval). A difference of
-      8.9 % or more would probably have been seen.
-    * inconclusive: It cannot be said whether new or base has the better 99th
-      percentile of response time, over 2 systems (MariaDB and MySQL) and 8 clients:
-      with new, the difference is -15 % to +23 % (99 % interval). A difference of
-      26 % or more would probably have been seen.
+    * worse: Throughput fell by 17 % over 2 systems (MariaDB and MySQL) and 8
+      clients (95.1 % interval: 14 to 20 %). The difference depends on the system:
+      the throughput of new is 70 % of that of base on MySQL, and 99 % of that on
+      MariaDB.
+    * inconclusive: No clear change in mean response time over 2 systems (MariaDB
+      and MySQL) and 8 clients: -6.0 % to +9.9 % (99 % interval). A change of 10 %
+      or more would probably have been detected.
+    * equivalent: Median response time is unchanged over 2 systems (MariaDB and
+      MySQL) and 8 clients: the difference is less than 5 % (90 % interval: -2.2 %
+      to +4.2 %).
+    * inconclusive: No clear change in p95 response time over 2 systems (MariaDB and
+      MySQL) and 8 clients: -4.6 % to +9.5 % (99 % interval). A change of 8.9 % or
+      more would probably have been detected.
+    * inconclusive: No clear change in p99 response time over 2 systems (MariaDB and
+      MySQL) and 8 clients: -15 % to +23 % (99 % interval). A change of 26 % or more
+      would probably have been detected.
 
-    figure                           configurations ratio     interval verdict
-    throughput                                    2  0.83 0.80 to 0.86 worse
-    mean response time                            2  1.02 0.94 to 1.10 inconclusive
-    median response time                          2  1.01 0.98 to 1.04 equivalent
-    95th percentile of response time              2  1.02 0.95 to 1.09 inconclusive
-    99th percentile of response time              2  1.02 0.85 to 1.23 inconclusive
-    mean time of select                           2  1.02 0.92 to 1.12 inconclusive
-    mean time of update                           2  1.02 0.92 to 1.12 inconclusive
-    mean time of commit                           2  1.02 0.92 to 1.12 inconclusive
+    figure                configurations  ratio      interval  verdict
+    throughput                         2   0.83  0.80 to 0.86  worse
+    mean response time                 2   1.02  0.94 to 1.10  inconclusive
+    median response time               2   1.01  0.98 to 1.04  equivalent
+    p95 response time                  2   1.02  0.95 to 1.09  inconclusive
+    p99 response time                  2   1.02  0.85 to 1.23  inconclusive
+    mean time of select                2   1.02  0.92 to 1.12  inconclusive
+    mean time of update                2   1.02  0.92 to 1.12  inconclusive
+    mean time of commit                2   1.02  0.92 to 1.12  inconclusive
 
-    Results
+    Results by configuration
       figure    base  ±95 %    new  ±95 %  ratio      interval  verdict
     MariaDB, 8 clients (n = 4 and 4)
       tx/s     1,665     62  1,646     82   0.99  0.93 to 1.05  inconclusive
-                                            0.99  0.94 to 1.06  by ranks
+                                            0.99  0.94 to 1.06  rank-based
       mean ms   4.72   0.17   4.73   0.28   1.00  0.96 to 1.05  equivalent
-                                            1.00  0.94 to 1.08  by ranks
+                                            1.00  0.94 to 1.08  rank-based
       p50 ms    4.11   0.15   4.15   0.25   1.01  0.88 to 1.17  inconclusive
-                                            1.02  0.93 to 1.07  by ranks
+                                            1.02  0.93 to 1.07  rank-based
       p95 ms    6.54   0.20   6.65   0.22   1.02  0.99 to 1.04  equivalent
-                                            1.01  0.99 to 1.07  by ranks
+                                            1.01  0.99 to 1.07  rank-based
       p99 ms    26.0    1.3   25.3    2.7   0.97  0.76 to 1.25  inconclusive
-                                            0.96  0.90 to 1.10  by ranks
+                                            0.96  0.90 to 1.10  rank-based
     MySQL, 8 clients (n = 4 and 4)
       tx/s     1,360     34    948     51   0.70  0.65 to 0.74  worse
-                                            0.70  0.66 to 0.73  by ranks
+                                            0.70  0.66 to 0.73  rank-based
       mean ms   5.69   0.16   5.87   0.43   1.03  0.84 to 1.26  inconclusive
-                                            1.04  0.96 to 1.09  by ranks
+                                            1.04  0.96 to 1.09  rank-based
       p50 ms    5.02   0.09   5.06   0.22   1.01  0.98 to 1.04  equivalent
-                                            1.01  0.97 to 1.05  by ranks
+                                            1.01  0.97 to 1.05  rank-based
       p95 ms    7.91   0.36   8.13   0.59   1.03  0.87 to 1.22  inconclusive
-                                            1.03  0.94 to 1.10  by ranks
+                                            1.03  0.94 to 1.10  rank-based
       p99 ms    29.6    3.6   31.9    6.8   1.07  0.66 to 1.74  inconclusive
-                                            1.10  0.85 to 1.29  by ranks
+                                            1.10  0.85 to 1.29  rank-based
       failed       0            12
 
-    Valid trials that each side needs to see a difference of 5 % four times in five,
-    by the scatter so far: 8 for the inconclusive comparisons.
-    Figures are means over n valid trials, ± is half their 95 % interval. Ratio: new
-    over base, of geometric means, with an interval of Welch's test on logarithms,
-    to whose error comes what trials of a run have in common where a side has
-    several; the sides share no blocks, so trials are not paired. The primary
-    metric, throughput, is tested first, with nearly all of the 5 % risk of a false
-    verdict; the other metrics share that level once an effect on it is established,
-    and have 2 % of it until then (a graphical procedure; Bretz et al.). So the risk
-    of even one false answer about a metric is 5 %. Of the verdicts on 10
-    comparisons of configurations, which follow, on average at most 5 % are false
-    (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 %
-    interval, which then is shown, lies inside a margin of 5 %. Inconclusive: the
-    data do not tell; this does not mean that there is no difference.
-    Intervals of other comparisons are widened likewise, to 97.5 % or more, so that
-    better and worse leave out 1 and inconclusive does not.
-    Over all configurations: one ratio for all of them, by a linear mixed model on
-    logarithms with runs, blocks and starts of a server as strata (REML,
-    Satterthwaite). These answers come first, that on the primary metric before the
-    others; configurations are judged after them: nothing is called better or worse
-    in a configuration whose metric was not answered, over all configurations or in
-    any of them.
-    Kinds of statements are judged behind the answers above (Holm), and only when
-    one of them was answered. They say where a difference comes from, and do not
-    change the outcome.
-    By ranks: the same ratio without assumptions about the distribution, as the
-    median of the ratios of every trial of new to every trial of base (Hodges and
-    Lehmann), with the 95 % interval that belongs to the rank-sum test (Mann and
-    Whitney), not corrected, from four trials on each side. It stands beside the
-    verdict and does not change it.
+    Valid trials needed per side to detect a difference of 5 % with 80 % power,
+    given the variation so far: 8 for the inconclusive comparisons.
+    Values are means over n valid trials, ±: half-width of the 95 % interval. Ratio:
+    new to base, of geometric means, with an interval from Welch's test on
+    logarithms, which includes the variation between runs if a side has several. The
+    sides share no blocks, so trials are not paired. The primary metric, throughput,
+    is tested first, with nearly all of the risk of 5 %; the other metrics share
+    that level once it is decided, and have 2 % until then (a graphical procedure;
+    Bretz et al.). The risk of even one false answer about a metric is 5 %. The
+    verdicts on 10 comparisons of configurations follow; on average, at most 5 % of
+    them are false (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent:
+    the 90 % interval, which is then shown, lies within a margin of 5 %.
+    Inconclusive: the data does not decide, which does not mean that there is no
+    difference.
+    Intervals of other comparisons are widened accordingly, to 97.5 % or more.
+    Over all configurations: one ratio from a linear mixed model on logarithms with
+    runs, blocks and server starts as strata (REML, Satterthwaite). These answers
+    come first. A configuration is called better or worse in a metric only if that
+    metric was decided over all configurations or in any of them.
+    Kinds of statements are tested last (Holm), and only if one of the answers above
+    was decided. They show where a difference comes from and do not change the
+    outcome.
+    Rank-based: the same ratio without assumptions about the distribution, the
+    median of the ratios of each trial of new to each trial of base (Hodges and
+    Lehmann), with the uncorrected 95 % interval of the rank-sum test (Mann and
+    Whitney), from four trials per side. It does not change the verdict.
 
     Only in base, not compared
     * MariaDB, 1 client
@@ -197,8 +188,8 @@ fn the_text_has_warnings_figures_and_the_outcome_as_its_last_line() {
     * MariaDB, 20 clients
     * MySQL, 20 clients
 
-    Worse: With new, 17 % fewer transactions per second are committed than with base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL) and 8 clients. The effect depends on the system: with new, the throughput is 70 % of that with base on MySQL, and 99 % of that on MariaDB. Configurations: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Not decided: mean response time, 95th percentile of response time and 99th percentile of response time. The level of the interval is 95.1 %, not 95 %: several metrics are tested, and the risk of even one false answer about them is 5 % in all.
-    ");
+    Worse: Throughput fell by 17 % over 2 systems (MariaDB and MySQL) and 8 clients (95.1 % interval: 14 to 20 %). The difference depends on the system: the throughput of new is 70 % of that of base on MySQL, and 99 % of that on MariaDB. Configurations: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Undecided: mean response time, p95 response time and p99 response time. The interval has level 95.1 %, not 95 %, because several metrics are tested with a total risk of 5 % of any false answer.
+    "###);
 }
 
 #[test]
@@ -206,7 +197,7 @@ fn no_line_but_the_last_is_wider_than_a_narrow_terminal() {
     let text = render(&model(), Format::Text, EN);
     let lines: Vec<&str> = text.lines().collect();
     let (last, others) = lines.split_last().expect("lines");
-    assert!(last.starts_with("Worse: With new, 17 % fewer transactions"), "{last}");
+    assert!(last.starts_with("Worse: Throughput fell by 17 % over 2 systems"), "{last}");
     assert_eq!(
         others.iter().filter(|line| line.chars().count() > 80).collect::<Vec<_>>(),
         [&""; 0]
@@ -219,13 +210,11 @@ fn markdown_begins_with_the_outcome() {
     let mut lines = text.lines().filter(|line| !line.is_empty());
     assert!(lines.next().is_some_and(|line| line.starts_with("# Comparison: ")), "{text}");
     assert!(
-        lines
-            .next()
-            .is_some_and(|line| line.starts_with("**Worse: With new, 17 % fewer transactions")),
+        lines.next().is_some_and(|line| line.starts_with("**Worse: Throughput fell by 17 %")),
         "{text}"
     );
     assert!(text.contains("| MySQL, 8 clients (n = 4 and 4) | tx/s | "), "{text}");
-    assert!(text.contains("| 0.70 | 0.66 to 0.73 | by ranks |"), "{text}");
+    assert!(text.contains("| 0.70 | 0.66 to 0.73 | rank-based |"), "{text}");
 }
 
 #[test]
@@ -259,7 +248,7 @@ fn the_page_is_one_well_formed_file_that_needs_no_network() {
     let svg =
         page.split_once("<svg").and_then(|(_, rest)| rest.split_once("</svg>")).expect("a chart").0;
     roxmltree::Document::parse(&format!("<svg{svg}</svg>")).expect("the chart is well-formed");
-    assert!(page.contains(">by ranks</td>") && page.contains(">0.66 to 0.73</td>"), "{page}");
+    assert!(page.contains(">rank-based</td>") && page.contains(">0.66 to 0.73</td>"), "{page}");
     assert!(page.contains("chip worse") && page.contains("MySQL, 8 clients"), "{page}");
     assert!(
         !page.contains(" src=")
@@ -333,10 +322,10 @@ fn one_trial_on_each_side_gives_a_change_without_a_verdict() {
     let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
     assert!(top.contains("<span class=\"before\">100 →</span> <b>1,300</b>"), "{top}");
     assert!(
-        top.contains("<b>×13.0</b>") && top.contains("no verdict") && !top.contains("Not decided"),
+        top.contains("<b>×13.0</b>") && top.contains("no verdict") && !top.contains("Undecided"),
         "{top}"
     );
-    assert!(top.contains("needs 3 trials on each side"), "{top}");
+    assert!(top.contains("needs 3 trials per side"), "{top}");
 }
 
 #[test]
@@ -357,7 +346,7 @@ fn names_cannot_command_a_terminal() {
 fn a_level_is_told_only_of_intervals_that_are_there() {
     let mut model = model();
     let note =
-        |model: &CompareModel| render(model, Format::Text, EN).contains("are widened likewise");
+        |model: &CompareModel| render(model, Format::Text, EN).contains("are widened accordingly");
     assert!(note(&model));
     // All that was compared is equivalent.
     model.rules.interval_level = None;
@@ -365,9 +354,9 @@ fn a_level_is_told_only_of_intervals_that_are_there() {
     let last = |model: &CompareModel| {
         render(model, Format::Text, EN).lines().last().unwrap_or_default().to_owned()
     };
-    assert!(last(&model).contains("The level of the interval is"), "{}", last(&model));
+    assert!(last(&model).contains("The interval has level"), "{}", last(&model));
     for over_all in &mut model.over_all {
         over_all.effect.interval_level = Some(0.95);
     }
-    assert!(!last(&model).contains("The level of the interval is"), "{}", last(&model));
+    assert!(!last(&model).contains("The interval has level"), "{}", last(&model));
 }
