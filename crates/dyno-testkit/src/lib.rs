@@ -120,7 +120,7 @@ pub fn supervisor_command() -> SupervisorCommand {
         assert!(built.success(), "dyno-server does not build");
         program
     });
-    SupervisorCommand { program: program.clone(), arguments: vec!["guard".into()] }
+    SupervisorCommand { program: program.clone(), arguments: vec!["supervise".into()] }
 }
 
 /// How long tests wait for what must happen. Whatever takes longer hangs, on the slowest and

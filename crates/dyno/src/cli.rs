@@ -135,7 +135,7 @@ pub(crate) enum Command {
     },
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
-    Supervisor,
+    Supervise,
 }
 
 /// Which experiment.

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     let code = match Cli::try_parse_from(&arguments) {
-        Ok(Cli { command: Some(Command::Supervisor) }) => return dyno_host::supervisor::main(),
+        Ok(Cli { command: Some(Command::Supervise) }) => return dyno_host::supervisor::main(),
         Ok(cli) => {
             let printer = printer.speaking(cli.lang());
             return finish(perform(cli, printer), printer);
@@ -131,6 +131,6 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Man { folder } => commands::man::man(&folder, printer),
         Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
         Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
-        Command::Supervisor => Ok(exit_code::OK), // main has gone there
+        Command::Supervise => Ok(exit_code::OK), // main has gone there
     }
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.first().is_some_and(|word| word == "guard") {
+    if arguments.first().is_some_and(|word| word == "supervise") {
         return dyno_host::supervisor::main();
     }
     match keep(&arguments) {

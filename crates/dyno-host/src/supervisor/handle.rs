@@ -28,7 +28,7 @@ pub enum SupervisorError {
     #[error("{0}")]
     Refused(String),
     /// The guard process ended or does not answer.
-    #[error("the process that guards the server (dyno supervise) has ended or does not answer")]
+    #[error("the supervisor process (dyno supervise) has ended or does not answer")]
     Gone,
     /// The user asked for the end meanwhile.
     #[error("interrupted by the user")]
@@ -105,7 +105,7 @@ impl SupervisorHandle {
         let shared = Arc::new(Shared::default());
         let listener = Arc::clone(&shared);
         std::thread::Builder::new()
-            .name("guard".to_owned())
+            .name("supervisor".to_owned())
             .spawn(move || listen(BufReader::new(replies), &listener))?;
         Ok(Self { orders: Arc::new(Mutex::new(orders)), shared })
     }

@@ -52,7 +52,7 @@ impl SupervisorCommand {
         let program = if proc.exists() { Ok(proc.to_owned()) } else { std::env::current_exe() };
         Self {
             program: program.unwrap_or_else(|_| PathBuf::from("dyno")),
-            arguments: vec!["guard".into()],
+            arguments: vec!["supervise".into()],
         }
     }
 }

@@ -34,7 +34,7 @@ const DATABASES: [ServerKind; 4] =
 fn supervisor() -> SupervisorCommand {
     SupervisorCommand {
         program: env!("CARGO_BIN_EXE_dyno-server").into(),
-        arguments: vec!["guard".into()],
+        arguments: vec!["supervise".into()],
     }
 }
 

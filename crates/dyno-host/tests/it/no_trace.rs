@@ -145,7 +145,7 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
             group(keeper.id()),
             "{kind}: the terminal signals a whole process group"
         );
-        // The terminal's signal ends dyno; the guard then stops the server in order.
+        // The terminal's signal ends dyno; the supervisor then stops the server in order.
         kill_process_group(pid(keeper.id()), Signal::INT).unwrap();
         keeper.wait().unwrap();
         wait_until("folder and server vanish", || is_empty(scratch.path()) && !is_process(server));
@@ -160,7 +160,7 @@ fn a_supervisor_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_i
         let number = server.pid().unwrap();
         kill_process(pid(parent(number).unwrap()), Signal::KILL).unwrap();
         wait_until("dyno notices", || !server.is_alive());
-        assert!(server.ending().unwrap().contains("guard"), "{:?}", server.ending());
+        assert!(server.ending().unwrap().contains("supervisor"), "{:?}", server.ending());
         let stopped = server.stop();
         assert!(!stopped.problems.is_empty(), "{kind}: this is worth telling");
         wait_until("the server vanishes", || !is_process(number));
@@ -210,7 +210,7 @@ fn a_killed_postgres_leaves_no_shared_memory() {
         for file in memory.files {
             assert!(
                 !file.exists(),
-                "{} is left, guard killed: {is_supervisor_killed}",
+                "{} is left, supervisor killed: {is_supervisor_killed}",
                 file.display()
             );
         }
@@ -232,7 +232,7 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
     if require_server(ServerKind::Postgres).is_none() {
         return;
     }
-    for victim in ["dyno", "its guard", "the maker of the segment"] {
+    for victim in ["dyno", "its supervisor", "the maker of the segment"] {
         let scratch = open_folder();
         let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
             .arg("postgres")
@@ -266,14 +266,16 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
         let (segment, maker) = found.unwrap();
         match victim {
             "dyno" => keeper.kill().unwrap(),
-            "its guard" => {
+            "its supervisor" => {
                 let is_supervisor = |number: u32| {
                     let line = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
-                    line.ends_with(b"\0guard\0")
+                    line.ends_with(b"\0supervise\0")
                 };
                 let ancestors = std::iter::successors(Some(maker), |number| parent(*number));
-                let supervisor =
-                    ancestors.into_iter().find(|number| is_supervisor(*number)).expect("a guard");
+                let supervisor = ancestors
+                    .into_iter()
+                    .find(|number| is_supervisor(*number))
+                    .expect("a supervisor");
                 kill_process(pid(supervisor), Signal::KILL).unwrap();
             }
             _ => kill_process(pid(maker), Signal::KILL).unwrap(),

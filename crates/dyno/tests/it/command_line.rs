@@ -25,7 +25,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
         assert!(help.code == 0 && help.stdout.contains("Examples:\n  dyno "), "{help}");
         assert!(help.stdout.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
-    assert!(!ended.stdout.contains("guard"), "{ended}");
+    assert!(!ended.stdout.contains("supervise"), "{ended}");
     insta::assert_snapshot!(bench.dyno(&["-h"]).stdout, @r#"
     A dynamometer for databases
 

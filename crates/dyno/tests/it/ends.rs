@@ -255,7 +255,7 @@ fn ctrl_c_is_heard_while_a_command_before_or_after_a_storage_runs() {
             assert!(ended.stdout.contains("it goes on alone"), "{ended}");
         }
         for process in processes_with(&bench.path().display().to_string()) {
-            // The guard goes on with what is promised; this test does not wait for it.
+            // The supervisor goes on with what is promised; this test does not wait for it.
             signal("-KILL", process);
         }
     }

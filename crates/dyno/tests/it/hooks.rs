@@ -252,7 +252,7 @@ fn settings_are_restored_whatever_ends_the_run() {
     }
 }
 
-/// Run and guard are both killed while settings are applied: nobody is left to restore them.
+/// Run and supervisor are both killed while settings are applied: nobody is left to restore them.
 #[test]
 fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
     let bench = Bench::new();
@@ -277,8 +277,8 @@ fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
     let children = text(Path::new(&format!("/proc/{0}/task/{0}/children", run.pid())));
     let supervisors: Vec<u32> =
         children.split_whitespace().map(|it| it.parse().expect("a number")).collect();
-    assert_eq!(supervisors.len(), 1, "one guard for all commands of a system");
-    // The run first: a guard that is halted goes on when its run ends, because its process group
+    assert_eq!(supervisors.len(), 1, "one supervisor for all commands of a system");
+    // The run first: a supervisor that is halted goes on when its run ends, because its process group
     // becomes an orphan.
     crate::program::signal("-STOP", run.pid());
     crate::program::signal("-KILL", supervisors[0]);

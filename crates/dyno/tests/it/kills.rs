@@ -91,7 +91,7 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool
             }
         }
         Way::KillServer => {
-            // Its guard has the folder among its arguments or its environment, too; the server has
+            // Its supervisor has the folder among its arguments or its environment, too; the server has
             // a data folder below it.
             let servers = processes_with(&format!("{}/dyno-", scratch.display()));
             for server in servers.into_iter().filter(|server| *server != pid) {

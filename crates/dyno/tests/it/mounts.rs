@@ -108,7 +108,7 @@ fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount(
     });
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
-    wait_until("the guard has stopped the server and run `after`", || {
+    wait_until("the supervisor has stopped the server and run `after`", || {
         bench.names() == ["mounted.toml", "r"]
     });
     mounts.no_process_and_no_mount_is_left();

@@ -68,7 +68,7 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
     // On a busy machine the signal may come some trials late.
     let before = finished(&bench.path().join("r"));
     assert!((3..trials).contains(&before.len()), "{before:?}");
-    wait_until("the guard has removed the server", || bench.names() == ["killed.toml", "r"]);
+    wait_until("the supervisor has removed the server", || bench.names() == ["killed.toml", "r"]);
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert!(ended.is_done(), "{ended}");
     assert!(
@@ -191,7 +191,7 @@ fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again(
     });
     let supervisors = Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap();
     let supervisors = String::from_utf8(supervisors.stdout).unwrap();
-    signal("-9", supervisors.trim().parse().expect("dyno has one child, the guard"));
+    signal("-9", supervisors.trim().parse().expect("dyno has one child, the supervisor"));
     let ended = Ended::from(child.wait_with_output().expect("it ends"));
     assert_eq!(ended.code, 6, "{ended}");
     assert!(ended.stderr.contains("ended before their time: b01-00"), "{ended}");

@@ -382,7 +382,7 @@ fn only_the_printer_writes_to_the_terminal() {
             }
         }
     }
-    // The guard is a process of its own whose standard output is its pipe to dyno; programs beside
+    // The supervisor is a process of its own whose standard output is its pipe to dyno; programs beside
     // dyno have no printer.
     let is_other = |line: &str| {
         line.starts_with("crates/dyno-host/src/supervisor/process.rs") || line.contains("/src/bin/")
