@@ -1,7 +1,7 @@
 //! What the PostgreSQL driver costs.
 //!
 //! ```text
-//! cargo run --release --example postgres_cost --no-default-features --features postgres [-- SOCKET-FILE USER]
+//! cargo run --release --example postgres_cost [-- SOCKET-FILE USER]
 //! ```
 //! Without arguments: nanoseconds to encode a prepared point select and to decode its answer, in
 //! memory. With the unix socket of a server that lets USER in without a password: round trips in

@@ -1,7 +1,10 @@
 //! How often reports are wrong, and how often they find what is there: the tables of
 //! docs/statistics.md.
 //!
-//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [sequence | interim_analyses | missing | sides | limits]]`
+//! ```text
+//! cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [TABLE]]
+//! ```
+//! TABLE is `sequence`, `interim`, `missing`, `sides` or `limits`.
 //! simulates experiments with known truths, and judges them by the code that reports are judged by.
 //! A cell is a pair of configurations in some blocks; its paired logarithms scatter by 6 %, times a
 //! lognormal factor of its own.
@@ -38,7 +41,7 @@ fn main() {
         power(&mut random, reports);
     }
     // These have numbers of their own, so that each can be made alone.
-    if is_wanted("looks") {
+    if is_wanted("interim") {
         until_decided(&mut Random(2), reports);
     }
     if is_wanted("missing") {

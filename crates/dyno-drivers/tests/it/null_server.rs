@@ -100,7 +100,7 @@ fn a_thousand_clients_are_served() {
 }
 
 // Bytes
-// -------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------
 
 /// Reads until the peer closes or stops sending for a moment after the end mark was seen.
 fn read_until(socket: &mut TcpStream, end: &[u8]) -> Vec<u8> {
@@ -359,7 +359,7 @@ fn a_client_that_does_not_read_is_waited_for_and_others_are_served() {
 }
 
 // Misbehaviour
-// ------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------
 
 #[test]
 fn a_silent_server_accepts_and_says_nothing() {

@@ -211,7 +211,8 @@ fn is_postgres_file(path: &Path) -> bool {
 /// Numbers of the segments that a control file lists; `None` when it is no control file.
 ///
 /// ```text
-/// u32 magic, u32 items in use, u32 items in all, padding to 16 bytes, then per item: u32 number, u32 users, ...
+/// u32 magic, u32 items in use, u32 items in all, padding to 16 bytes,
+/// then per item: u32 number, u32 users, ...
 /// ```
 /// The size of an item differs between versions and follows from that of the file.
 fn segments(control: &[u8]) -> Option<Vec<u32>> {

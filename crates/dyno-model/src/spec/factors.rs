@@ -1,8 +1,11 @@
 //! `[factors]`: what is varied besides systems and clients, and every combination of its levels.
 //!
 //! A factor is a path with values (`"workload.rows" = [100, 1000]`), or a name with named levels,
-//! each of which may change several things at once
-//! (`"thread handling" = [{ name = "pool", "server.settings.thread_handling" = "pool-of-threads" }]`).
+//! each of which may change several things at once:
+//!
+//! ```toml
+//! "pool" = [{ name = "threads", "server.settings.thread_handling" = "pool-of-threads" }]
+//! ```
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{FACTORS, LOAD};

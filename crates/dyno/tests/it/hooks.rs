@@ -278,8 +278,8 @@ fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
     let supervisors: Vec<u32> =
         children.split_whitespace().map(|it| it.parse().expect("a number")).collect();
     assert_eq!(supervisors.len(), 1, "one supervisor for all commands of a system");
-    // The run first: a supervisor that is halted goes on when its run ends, because its process group
-    // becomes an orphan.
+    // The run first: a halted supervisor continues when its run ends, because its process
+    // group becomes an orphan.
     crate::program::signal("-STOP", run.pid());
     crate::program::signal("-KILL", supervisors[0]);
     crate::program::signal("-KILL", run.pid());

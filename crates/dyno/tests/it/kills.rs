@@ -91,8 +91,8 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool
             }
         }
         Way::KillServer => {
-            // Its supervisor has the folder among its arguments or its environment, too; the server has
-            // a data folder below it.
+            // Its supervisor has the folder in its arguments or environment, too; the server has a
+            // data folder below it.
             let servers = processes_with(&format!("{}/dyno-", scratch.display()));
             for server in servers.into_iter().filter(|server| *server != pid) {
                 let line = std::fs::read(format!("/proc/{server}/cmdline")).unwrap_or_default();

@@ -3,6 +3,7 @@
 //! called, that files are opened in one place, and the lines and terms of Markdown.
 
 mod modules;
+mod names;
 mod opening;
 mod prose;
 
@@ -382,8 +383,8 @@ fn only_the_printer_writes_to_the_terminal() {
             }
         }
     }
-    // The supervisor is a process of its own whose standard output is its pipe to dyno; programs beside
-    // dyno have no printer.
+    // The supervisor is a separate process whose standard output is its pipe to dyno; other
+    // programs than dyno have no printer.
     let is_other = |line: &str| {
         line.starts_with("crates/dyno-host/src/supervisor/process.rs") || line.contains("/src/bin/")
     };

@@ -1,8 +1,10 @@
 //! The answer to one round trip, from its first message to ReadyForQuery.
 //!
 //! ```text
-//! simple:   ( RowDescription? DataRow* CommandComplete | EmptyQuery | ErrorResponse )* ReadyForQuery
-//! extended: ParseComplete? ( ParameterDescription? (RowDescription | NoData) )? BindComplete? DataRow*
+//! simple:   ( RowDescription? DataRow* CommandComplete | EmptyQuery | ErrorResponse )*
+//!           ReadyForQuery
+//! extended: ParseComplete? ( ParameterDescription? (RowDescription | NoData) )? BindComplete?
+//!           DataRow*
 //!           ( CommandComplete | EmptyQuery | PortalSuspended )? ErrorResponse? ReadyForQuery
 //! ```
 //! NoticeResponse, NotificationResponse and ParameterStatus may stand anywhere. After an error the

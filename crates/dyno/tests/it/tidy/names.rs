@@ -1,0 +1,82 @@
+//! Identifiers use the terms of the field, and comments have lines of at most 100 columns.
+
+use super::{code_lines, is_test_file, shown, sources};
+use std::fs;
+
+/// Columns of a line of a comment.
+const COLUMNS: usize = 100;
+
+/// Words that no identifier contains, each with the term that the field uses.
+const BANNED: &[(&str, &str)] = &[
+    ("treatment", "configuration"),
+    ("whole_plot", "restart group"),
+    ("finding", "warning"),
+    ("patience", "timeout"),
+    ("steering", "lifecycle hooks"),
+    ("reins", "handle of a supervisor"),
+    ("scribe", "writer thread"),
+    ("crew", "worker pool"),
+    ("looker", "sampler"),
+    ("bury", "discard"),
+];
+
+/// An identifier in lower case, its words joined and surrounded by underscores.
+fn words(identifier: &str) -> String {
+    let mut words = String::from("_");
+    for letter in identifier.chars() {
+        if letter.is_uppercase() && !words.ends_with('_') {
+            words.push('_');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words + "_"
+}
+
+fn banned(code: &str) -> Option<&'static (&'static str, &'static str)> {
+    let mut identifiers = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    identifiers.find_map(|identifier| {
+        let words = words(identifier);
+        BANNED.iter().find(|(word, _)| words.contains(&format!("_{word}_")))
+    })
+}
+
+/// Whether a line is a comment that could be wrapped: no row of a table and not one long word.
+fn is_too_long(line: &str) -> bool {
+    let Some(comment) = line.trim_start().strip_prefix("//") else { return false };
+    let text = comment.trim_start_matches(['/', '!']).trim();
+    line.chars().count() > COLUMNS && text.contains(' ') && !text.starts_with('|')
+}
+
+#[test]
+fn identifiers_use_the_terms_of_the_field() {
+    let mut wrong = Vec::new();
+    for path in sources().iter().filter(|path| !is_test_file(path)) {
+        for (number, line) in code_lines(path) {
+            if let Some((word, term)) = banned(&line) {
+                wrong.push(format!("{}:{number}: `{word}` is `{term}`", shown(path)));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn lines_of_comments_have_at_most_100_columns() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let text = fs::read_to_string(&path).expect("sources are UTF-8");
+        let long = (1..).zip(text.lines()).filter(|(_, line)| is_too_long(line));
+        wrong.extend(long.map(|(number, _)| format!("{}:{number}", shown(&path))));
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn a_banned_identifier_and_a_long_comment_are_found() {
+    assert_eq!(banned("let of_crew = 1;").map(|(word, _)| *word), Some("crew"));
+    assert_eq!(banned("struct WholePlotName;").map(|(word, _)| *word), Some("whole_plot"));
+    assert_eq!(banned("let screw = rescribe();"), None);
+    let long = "word ".repeat(20);
+    assert!(is_too_long(&format!("    /// {long}")));
+    assert!(!is_too_long(&format!("    let {long}")) && !is_too_long(&format!("// | {long}")));
+}
