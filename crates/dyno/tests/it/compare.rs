@@ -312,7 +312,7 @@ fn scripts_of_pgbench_that_differ_are_told_and_other_weights_are_another_workloa
     run("other", "a.sql", "SELECT 2;\n");
     run("weighted", "a.sql@7", "SELECT 1;\n");
     let told = |new: &str| {
-        bench.dyno(&["compare", "base", new]).stdout.contains("The scripts differ: lines (SELECT")
+        bench.dyno(&["compare", "base", new]).stdout.contains("Different scripts: lines (SELECT")
     };
     assert!(told("other") && !told("same"));
     let weighted = bench.dyno(&["compare", "base", "weighted"]);

@@ -242,7 +242,7 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
         assert!(ended.code == 2 && is_told, "{folder}: {ended}");
     }
     let ended = shop.bench.dyno(&["compare", "spec/before", "spec/after"]);
-    assert!(ended.stdout.contains("The schemas differ: INDEX things_n ON"), "{ended}");
+    assert!(ended.stdout.contains("Different schemas: INDEX things_n ON"), "{ended}");
 }
 
 fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {

@@ -81,7 +81,7 @@ fn several_runs_of_a_system_are_its_repeats_and_decide_a_claim() {
     assert!(ended.is_done(), "{ended}");
     let text = flat(&ended.stdout);
     assert!(
-        text.contains("The claim that pool is faster than threads holds at 8 clients"),
+        text.contains("The claim that pool is faster than threads is confirmed at 8 clients"),
         "{ended}"
     );
     assert!(!text.contains("noise"), "{ended}");

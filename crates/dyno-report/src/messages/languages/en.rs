@@ -386,7 +386,7 @@ messages! {
         INCONCLUSIVE_SCATTER: "No clear difference in {metric} between {subject} and {baseline} at {clients}: results vary too much to detect even a doubling.",
         INCONCLUSIVE_TOO_FEW: "{subject} and {baseline} cannot be compared at {clients}: one side has too few valid trials.",
         NOT_COMPARABLE: "{subject} and {baseline} cannot be compared at {clients}: one of them has no valid trial.",
-        NOT_COMPARABLE_LOST: "{subject} and {baseline} cannot be compared at {clients}: some trials of {lines} failed, and the others are not evidence in its favour.",
+        NOT_COMPARABLE_LOST: "{subject} and {baseline} cannot be compared at {clients}: some trials of {lines} failed, and the remaining trials can only count against a side that failed.",
         DID_NOT_WORK: "{line} failed {trials} of {of:1 trial|# trials} at {clients}: {because}. Its other trials can count against it, not for it.",
         WITHOUT_VERDICT: "No verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.",
         WITHOUT_VERDICT_RANGE: "No verdict: {subject} had {ratio_min} to {ratio_max} times the {metric} of {baseline} at {clients}.",
