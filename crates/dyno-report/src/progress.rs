@@ -313,11 +313,15 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
     let message = match step.outcome {
         Outcome::Passed => words::STEP_PASSED,
         Outcome::Failed => words::STEP_FAILED,
+        Outcome::Open if Warning::Steal { share: step.steal }.severity() == Severity::Invalid => {
+            words::STEP_STOLEN
+        }
         Outcome::Open => words::STEP_OPEN,
         Outcome::Generator => words::STEP_GENERATOR,
     };
     let configuration = configuration(plan, of_plan, lang);
-    let transactions = figures::count(step.transactions);
+    let (transactions, percent) =
+        (figures::count(step.transactions), figures::percent(100.0 * step.steal));
     Some(fill!(
         message,
         lang,
@@ -326,7 +330,8 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
         load,
         measure = search.measure,
         figure,
-        transactions
+        transactions,
+        percent
     ))
 }
 

@@ -91,39 +91,27 @@ impl Steps<'_, '_> {
     fn until_over(&mut self, state: &mut SaturationSearch) -> Result<TrialRecord, Missing> {
         let mut last = TrialRecord::default();
         loop {
-            let (load, window) = match state.next() {
-                Next::Capacity(window) => {
-                    (last, _) = self.one(None, self.configuration.clients, window, false)?;
-                    if !last.is_cut_short() {
-                        state.take_capacity(last.throughput());
-                    }
-                    (None, window)
-                }
-                Next::Alone(window) => {
-                    let responses;
-                    (last, responses) = self.one(None, 1, window, false)?;
-                    if !last.is_cut_short() {
-                        state.take_alone(&self.observed(&last, responses));
-                    }
-                    (None, window)
-                }
-                Next::Load(load, window) => (Some((load, false)), window),
-                Next::Keep(load, window) => (Some((load, true)), window),
+            let next = state.next();
+            let (rate, clients, window) = match next {
+                Next::Capacity(window) => (None, self.configuration.clients, window),
+                Next::Alone(window) => (None, 1, window),
+                Next::Load(load, window) | Next::Keep(load, window) => match self.search.most {
+                    LoadBy::Rate => (Some(load), self.configuration.clients, window),
+                    LoadBy::Clients => (None, load as u32, window),
+                },
                 Next::Over => return Ok(last),
             };
-            if let Some((load, is_kept)) = load {
-                let (rate, clients) = match self.search.most {
-                    LoadBy::Rate => (Some(load), self.configuration.clients),
-                    LoadBy::Clients => (None, load as u32),
-                };
-                let responses;
-                (last, responses) = self.one(rate, clients, window, is_kept)?;
-                if !last.is_cut_short() && self.take(state, &last, responses, is_kept) {
-                    return Ok(last);
-                }
-            }
+            let is_kept = matches!(next, Next::Keep(..));
+            let responses;
+            (last, responses) = self.one(rate, clients, window, is_kept)?;
             if last.is_cut_short() {
                 return Ok(last);
+            }
+            match next {
+                Next::Capacity(_) => state.take_capacity(last.throughput()),
+                Next::Alone(_) => state.take_alone(&self.observed(&last, responses)),
+                _ if self.take(state, &last, responses, is_kept) => return Ok(last),
+                _ => {}
             }
         }
     }

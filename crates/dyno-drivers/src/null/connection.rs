@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 pub struct Connection {
     server: Arc<Server>,
     io: Io,
-    /// Number of this connection on its server, from 0; the stream of its random numbers.
+    /// Number of this connection among all with the same option text, from 0; the stream of its
+    /// random numbers.
     number: u64,
     prepared: Vec<StatementKind>,
     /// Statements begun.
@@ -30,26 +31,31 @@ pub struct Connection {
     interruption: Arc<Interruption>,
 }
 
-/// What connections with the same option text have in common. It lives as long as one of them: a
-/// trial that connects anew starts from the beginning.
+/// What connections with the same option text have in common. It exists as long as one of them:
+/// spans of time start again with the next connection.
 struct Server {
     script: Script,
     /// True when every statement is answered at once with success, so that nothing needs to be
     /// looked up.
     is_plain: bool,
     started: Instant,
-    connections: AtomicU64,
+    connections: Arc<AtomicU64>,
 }
 
-/// Servers by option text.
-static SERVERS: Mutex<Option<HashMap<String, Weak<Server>>>> = Mutex::new(None);
+/// Servers by option text, with the connections that each has had. These are counted as long as the
+/// process runs, so that the next trial, or load step of a search, draws other times than the one
+/// before.
+static SERVERS: Mutex<Option<HashMap<String, Known>>> = Mutex::new(None);
+
+/// A server while a connection to it is open, and the connections that it has had.
+type Known = (Weak<Server>, Arc<AtomicU64>);
 
 impl Server {
     /// The running server of an option text, or a new one.
     fn named(options: &str) -> Result<Arc<Self>> {
         let mut servers = lock(&SERVERS);
         let servers = servers.get_or_insert_default();
-        if let Some(server) = servers.get(options).and_then(Weak::upgrade) {
+        if let Some(server) = servers.get(options).and_then(|(server, _)| server.upgrade()) {
             return Ok(server);
         }
         let script = Script::parse(options)?;
@@ -57,14 +63,10 @@ impl Server {
             script.latencies[..CONNECT].iter().all(|latency| *latency == Latency::Constant(0))
                 && script.failures[..CONNECT].iter().all(Vec::is_empty)
                 && (script.hang_after, script.disconnect_after, script.stall) == (None, None, None);
-        let server = Arc::new(Self {
-            script,
-            is_plain,
-            started: Instant::now(),
-            connections: AtomicU64::new(0),
-        });
-        servers.retain(|_, server| server.strong_count() > 0);
-        servers.insert(options.to_owned(), Arc::downgrade(&server));
+        let (last, connections) = servers.entry(options.to_owned()).or_default();
+        let connections = Arc::clone(connections);
+        let server = Arc::new(Self { script, is_plain, started: Instant::now(), connections });
+        *last = Arc::downgrade(&server);
         Ok(server)
     }
 

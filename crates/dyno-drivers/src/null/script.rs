@@ -23,9 +23,9 @@
 //! `connect.latency_us=3000`, `connect.fail=out-of-connections:1`. Kinds: `connect` and the names
 //! of [`StatementKind`].
 //!
-//! Random draws depend only on the seed, the number of the connection among those that are open
-//! with the same text, and the number of the statement. Spans of time count from the first of those
-//! connections.
+//! Random draws depend only on the seed, the number of the connection among all that the process
+//! has opened with the same text, and the number of the statement. Spans of time count from the
+//! first of the connections that are open.
 
 use super::statement::StatementKind;
 use dyno_model::failure::{FailureKind, OperationFailure};

@@ -49,18 +49,19 @@ fn the_text_of_the_statement_decides_the_shape_of_the_answer() {
 }
 
 #[test]
-fn failures_are_the_same_for_the_same_seed_and_differ_between_connections() {
+fn failures_follow_from_the_seed_and_the_number_of_the_connection() {
     let options = "fail=deadlock:0.2,fail=busy:0.1,seed=71";
-    let first_run = {
+    let of_two = |options: &str| {
         let (mut a, mut b) = (connect(options), connect(options));
         (failures_of(&mut a, 1000), failures_of(&mut b, 1000))
     };
-    let second_run = {
-        let (mut a, mut b) = (connect(options), connect(options));
-        (failures_of(&mut a, 1000), failures_of(&mut b, 1000))
-    };
-    assert_eq!(first_run, second_run);
+    let first_run = of_two(options);
     assert_ne!(first_run.0, first_run.1);
+    let later = of_two(options);
+    assert_ne!(later, first_run, "connections are counted on when all before them are closed");
+    // The same script under another name is another server.
+    let same = "seed=71,fail=deadlock:0.2,fail=busy:0.1";
+    assert_eq!((of_two(same), of_two(same)), (first_run.clone(), later));
     let deadlocks = first_run.0.iter().filter(|(_, kind)| *kind == FailureKind::Deadlock).count();
     assert!((140..260).contains(&deadlocks), "{deadlocks} of 1000 at a probability of 0.2");
     assert!(first_run.0.len() > deadlocks, "busy is drawn as well");

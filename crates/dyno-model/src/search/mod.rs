@@ -5,9 +5,11 @@
 //!   ([`SearchRecord`]);
 //! * [`evidence`]: whether the transactions of a load step pass or fail the limit, or are too few
 //!   to decide;
+//! * [`lengths`]: how long load steps take;
 //! * [`saturation`]: which load is measured next, and for how long.
 
 pub mod evidence;
+mod lengths;
 mod question;
 mod saturation;
 #[cfg(test)]
@@ -15,7 +17,8 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
+pub use lengths::{Lengths, Window};
 pub use question::{
     LoadStep, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
 };
-pub use saturation::{Lengths, Next, Observed, SaturationSearch, Window};
+pub use saturation::{Next, Observed, SaturationSearch};

@@ -10,15 +10,18 @@
 //! and its lower end has to pass once more, as the trial whose figures are kept.
 //!
 //! A step in which the load generator was at its limit decides nothing unless it passed. It is
-//! repeated, and then the load counts as out of reach.
+//! repeated, and then the load counts as out of reach. A step that lost too much CPU time to other
+//! guests (steal) decides nothing unless it passed, and is not kept. It is repeated as well, but
+//! not for ever.
 
 use super::evidence::{Evidence, Judged};
+use super::lengths::{Lengths, Window};
 use super::question::{
     LoadStep, NEIGHBOUR, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
 };
 use crate::limit::LimitMeasure;
 use crate::plan::LoadBy;
-use crate::units::Nanos;
+use crate::warning::{Severity, Warning};
 
 /// Loads change by at most this factor while only one end is known.
 const FACTOR_MAX: f64 = 2.0;
@@ -32,83 +35,12 @@ const FINE: f64 = 1.15;
 const GENERATOR_STEPS: usize = 3;
 /// Loads out of reach after which a search ends.
 const GENERATOR_LOADS: usize = 2;
-/// A load is extended to at most so many times the time that the user asked for ...
-const CAP_TIMES: f64 = 10.0;
-/// ... or to this time, in seconds.
-const CAP_MIN: f64 = 60.0;
-/// Coarse and fine steps of a search that meets no contradictions, beside the one that is kept.
-const USUAL: (usize, usize) = (5, 3);
+/// Steps of a search that are repeated because the VM lost so much CPU time to other guests that a
+/// trial would be invalid.
+const STOLEN_STEPS: usize = 5;
 /// Loads outside are not tried.
 const RATES: (f64, f64) = (0.1, 1e7);
 const CLIENTS_MIN: f64 = 1.0;
-
-/// How long a load is measured, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Window {
-    /// Before it.
-    pub warmup: f64,
-    /// The measured time.
-    pub seconds: f64,
-}
-
-/// The lengths of steps, by what the user asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lengths {
-    /// Of the load that is kept.
-    pub full: Window,
-}
-
-impl Lengths {
-    /// The warm-up and the measured time that the user asked for.
-    #[must_use]
-    pub fn new(warmup: Nanos, duration: Nanos) -> Self {
-        Self { full: Window { warmup: warmup.as_secs_f64(), seconds: duration.as_secs_f64() } }
-    }
-
-    /// Steps of a usual search, and their time in seconds, warm-ups included.
-    #[must_use]
-    pub fn usual(&self) -> (usize, f64) {
-        let time = |window: Window| window.warmup + window.seconds;
-        let (coarse, fine) = USUAL;
-        let times = [
-            (coarse, self.window(self.coarse())),
-            (fine, self.window(self.fine())),
-            (1, self.full),
-        ];
-        (coarse + fine + 1, times.map(|(count, window)| count as f64 * time(window)).iter().sum())
-    }
-
-    /// The most that all windows of a search may take together, in seconds.
-    #[must_use]
-    pub fn most(&self) -> f64 {
-        2.0 * STEPS_MAX as f64 * self.full.seconds.max(10.0)
-    }
-
-    /// Of steps far from the result: a tenth of the time, at least a second.
-    #[must_use]
-    pub fn coarse(&self) -> f64 {
-        (self.full.seconds / 10.0).max(1.0).min(self.full.seconds)
-    }
-
-    /// Of steps near it: half of the time, at least two seconds.
-    #[must_use]
-    pub fn fine(&self) -> f64 {
-        (self.full.seconds / 2.0).max(2.0).min(self.full.seconds)
-    }
-
-    /// Of all steps at one load, one after the other.
-    #[must_use]
-    pub fn cap(&self) -> f64 {
-        (self.full.seconds * CAP_TIMES).max(CAP_MIN)
-    }
-
-    /// A step of this length, with a warm-up in proportion.
-    #[must_use]
-    pub fn window(&self, seconds: f64) -> Window {
-        let share = (seconds / self.full.seconds).min(1.0);
-        Window { warmup: self.full.warmup.min((self.full.warmup * share).max(0.5)), seconds }
-    }
-}
 
 /// What a search measures next.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,6 +108,8 @@ pub struct SaturationSearch {
     alone: Option<f64>,
     /// How often one client alone did not keep it.
     alone_failed: u32,
+    /// Steps that are repeated because of steal.
+    stolen: usize,
     end: Option<SearchEnd>,
 }
 
@@ -203,6 +137,7 @@ impl SaturationSearch {
             spent: 0.0,
             alone: None,
             alone_failed: 0,
+            stolen: 0,
             end: None,
         }
     }
@@ -266,13 +201,7 @@ impl SaturationSearch {
     /// More of the load of the last step, where that decided nothing.
     fn again(&self) -> Option<Next> {
         let last = self.steps.last()?;
-        match last.outcome {
-            Outcome::Open => Some(Next::Load(last.load, self.more(last.transactions))),
-            Outcome::Generator if self.generator_steps(last.load) < GENERATOR_STEPS => {
-                Some(Next::Load(last.load, self.window(last.load)))
-            }
-            _ => None,
-        }
+        (last.outcome == Outcome::Open).then(|| Next::Load(last.load, self.more(last.transactions)))
     }
 
     /// How long a load is measured again whose transactions were too few so far.
@@ -394,8 +323,12 @@ impl SaturationSearch {
             Next::Keep(load, window) => (load, window, true),
             Next::Capacity(_) | Next::Alone(_) | Next::Over => unreachable!("a load was asked for"),
         };
-        let step = self.judged(load, window, is_kept, observed);
+        let is_invalid = Warning::Steal { share: observed.steal }.severity() == Severity::Invalid;
+        let is_stolen = is_invalid && self.stolen < STOLEN_STEPS;
+        let step = self.judged(load, window, is_kept, is_stolen, observed);
         let outcome = step.outcome;
+        let is_repeated = is_stolen && (is_kept || outcome == Outcome::Open);
+        self.stolen += usize::from(is_repeated);
         self.spent += window.seconds;
         if step.is_decided() {
             self.widen();
@@ -406,7 +339,7 @@ impl SaturationSearch {
             Outcome::Open => {}
             _ => self.evidence = Evidence::default(),
         }
-        if is_kept && outcome == Outcome::Passed {
+        if is_kept && outcome == Outcome::Passed && !is_repeated {
             self.end = Some(self.reason());
             return true;
         }
@@ -416,12 +349,13 @@ impl SaturationSearch {
         false
     }
 
-    /// How a load went. Evidence of a step that the generator spoiled is thrown away.
+    /// How a load went. What was measured under steal does not count for the steps after it.
     fn judged(
         &mut self,
         load: f64,
         window: Window,
         is_kept: bool,
+        is_stolen: bool,
         observed: &Observed,
     ) -> LoadStep {
         let mut evidence = self.evidence.clone();
@@ -433,10 +367,11 @@ impl SaturationSearch {
         let outcome = match judged.outcome {
             Outcome::Passed if is_long || judged.is_clear => Outcome::Passed,
             _ if observed.is_by_generator => Outcome::Generator,
+            _ if is_stolen => Outcome::Open,
             Outcome::Failed if is_long || judged.is_clear => Outcome::Failed,
             _ => Outcome::Open,
         };
-        if outcome != Outcome::Generator {
+        if !is_stolen {
             self.evidence = evidence;
         }
         LoadStep {

@@ -398,6 +398,62 @@ fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_p
     assert_eq!(record.steps.iter().filter(is_spoiled).count(), 3, "{}", told(&record));
 }
 
+/// Runs a search in steps some of which, by their number and whether they are to be kept, lose too
+/// much CPU time to other guests. Response times grow by a factor in these.
+fn under_steal(is_stolen: impl Fn(usize, bool) -> bool, slowed: f64) -> SearchRecord {
+    let mut state = state(P99);
+    for number in 0.. {
+        let next = state.next();
+        let (steal, factor) = match is_stolen(number, matches!(next, Next::Keep(..))) {
+            true => (0.06, slowed),
+            false => (0.04, 1.0),
+        };
+        let of =
+            |load, window| Observed { steal, ..observed(ideal(1_234.0)(load, 0) * factor, window) };
+        match next {
+            Next::Capacity(_) => state.take_capacity(2_000.0),
+            Next::Alone(window) => state.take_alone(&of(0.0, window)),
+            Next::Load(load, window) | Next::Keep(load, window)
+                if state.take(&of(load, window)) =>
+            {
+                break;
+            }
+            Next::Load(..) | Next::Keep(..) => {}
+            Next::Over => break,
+        }
+    }
+    state.into_record()
+}
+
+#[test]
+fn a_step_that_lost_too_much_cpu_time_to_other_guests_is_repeated_but_not_for_ever() {
+    let stolen =
+        |record: &SearchRecord| record.steps.iter().filter(|step| step.steal > 0.05).count();
+    let calm = under_steal(|_, _| false, 1.0);
+    let first_kept = calm.steps.len();
+    // They would have failed.
+    let record = under_steal(|number, _| (2..6).contains(&number), 100.0);
+    assert_eq!((record.passed, stolen(&record)), (calm.passed, 4), "{}", told(&record));
+    assert_eq!(record.disturbance().1, 0.04, "no load failed because of it: {}", told(&record));
+    assert!(
+        record.steps.iter().all(|step| step.transactions == 20_000),
+        "each for itself: {}",
+        told(&record)
+    );
+    // The one to keep would have failed, or passed all the same.
+    for (times, slowed, expected) in [(3, 100.0, 0.04), (3, 1.0, 0.04), (usize::MAX, 1.0, 0.06)] {
+        let record = under_steal(|number, is_kept| is_kept && number - first_kept < times, slowed);
+        let last = record.steps.last().unwrap();
+        assert_eq!(
+            (record.passed, last.outcome, last.steal),
+            (calm.passed, Outcome::Passed, expected)
+        );
+        assert!(record.found().is_some() && stolen(&record) <= 6, "{}", told(&record));
+    }
+    let record = under_steal(|_, _| true, 100.0);
+    assert!(record.steps.len() <= STEPS_MAX, "{}", told(&record));
+}
+
 #[test]
 fn what_exceeds_a_limit_by_itself_is_looked_for_among_the_transactions_of_the_limit() {
     let times =

@@ -3,6 +3,7 @@
 use super::*;
 use crate::messages::{EN, LANGUAGES};
 use dyno_model::catalog::WorkloadDescription;
+use dyno_model::search::Search;
 use dyno_model::units::Nanos;
 
 fn lang(code: &str) -> Lang {
@@ -41,6 +42,36 @@ fn a_remedy_is_set_off_from_the_reason_in_its_line() {
     ] {
         let text = event(&plan(), &failed, EN).expect("a failure is told");
         assert!(text.ends_with("no room left; hint: make some"), "{text}");
+    }
+}
+
+#[test]
+fn a_load_step_says_whether_it_counts() {
+    let mut plan = plan();
+    let (most, measure) = (LoadBy::Rate, LimitMeasure::P99);
+    let search = Search { most, measure, below: 20.0, transaction: None, from: None };
+    plan.configurations
+        .iter_mut()
+        .for_each(|configuration| configuration.load.find = Some(search.clone()));
+    let trial = plan.trials[0].id.clone();
+    let told = |outcome, steal| {
+        let (load, seconds, transactions) = (1_600.0, 2.0, 300);
+        let (figure, excess, is_bound, throughput) = (Some(4.2), None, false, 1_600.0);
+        let (is_by_generator, other_processes_cpu) = (false, 0.0);
+        #[rustfmt::skip]
+        let step = LoadStep { load, seconds, transactions, figure, excess, is_bound, throughput, outcome, is_by_generator, other_processes_cpu, steal };
+        event(&plan, &Event::Stepped { trial: trial.clone(), number: 1, step }, EN).expect("a line")
+    };
+    let rows = [
+        (Outcome::Passed, 0.08, "at 1,600/s: p99 4.20 ms, passed"),
+        (Outcome::Failed, 0.0, "at 1,600/s: p99 4.20 ms, failed"),
+        (Outcome::Open, 0.04, "undecided after 300 transactions"),
+        (Outcome::Open, 0.08, "discarded, this VM lost 8.0 % of its CPU time to other guests"),
+        (Outcome::Generator, 0.08, "discarded, the load generator was the bottleneck"),
+    ];
+    for (outcome, steal, expected) in rows {
+        let line = told(outcome, steal);
+        assert!(line.contains(expected), "{line}");
     }
 }
 

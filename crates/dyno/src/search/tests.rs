@@ -40,6 +40,8 @@ struct Server {
     slow_ms: u64,
     /// True when the first step that is to be kept meets a checkpoint.
     is_unlucky: bool,
+    /// How many steps that are to be kept lose their CPU time to other guests.
+    stolen: usize,
     /// True when its findings are of no kept step.
     is_calm_at_last: bool,
     /// The measurement in which the user interrupts.
@@ -51,7 +53,15 @@ struct Server {
 impl Server {
     fn new() -> Self {
         let (warnings, measured) = (Vec::new(), Vec::new());
-        Self { slow_ms: 1, is_unlucky: false, is_calm_at_last: false, cut: 0, warnings, measured }
+        Self {
+            slow_ms: 1,
+            is_unlucky: false,
+            stolen: 0,
+            is_calm_at_last: false,
+            cut: 0,
+            warnings,
+            measured,
+        }
     }
 
     fn measure(
@@ -95,6 +105,10 @@ impl Server {
         };
         let mut warnings =
             if is_kept && self.is_calm_at_last { Vec::new() } else { self.warnings.clone() };
+        if is_kept && self.stolen > 0 {
+            self.stolen -= 1;
+            warnings.push(Warning::Steal { share: 0.08 });
+        }
         if self.measured.len() == self.cut {
             warnings.push(Warning::CutShort { reason: "interrupted".to_owned() });
         }
@@ -188,6 +202,23 @@ fn each_step_has_a_name_of_its_own_and_the_last_is_the_trial() {
         1,
         "what was written of the attempt does not count: {heard:?}"
     );
+}
+
+#[test]
+fn a_step_to_keep_that_would_be_invalid_for_steal_is_measured_again() {
+    let mut server = Server { stolen: 2, ..Server::new() };
+    let (outcome, heard) = run(&mut Searches::default(), &search(), 1, &mut server);
+    let record = found(outcome);
+    assert!(record.is_valid() && record.search.as_ref().unwrap().found().is_some(), "{record:?}");
+    let kept = server.measured.iter().filter(|(id, _)| id == "b01-001").count();
+    let discarded = heard.iter().filter(|it| *it == "started b01-001").count();
+    assert_eq!((kept, discarded), (3, 2), "{heard:?}");
+
+    // Where it does not end, the trial says so.
+    let mut server = Server { stolen: usize::MAX, ..Server::new() };
+    let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
+    assert!(!record.is_valid() && record.search.as_ref().unwrap().found().is_some());
+    assert_eq!(server.measured.iter().filter(|(id, _)| id == "b01-001").count(), 6);
 }
 
 #[test]

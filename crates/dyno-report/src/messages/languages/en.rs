@@ -503,6 +503,7 @@ messages! {
         STEP_FAILED: "{trial}  {configuration}: at {load}: {measure} {figure}, failed",
         STEP_OPEN: "{trial}  {configuration}: at {load}: undecided after {transactions:1 transaction|# transactions}, measuring more",
         STEP_GENERATOR: "{trial}  {configuration}: at {load}: {measure} {figure}, discarded, the load generator was the bottleneck",
+        STEP_STOLEN: "{trial}  {configuration}: at {load}: discarded, this VM lost {percent} of its CPU time to other guests (steal), measuring again",
         STEP_UNKNOWN: "unknown",
         // Before the run and after it.
         RESUMED: "resuming {folder}: {done} of {trials:1 trial|# trials} measured",

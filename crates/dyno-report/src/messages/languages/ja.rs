@@ -390,6 +390,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             STEP_FAILED: "{trial}  {configuration}：{load}：{measure} {figure}、不合格",
             STEP_OPEN: "{trial}  {configuration}：{load}：{transactions}トランザクションでは判定できないため、測定を続けます",
             STEP_GENERATOR: "{trial}  {configuration}：{load}：{measure} {figure}、除外（負荷生成側がボトルネック）",
+            STEP_STOLEN: "{trial}  {configuration}：{load}：除外（このVMのCPU時間の{percent}を他のゲストが使用（steal）。再測定します）",
             STEP_UNKNOWN: "不明",
             RESUMED: "{folder}の測定を再開します。{trials}試行中{done}試行が測定済みです",
             NOT_LOOKED: "ブロック{block}の中間解析に失敗しました：{error}",

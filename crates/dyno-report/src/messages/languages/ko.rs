@@ -389,6 +389,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             STEP_FAILED: "{trial}  {configuration}: {load}: {measure} {figure}, 실패",
             STEP_OPEN: "{trial}  {configuration}: {load}: 트랜잭션 {transactions}건으로는 판정할 수 없어 더 측정합니다",
             STEP_GENERATOR: "{trial}  {configuration}: {load}: {measure} {figure}, 제외(부하 발생기 병목)",
+            STEP_STOLEN: "{trial}  {configuration}: {load}: 제외(이 VM의 CPU 시간 중 {percent}를 다른 게스트가 사용(steal), 다시 측정)",
             STEP_UNKNOWN: "알 수 없음",
             RESUMED: "{folder} 측정을 재개합니다. 시행 {trials}회 중 {done}회 측정됨",
             NOT_LOOKED: "블록 {block}의 중간 분석에 실패했습니다: {error}",
