@@ -57,3 +57,7 @@ pub use options::{BadValue, DeclaredOption, OptionKind, OptionValue};
 pub use report::{Report, ReportHooks};
 pub use sql::{Interrupts, codes, connect_lines};
 pub use state::State;
+
+/// Stack that a thread needs in which a script runs, in bytes: the prelude limits what takes much
+/// of it (`nesting.lua`), and Lua's own stack limits the rest. Only what is touched takes memory.
+pub const STACK: usize = 8 << 20;

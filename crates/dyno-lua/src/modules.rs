@@ -5,7 +5,8 @@ use mlua::{Lua, Table};
 use std::sync::OnceLock;
 
 /// The parts of the prelude, in the order in which they run.
-const PRELUDE: [(&str, &str); 7] = [
+const PRELUDE: [(&str, &str); 8] = [
+    ("nesting", include_str!("../lua/prelude/nesting.lua")),
     ("core", include_str!("../lua/prelude/core.lua")),
     ("cmdline", include_str!("../lua/prelude/cmdline.lua")),
     ("rand", include_str!("../lua/prelude/rand.lua")),

@@ -26,6 +26,7 @@ mod resolve;
 mod run;
 mod workload;
 
+pub use dyno_lua::STACK as SCRIPT_STACK;
 pub use logger::{Terminal, Transcript};
 pub use options::curve;
 pub use program::main;

@@ -8,8 +8,10 @@ use dyno_model::event::Listener;
 use dyno_model::history::History;
 use dyno_model::plan::Trial;
 use dyno_model::record::TrialRecord;
+use dyno_sysbench::SCRIPT_STACK;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::thread;
 
 /// What all of them have in common.
 pub(crate) struct Beside<'a> {
@@ -39,7 +41,7 @@ impl Beside<'_> {
             .zip(&members)
             .map(|(plan, member)| (plan.name.clone(), member.configuration.clients));
         let (company, places) = Company::of(all);
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let measure = |(member, place): (Member<'m>, Place)| {
                 let name = member.beside.map(|plan| plan.name.as_str());
                 let mut kept = Kept::default();
@@ -48,8 +50,15 @@ impl Beside<'_> {
                 (name, kept)
             };
             let members = members.into_iter().zip(places);
-            let threads: Vec<_> =
-                members.map(|member| scope.spawn(move || measure(member))).collect();
+            let threads: Vec<_> = members
+                .map(|member| {
+                    // Scripts may be read there.
+                    let thread = thread::Builder::new().stack_size(SCRIPT_STACK);
+                    thread
+                        .spawn_scoped(scope, move || measure(member))
+                        .expect("a thread can be started")
+                })
+                .collect();
             let measured = lead(Role::Leads(&company), &mut *listener);
             // Whoever still waits for its beginning is told that there is none.
             drop(company);

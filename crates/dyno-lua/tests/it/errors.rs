@@ -1,7 +1,7 @@
 //! What ends a script, and how it is told.
 
-use crate::running::{Lines, canned, dry, environment, run, state};
-use dyno_lua::{ErrorKind, LogLevel};
+use crate::running::{Lines, canned, check, dry, environment, run, state};
+use dyno_lua::{ErrorKind, LogLevel, STACK};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -224,4 +224,69 @@ fn an_interrupted_state_comes_to_its_end() {
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(error.kind, ErrorKind::FatalSql);
     });
+}
+
+/// Runs a check on a thread with the stack that scripts have. One that overflows it ends the
+/// program of the tests.
+fn checked_on_a_thread(script: &'static str) {
+    let thread =
+        std::thread::Builder::new().stack_size(STACK).spawn(move || check(script)).unwrap();
+    thread.join().unwrap();
+}
+
+#[test]
+fn calls_that_are_nested_without_end_are_an_error_of_the_script() {
+    for body in [
+        "return 1 + nest()",
+        "return (string.gsub('a', '.', nest))",
+        "local text = ('a'):gsub('.', function() nest() end) return text",
+        "return (string.gsub('a', '.', setmetatable({}, { __index = nest })))",
+        "table.sort({ 1, 2, 3 }, nest)",
+        "table.sort({ 1, 2, 3 }, function() return (string.gsub('a', '.', nest)) == 'a' end)",
+        "return string.format('%s', setmetatable({}, { __tostring = nest }))",
+        "assert(pcall(nest))",
+        "assert(xpcall(nest, function(why) return why end))",
+        "assert(load(nest))",
+        "table.foreach({ 1 }, nest)",
+        "assert(coroutine.resume(coroutine.create(nest)))",
+        "coroutine.wrap(nest)()",
+        "coroutine.wrap(function() return (string.gsub('a', '.', nest)) end)()",
+        "return (string.gsub('a', '.', coroutine.wrap(nest)))",
+    ] {
+        let body: &'static str = Box::leak(
+            format!(
+                "local function nest() {body} end\nfunction event() fails('overflow', nest) end"
+            )
+            .into(),
+        );
+        checked_on_a_thread(body);
+    }
+}
+
+#[test]
+fn a_limit_on_nested_calls_leaves_ordinary_ones_alone() {
+    checked_on_a_thread(
+        "local function nested(levels)
+           return levels == 0 and 'end' or (string.gsub('a', '.', function() return nested(levels - 1) end))
+         end
+         local function chain(levels)
+           return levels == 0 and 'end' or coroutine.wrap(function() return chain(levels - 1) end)()
+         end
+         function event()
+           same(nested(100), 'end')
+           same(chain(50), 'end')
+           same(pcall(string.gsub, 'a', '(', print), false)
+           same(select(2, string.gsub('abab', 'a', { a = 'c' }, 1)), 1)
+           -- What failed leaves nothing behind.
+           for _ = 1, 2000 do pcall(string.gsub, 'a', '.', function() error('no') end) end
+           local numbers = coroutine.wrap(function(first) local more = coroutine.yield(first + 1) return more * 2 end)
+           same(numbers(1), 2)
+           same(numbers(4), 8)
+           fails('dead', numbers)
+           local thread = coroutine.create(function(...) return select('#', ...) end)
+           same(select(2, coroutine.resume(thread, nil, nil)), 2)
+           same(coroutine.resume(thread), false)
+           fails('function expected', coroutine.wrap, 5)
+         end",
+    );
 }

@@ -5,7 +5,7 @@ use crate::job::{FAILED, INTERRUPTED, Job, OK};
 use crate::options::help;
 use crate::report::header;
 use dyno_drivers::timeout::AFTER_REQUEST;
-use dyno_lua::{Interrupts, Role, ScriptError, State};
+use dyno_lua::{Interrupts, Role, STACK, ScriptError, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -14,9 +14,6 @@ use std::time::{Duration, Instant};
 
 /// How often an interrupt is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// Stack of a thread that runs a command: loading and reporting go deeper than events do.
-const STACK: usize = 1 << 20;
 
 /// Name under which failures of custom commands are told; scripts' users search for it.
 pub(crate) const CALL_COMMAND: &str = "sysbench.cmdline.call_command";

@@ -16,7 +16,7 @@ use dyno_drivers::open_files;
 use dyno_engine::{
     FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script, schema,
 };
-use dyno_lua::State;
+use dyno_lua::{STACK, State};
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
 use dyno_model::record::TrialRecord;
@@ -26,9 +26,6 @@ use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Least stack of a script's thread, bytes.
-const STACK_MIN: u64 = 256 << 10;
 
 /// What is said when the threads have ended, before reports.
 const DONE: &str = "Done.\n";
@@ -112,7 +109,7 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
 
 pub(crate) fn threads(general: &General) -> ScriptThreads {
     ScriptThreads {
-        stack: general.stack_size.max(STACK_MIN) as usize,
+        stack: STACK.max(general.stack_size as usize),
         ready_limit: general.init_timeout.unwrap_or(ENDLESS),
     }
 }

@@ -6,7 +6,7 @@ use super::reporter::Line;
 use crate::logger::{Level, Logger};
 use crate::options::general::General;
 use crate::report::{Snapshot, cumulative, interval};
-use dyno_lua::{ErrorKind, Report, ReportHooks, Role, State};
+use dyno_lua::{ErrorKind, Report, ReportHooks, Role, STACK, State};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -15,9 +15,6 @@ use std::time::Duration;
 /// How long the printing thread may still take when the run is over; a hook of a script may be
 /// stuck.
 const ENDING: Duration = Duration::from_secs(5);
-
-/// Stack of the printing thread: hooks of scripts run on it.
-const STACK: usize = 1 << 20;
 
 #[derive(Clone)]
 pub(crate) struct Printing {
