@@ -225,6 +225,10 @@ fn hint(failure: &OperationFailure, target: &Target) -> String {
         (None, false) if matches!(failure.kind, FailureKind::Protocol | FailureKind::Timeout) => {
             "\nhint: look whether another kind of server listens there".to_owned()
         }
+        (None, false) if failure.kind == FailureKind::Certificate => {
+            "\nhint: `sslrootcert=FILE` in the URL names the authorities that sign the server's certificate, `sslcert=FILE` and `sslkey=FILE` the client's own certificate and key"
+                .to_owned()
+        }
         (None, false) => String::new(),
     }
 }
@@ -302,6 +306,18 @@ mod tests {
         assert!(error.contains("empty first line"), "{error}");
         let error = of(PasswordSource::File("/nonexistent/pw".into())).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/pw"), "{error}");
+    }
+
+    #[test]
+    fn what_to_look_at_depends_on_what_was_refused() {
+        let mut target =
+            Target::new(Engine::Mysql, Endpoint::Tcp { host: "db".to_owned(), port: 1 });
+        target.tls = Tls::Required;
+        let hint = |kind: FailureKind| hint(&kind.failure(""), &target);
+        assert!(hint(FailureKind::Authentication).contains("no password was given"));
+        let of_certificates = hint(FailureKind::Certificate);
+        assert!(of_certificates.contains("sslrootcert") && !of_certificates.contains("password"));
+        assert_eq!(hint(FailureKind::ConnectRefused), "");
     }
 
     #[test]

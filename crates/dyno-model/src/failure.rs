@@ -22,6 +22,9 @@ crate::named! {
         Timeout = "timeout",
         /// Wrong user, password or method.
         Authentication = "authentication",
+        /// TLS: one side does not take the other's certificate, or a certificate or key cannot be
+        /// used.
+        Certificate = "certificate",
         /// The server has no more room for connections.
         OutOfConnections = "out-of-connections",
         /// The server is starting up or shutting down.
@@ -116,6 +119,7 @@ impl FailureKind {
             | Self::UnexpectedStatus
             | Self::UnexpectedBody => Remedy::CountOnly,
             Self::Authentication
+            | Self::Certificate
             | Self::ReadOnly
             | Self::Permission
             | Self::BadStatement
@@ -223,6 +227,7 @@ impl OperationFailure {
             | FailureKind::Redirect
             | FailureKind::UnexpectedBody
             | FailureKind::Authentication
+            | FailureKind::Certificate
             | FailureKind::OutOfConnections
             | FailureKind::Deadlock
             | FailureKind::Serialization

@@ -167,14 +167,14 @@ impl Stream {
     /// From now on the connection is encrypted: performs the handshake.
     ///
     /// # Errors
-    /// [`FailureKind::Authentication`] when the certificate is refused, otherwise as reading and
+    /// [`FailureKind::Certificate`] when the certificate is refused, otherwise as reading and
     /// writing fail.
     pub async fn start_tls(
         &mut self,
         configuration: Arc<ClientConfig>,
         host: &str,
     ) -> Result<(), OperationFailure> {
-        let refused = |error: String| FailureKind::Authentication.failure(format!("TLS: {error}"));
+        let refused = |error: String| FailureKind::Certificate.failure(format!("TLS: {error}"));
         let name =
             ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
         let mut tls = ClientConnection::new(configuration, name)

@@ -94,7 +94,7 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
         let message = format!(
             "this system has no certificate authorities that it trusts{why}; name a file of them (`sslrootcert=FILE`)"
         );
-        return Err(FailureKind::Authentication.failure(message));
+        return Err(FailureKind::Certificate.failure(message));
     }
     Ok(roots)
 }
@@ -126,7 +126,7 @@ fn contents(what: &str, file: &Path) -> Result<Vec<u8>, OperationFailure> {
 }
 
 fn unusable(what: &str, file: &Path, why: &str) -> OperationFailure {
-    FailureKind::Authentication.failure(format!("{what} of {}: {why}", file.display()))
+    FailureKind::Certificate.failure(format!("{what} of {}: {why}", file.display()))
 }
 
 /// Accepts a certificate whomever it is made out to: any at all, as `require` says, or any that a

@@ -66,6 +66,7 @@ fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine)
     match failure.kind {
         FailureKind::ConnectRefused
         | FailureKind::Authentication
+        | FailureKind::Certificate
         | FailureKind::OutOfConnections => true,
         _ if matches!(action, Action::Event { .. }) => false,
         FailureKind::NotReady => true,

@@ -170,11 +170,13 @@ fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_withou
         let mut connection = enter(shown("client")).unwrap();
         assert!(first(&mut connection, "SELECT CURRENT_USER()").starts_with("shown@"));
         block_on(connection.close());
-        for (certificate, is_told) in
-            [(None, "shown"), (shown("server"), "shown"), (shown("missing"), "missing.pem")]
-        {
+        for (certificate, kind, is_told) in [
+            (None, FailureKind::Authentication, "shown"),
+            (shown("server"), FailureKind::Authentication, "shown"),
+            (shown("missing"), FailureKind::Certificate, "missing.pem"),
+        ] {
             let failure = enter(certificate).err().expect("the account needs the certificate");
-            assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
+            assert_eq!(failure.kind, kind, "{failure}");
             assert!(failure.message.contains(is_told), "{failure}");
         }
     }
@@ -186,7 +188,7 @@ fn a_certificate_of_another_authority_is_refused() {
         let way = (server.tcp(), Tls::Verify { ca: Some(server.other_authority.clone()) });
         let failure =
             block_on(Connection::connect(&account(&way, "root", ""), &Io::Blocking)).err().unwrap();
-        assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
+        assert_eq!(failure.kind, FailureKind::Certificate, "{failure}");
         assert!(failure.message.contains("certificate"), "{failure}");
     }
 }

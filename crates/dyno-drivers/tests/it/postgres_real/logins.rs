@@ -135,7 +135,12 @@ fn a_client_certificate_is_a_way_in() {
     // Nobody, somebody else, and a key of another certificate.
     for target in [without, shown("server.pem", "server.key"), shown("client.pem", "ca.key")] {
         let failure = refusal(&target);
-        assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
+        // Who shows nothing is refused by the account, and not for the encryption.
+        let expected = match &target.client_certificate {
+            None => FailureKind::Authentication,
+            Some(_) => FailureKind::Certificate,
+        };
+        assert_eq!(failure.kind, expected, "{failure}");
     }
 }
 
@@ -145,7 +150,7 @@ fn an_unknown_authority_is_not_trusted() {
     let other = server.folder.join("server.pem");
     let failure =
         refusal(&Target { tls: Tls::Verify { ca: Some(other) }, ..server.target("encrypted") });
-    assert_eq!(failure.kind, FailureKind::Authentication);
+    assert_eq!(failure.kind, FailureKind::Certificate);
     assert!(failure.message.starts_with("TLS: "), "{failure}");
 }
 

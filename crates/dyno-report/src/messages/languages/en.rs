@@ -645,6 +645,7 @@ messages! {
         CONNECTION_LOST: "connection-lost",
         TIMEOUT: "timeout",
         AUTHENTICATION: "authentication",
+        CERTIFICATE: "certificate",
         OUT_OF_CONNECTIONS: "out-of-connections",
         NOT_READY: "not-ready",
         DEADLOCK: "deadlock",

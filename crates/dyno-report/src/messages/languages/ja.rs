@@ -515,6 +515,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             CONNECTION_LOST: "接続切断",
             TIMEOUT: "タイムアウト",
             AUTHENTICATION: "認証失敗",
+            CERTIFICATE: "証明書エラー",
             OUT_OF_CONNECTIONS: "接続数の上限",
             NOT_READY: "準備未完了",
             DEADLOCK: "デッドロック",

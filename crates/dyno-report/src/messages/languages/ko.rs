@@ -514,6 +514,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             CONNECTION_LOST: "연결 끊김",
             TIMEOUT: "시간 초과",
             AUTHENTICATION: "인증 실패",
+            CERTIFICATE: "인증서 오류",
             OUT_OF_CONNECTIONS: "연결 수 한도 초과",
             NOT_READY: "준비 안 됨",
             DEADLOCK: "데드락",
