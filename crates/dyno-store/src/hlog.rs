@@ -21,6 +21,7 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
 };
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::time::{Duration, SystemTime};
 
 /// Tag of transactions in the warm-up.
@@ -112,6 +113,8 @@ pub(crate) struct TrialHistograms {
     statements: BTreeMap<String, CompactHistogram>,
     /// Its transactions by interval.
     pub(crate) course: Vec<CountedInterval>,
+    /// Lines of the log.
+    pub(crate) lines: usize,
 }
 
 /// How many transactions of an interval of the measured window took how long.
@@ -150,30 +153,40 @@ impl TrialHistograms {
     }
 }
 
-/// Reads a log. The second value says what could not be read, by line.
-pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Problems) {
+/// Reads a log, line by line: that of many statements and a long time is larger than all of its
+/// sums. The second value says what could not be read, by line.
+pub(crate) fn parse(mut log: impl BufRead) -> (TrialHistograms, Problems) {
     let mut histograms = TrialHistograms {
         transaction: latency::histogram(),
         censored: latency::histogram(),
         statements: BTreeMap::new(),
         course: Vec::new(),
+        lines: 0,
     };
     let mut problems = Vec::new();
     let mut deserializer = Deserializer::new();
-    for (i, line) in log.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let number = i + 1;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = log.read_until(b'\n', &mut line);
+        if let Ok(0) = read {
+            return (histograms, problems);
+        }
+        histograms.lines += 1;
+        let number = histograms.lines;
         if !line.ends_with(b"\n") {
-            problems.push((number, "the last line is cut off".to_owned()));
-            break;
+            let what = read
+                .map_or_else(|error| error.to_string(), |_| "the last line is cut off".to_owned());
+            problems.push((number, what));
+            return (histograms, problems);
         }
         if line.starts_with(b"#") || line == b"\n" {
             continue;
         }
-        if let Err(what) = add_line(&mut histograms, line, &mut deserializer) {
+        if let Err(what) = add_line(&mut histograms, &line, &mut deserializer) {
             problems.push((number, what));
         }
     }
-    (histograms, problems)
 }
 
 fn add_line(
@@ -340,7 +353,7 @@ mod tests {
         ]);
         let text = String::from_utf8(log.clone()).expect("text");
         assert_eq!(text.matches("Tag=warm-up,0.000,1.000,0.000,").count(), 1, "{text}");
-        let (histograms, problems) = parse(&log);
+        let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
         assert_eq!(histograms.transaction.len(), 2);
         assert_eq!(histograms.statement("select").expect("there").len(), 1);
@@ -353,7 +366,7 @@ mod tests {
         let log = log(&[interval(1, &[9], &[]), last]);
         let text = String::from_utf8(log.clone()).expect("text");
         assert_eq!(text.matches("Tag=censored,2.000,1.000,").count(), 1, "{text}");
-        let (histograms, problems) = parse(&log);
+        let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
         assert_eq!((histograms.transaction.len(), histograms.censored.len()), (2, 3));
         assert_eq!(histograms.censored.max(), 600);
@@ -376,7 +389,7 @@ mod tests {
         ] {
             assert_eq!(text.matches(&format!("Tag={tag},")).count(), times, "{tag}: {text}");
         }
-        let (histograms, problems) = parse(&log);
+        let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
         let pay = histograms.statement("pay").expect("there");
         assert_eq!((histograms.transaction.len(), pay.len()), (3, 1), "each once");
@@ -385,7 +398,7 @@ mod tests {
     #[test]
     fn names_that_the_format_forbids_find_their_histogram_again() {
         let log = log(&[interval(1, &[7], &[("select, then\nupdate", &[3, 4])])]);
-        let (histograms, problems) = parse(&log);
+        let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
         assert_eq!(histograms.statement("select, then\nupdate").expect("there").len(), 2);
     }
@@ -394,7 +407,7 @@ mod tests {
     fn a_damaged_line_is_named_and_the_others_stay() {
         let mut log = log(&[interval(1, &[7], &[]), interval(2, &[8], &[])]);
         log.extend_from_slice(b"3.000,1.000,0.000,@@@@\nnonsense\n4.0,1.0,0.0,QUJD\n");
-        let (histograms, problems) = parse(&log);
+        let (histograms, problems) = parse(&log[..]);
         assert_eq!(histograms.transaction.len(), 2);
         let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines.len(), 3, "{problems:?}");
@@ -433,7 +446,7 @@ mod tests {
             compressed(head(claimed).as_slice().chain(repeat(0)), HEAD as u64 + sent)
         };
         let problem = |histogram: &[u8]| {
-            let (_, problems) = parse(&line(histogram));
+            let (_, problems) = parse(&line(histogram)[..]);
             problems.first().map(|(_, what)| what.replace("the histogram cannot be decoded: ", ""))
         };
         let cut_off = Some("it is cut off".to_owned());
@@ -464,7 +477,7 @@ mod tests {
                 .enumerate()
                 .map(|(i, values)| interval(i as u64 + 1, values, &[("select", values)]))
                 .collect();
-            let (histograms, problems) = parse(&log(&written));
+            let (histograms, problems) = parse(&log(&written)[..]);
             prop_assert_eq!(problems, vec![]);
             prop_assert_eq!(&histograms.transaction, &whole);
             prop_assert_eq!(histograms.statement("select").map_or(0, CompactHistogram::len), whole.len());
@@ -472,7 +485,7 @@ mod tests {
 
         #[test]
         fn no_input_makes_the_reader_panic(log in prop::collection::vec(any::<u8>(), 0..400)) {
-            let _ = parse(&log);
+            let _ = parse(&log[..]);
         }
 
         #[test]

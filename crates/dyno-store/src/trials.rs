@@ -15,6 +15,8 @@ use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
+use std::io::{self, BufReader};
+use std::path::Path;
 
 /// A run with the files of its trials: what a report rests on.
 #[derive(Debug)]
@@ -107,23 +109,27 @@ impl Run {
         must_exist: bool,
         parse: fn(&str) -> (Vec<T>, Problems),
     ) -> Vec<T> {
-        let bytes = self.read_file(id, file, must_exist);
+        let bytes = self.read_file(id, file, must_exist, |path| dyno_files::read(path, RESULT_MAX));
         let (lines, problems) = parse(&String::from_utf8_lossy(&bytes));
         self.note_problems(id, file, problems);
         lines
     }
 
-    /// Reads a trial's file; nothing when it is not there.
-    fn read_file(&mut self, id: &str, file: &str, must_exist: bool) -> Vec<u8> {
+    /// Reads a trial's file, all at once or as `read` does; nothing when it is not there.
+    fn read_file<T: Default>(
+        &mut self,
+        id: &str,
+        file: &str,
+        must_exist: bool,
+        read: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> T {
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file);
-        match dyno_files::read(&path, RESULT_MAX) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Vec::new(),
-            Err(error) => {
+        read(&path).unwrap_or_else(|error| {
+            if must_exist || error.kind() != io::ErrorKind::NotFound {
                 self.problems.push(format!("{TRIALS_FOLDER}/{id}/{file}: {error}"));
-                Vec::new()
             }
-        }
+            T::default()
+        })
     }
 
     /// Names what could not be read of a trial's file, by line.
@@ -135,14 +141,19 @@ impl Run {
     }
 
     fn read_latency(&mut self, id: &str, outcome: &TrialOutcome) -> TrialHistograms {
-        let log = self.read_file(id, LATENCY_FILE, has_commits(outcome));
-        let (histograms, mut problems) = hlog::parse(&log);
+        let log = self.read_file(id, LATENCY_FILE, has_commits(outcome), |path| {
+            dyno_files::open(path, RESULT_MAX).map(Some)
+        });
+        let (histograms, mut problems) = match log {
+            Some(log) => hlog::parse(BufReader::new(log)),
+            None => hlog::parse(io::empty()),
+        };
         if let TrialOutcome::Finished(record) = outcome
             && problems.is_empty()
         {
             let (commits, ages) = (histograms.transaction.len(), histograms.censored.len());
             let response = record.open_loop.and_then(|open_loop| open_loop.response);
-            let what = if !log.is_empty() && commits != record.transaction.count {
+            let what = if histograms.lines > 0 && commits != record.transaction.count {
                 let count = record.transaction.count;
                 Some(format!("holds {commits} transactions where the trial's record has {count}"))
             } else if let Some(response) = response.filter(|response| ages != response.censored) {
@@ -153,8 +164,7 @@ impl Run {
             } else {
                 None
             };
-            let last = log.iter().filter(|byte| **byte == b'\n').count();
-            problems.extend(what.map(|what| (last, what)));
+            problems.extend(what.map(|what| (histograms.lines, what)));
         }
         self.note_problems(id, LATENCY_FILE, problems);
         histograms
