@@ -41,6 +41,10 @@ fn rounded_up(seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::limit::LimitMeasure;
+    use dyno_model::plan::{LoadBy, Stages};
+    use dyno_model::search::Search;
+    use dyno_model::stages::Stage;
     use dyno_model::units::Nanos;
 
     #[test]
@@ -58,6 +62,17 @@ mod tests {
         assert_eq!(of(&[1_000, 2_000], Metric::P99Ms), None);
         assert_eq!(of(&[1], Metric::MeanMs), None);
         assert_eq!(of(&[], Metric::P99Ms), None);
+        // A longer time would be another load, or another search.
+        let stage = Stage { name: String::new(), segments: Vec::new() };
+        let stages = Some(Stages { by: LoadBy::Rate, stages: vec![stage] });
+        let (most, measure) = (LoadBy::Rate, LimitMeasure::P99);
+        let find = Some(Search { most, measure, below: 20.0, transaction: None, from: None });
+        for load in
+            [LoadPlan { stages, ..ten_seconds.clone() }, LoadPlan { find, ..ten_seconds.clone() }]
+        {
+            let found = shortage(&[640], Metric::P99Ms, &load).expect("too few");
+            assert_eq!((found.transactions, found.duration_s), (640, None));
+        }
         let counted = LoadPlan::new(StopRule::Transactions(500));
         assert_eq!(shortage(&[500], Metric::P99Ms, &counted).expect("too few").duration_s, None);
     }

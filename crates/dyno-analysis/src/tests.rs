@@ -3,12 +3,15 @@
 use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
-use crate::model::{Conclusion, LimitVerdict, Question, RatePoint, RatioBound, Unit, Verdict};
-use dyno_model::audit::AuditCheck;
+use crate::model::{
+    Conclusion, LimitVerdict, Question, RatePoint, RatioBound, TrialState, Unit, Verdict,
+};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_model::plan::{LoadBy, LoadPlan, Metric};
-use dyno_model::record::OpenLoop;
+use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::search::{LoadStep, Outcome, Search, SearchEnd, SearchRecord, Slow};
+use dyno_model::warning::Warning;
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, each_record, never_started};
 
@@ -48,6 +51,15 @@ fn percentiles_of_a_second_need_as_many_values_as_others() {
 /// A report of two systems whose commits leave rows in a ledger, of which the first loses so many
 /// in its first trial; and what is missing from its counters.
 fn audited(lost_rows: u64, lost_updates: i64) -> ReportModel {
+    audited_with(lost_rows, lost_updates, |_| ())
+}
+
+/// The same with a change of the first system's records.
+fn audited_with(
+    lost_rows: u64,
+    lost_updates: i64,
+    change: impl Fn(&mut TrialRecord),
+) -> ReportModel {
     let shape = Shape { variants: vec!["in-place"], clients: vec![8], ..Shape::small() };
     let mut data = shape.read();
     let configurations = (0..data.run.plan.configurations.len()).collect();
@@ -62,6 +74,9 @@ fn audited(lost_rows: u64, lost_updates: i64) -> ReportModel {
     each_record(&mut data.run, |index, record| {
         let is_losing = record.trial.configuration == 0 && record.trial.block == 1;
         assert!(!is_losing || index < 2);
+        if record.trial.configuration == 0 {
+            change(record);
+        }
         for check in &mut record.audit.checks {
             if let AuditCheck::LostUpdates { sum_after, .. } = check {
                 *sum_after -= if is_losing { lost_updates } else { 0 };
@@ -114,6 +129,25 @@ fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together
         });
         assert_eq!(none, Some(if lost > 0 { 1 } else { 2 }), "{case}");
     }
+}
+
+#[test]
+fn losses_of_invalid_trials_count_because_what_spoils_a_figure_brings_no_commit_back() {
+    let busy = Warning::GeneratorBusy { share: 0.95 };
+    let model = audited_with(5, 3, |record| record.warnings.push(busy.clone()));
+    assert!(
+        model
+            .trials
+            .iter()
+            .all(|trial| (trial.configuration == 0) == (trial.state == TrialState::Invalid))
+    );
+    let audit = &model.audits[0];
+    assert_eq!(audit.losses, AuditVerdict::Violated);
+    assert_eq!(audit.commits.as_ref().map(|it| (it.lost, it.trials_with_losses)), Some((5, 1)));
+    assert_eq!(model.limits[0].verdict, LimitVerdict::Failed);
+    let losses = model.losses().expect("audited");
+    assert_eq!((losses.verdict, losses.lost), (AuditVerdict::Violated, 5));
+    assert!(model.conclusions.iter().any(|it| matches!(it, Conclusion::LostCommits { .. })));
 }
 
 #[test]

@@ -203,3 +203,23 @@ fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sqlite_leaves_beside_a_copy_is_removed_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let all = ["copy.db", "copy.db-wal", "copy.db-shm", "copy.db-journal", "copy.db-mine"];
+        all.iter().for_each(|name| fs::write(file(name), "x").unwrap());
+        remove_file(&file("copy.db")).unwrap();
+        let left: Vec<_> = all.into_iter().filter(|name| file(name).exists()).collect();
+        assert_eq!(left, ["copy.db-mine"]);
+        // Not all of them are always there.
+        fs::write(file("copy.db"), "x").unwrap();
+        remove_file(&file("copy.db")).unwrap();
+        assert!(!file("copy.db").exists());
+    }
+}

@@ -223,6 +223,7 @@ fn exit_code(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::search::SearchEnd;
 
     #[test]
     fn the_exit_code_tells_the_worst_of_what_happened() {
@@ -234,12 +235,24 @@ mod tests {
         let unmet = Tally { unmet: 3, planned: 3, ..Tally::default() };
         let undecided =
             Tally { measured: 1, undecided: 2, planned: 3, has_commits: true, ..Tally::default() };
+        let after = |end: SearchEnd| {
+            let mut tally = Tally { planned: 1, ..Tally::default() };
+            tally.without_load(&end);
+            tally
+        };
+        let few = after(SearchEnd::TooFew { load: 1.0, transactions: 18, needed: 1_000 });
+        let (unsteady, late) = (after(SearchEnd::Unsteady), after(SearchEnd::Generator));
+        let everywhere = after(SearchEnd::FailsEverywhere { slow: None, failing: None });
         let none = Tally { undecided: 3, planned: 3, ..Tally::default() };
         let early = Tally { undecided: 1, planned: 3, ..Tally::default() };
         let rows = [
             (&unmet, false, None, exit_code::WORSE),
             (&undecided, true, None, exit_code::UNDECIDED),
             (&none, false, None, exit_code::UNDECIDED),
+            (&few, false, None, exit_code::UNDECIDED),
+            (&unsteady, false, None, exit_code::UNDECIDED),
+            (&late, false, None, exit_code::UNDECIDED),
+            (&everywhere, false, None, exit_code::WORSE),
             (&early, false, None, exit_code::RUN_INCOMPLETE),
             (&done, true, None, exit_code::OK),
             (&done, true, held, exit_code::OK),

@@ -53,6 +53,14 @@ impl Tally {
         self.measured + self.unmet + self.undecided == self.planned
     }
 
+    /// A search ended without a load that passes.
+    pub(crate) fn without_load(&mut self, end: &SearchEnd) {
+        match end {
+            SearchEnd::FailsEverywhere { .. } => self.unmet += 1,
+            _ => self.undecided += 1,
+        }
+    }
+
     /// A trial has figures.
     fn add(&mut self, trial: &Trial, record: &TrialRecord) {
         self.has_commits |= record.has_committed();
@@ -163,9 +171,7 @@ fn settle(
         }
         Err(Missing::Interrupted) => return ControlFlow::Break(()),
         Err(Missing::Search(search)) => {
-            let is_unmet = matches!(search.end, SearchEnd::FailsEverywhere { .. });
-            tally.unmet += usize::from(is_unmet);
-            tally.undecided += usize::from(!is_unmet);
+            tally.without_load(&search.end);
             let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
             listener.event(&Event::TrialFailed {
                 trial: trial.id.clone(),

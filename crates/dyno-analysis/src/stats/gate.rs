@@ -508,6 +508,44 @@ mod tests {
     }
 
     #[test]
+    fn open_questions_are_counted_for_primary_metrics_and_for_the_others_apart() {
+        let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
+        let metric = |effect: f64, cells: [f64; 2]| QuestionTests {
+            effect: Some(at(effect)),
+            cells: cells.map(at).to_vec(),
+            interactions: Vec::new(),
+        };
+        let (clear, nothing) = (metric(20.0, [20.0, 2.5]), metric(0.1, [0.3, 0.1]));
+        let judged =
+            judge(&[vec![clear.clone(); 2], vec![clear, nothing]], REPORT, Rules::default());
+        let open =
+            |question: usize| judged[question].iter().map(|it| it.is_open).collect::<Vec<_>>();
+        assert_eq!((open(0), open(1)), (vec![true, true], vec![true, false]));
+        // Two-sided p of 2.5 standard errors is 0.01242: both primary metrics are open, and one of
+        // two others, which doubles it.
+        let p = |metric: usize| judged[0][metric].cells[1].p_corrected;
+        assert!((p(0) - 0.012_42).abs() < 1e-4 && (p(1) - 0.024_84).abs() < 1e-4, "{judged:?}");
+    }
+
+    #[test]
+    fn an_effect_that_is_rejected_takes_the_level_of_its_cells_along() {
+        let at = |errors: f64| RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
+        let metric = |effect: f64, cells: &[f64]| QuestionTests {
+            effect: Some(at(effect)),
+            cells: cells.iter().map(|errors| at(*errors)).collect(),
+            interactions: Vec::new(),
+        };
+        // p = 0.0357 of the primary metric's effect, less than 0.05 in no cell: an effect says that
+        // some cell differs, so that the other metric, p = 0.0455, is tested with the level of the
+        // cells, too.
+        let judged =
+            judge(&[vec![metric(2.1, &[1.5, 1.5]), metric(2.0, &[2.0])]], SIDES, Rules::default())
+                .remove(0);
+        assert!(judged.iter().all(|it| it.effect.as_ref().is_some_and(is_told)), "{judged:?}");
+        assert!((judged[1].p - 0.045_54).abs() < 1e-4, "{judged:?}");
+    }
+
+    #[test]
     fn a_primary_metric_without_a_test_leaves_its_place_to_the_next() {
         let tests = |errors: f64| {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);

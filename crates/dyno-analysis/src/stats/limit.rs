@@ -231,6 +231,26 @@ mod tests {
     }
 
     #[test]
+    fn of_three_tests_of_a_share_the_largest_p_value_counts() {
+        // Computed apart: Student's t with two degrees of freedom in closed form, binomial sums,
+        // and the lognormal's integral in 200,000 steps.
+        let near = |value: f64, expected: f64| {
+            assert!((value - expected).abs() < 1e-3 * expected, "{value} instead of {expected}");
+        };
+        let beside = |counts: [u64; 3], limit| {
+            share_beside(&counts.map(|part| (part, 1_000)), limit).expect("three")
+        };
+        // The draws: trials that do not scatter.
+        near(beside([10, 10, 10], 0.005).above, 4.031_57e-4);
+        // Student's t: the draws say 0.0032, the lognormal distribution 0.0043.
+        near(beside([8, 10, 13], 0.006).above, 0.048_219);
+        // The lognormal distribution, with half a draw more in each trial (without: 0.296);
+        // Student's t says 0.011, the draws nearly 0.
+        near(beside([1, 3, 9], 0.02).below, 0.248_019);
+        near(beside([0, 0, 10], 0.01).below, 0.549_703);
+    }
+
+    #[test]
     fn a_share_is_tested_as_draws_and_between_trials() {
         // Nothing failed: binom.test(0, 3000, 0.001, "less") in R, and its upper end 1 -
         // 0.05^(1/3000).

@@ -276,3 +276,28 @@ fn load(clients: &[u32], said: &str) -> String {
          # [[limit]]\n# p99 = \"< 20ms\"\n"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_the_url_is_written_down_nowhere_and_a_variable_is_named_for_it() {
+        let tcp = || Endpoint::Tcp { host: "h".to_owned(), port: 1 };
+        for (url, variable) in [
+            ("mysql://me:s3cret@h/shop", "MYSQL_PWD"),
+            ("postgres://me:s3cret@h/shop", "PGPASSWORD"),
+        ] {
+            let text = address(url, &tcp(), Path::new("shop.toml"));
+            assert!(!text.contains("s3cret") && text.contains("me@h/shop"), "{text}");
+            assert!(text.contains(&format!("password_env = \"{variable}\"")), "{text}");
+            assert_eq!(one_line::password_variable(url), Some(variable));
+        }
+        let without = "mysql://me@h/shop";
+        assert_eq!(
+            address(without, &tcp(), Path::new("shop.toml")),
+            format!("url = \"{without}\"\n")
+        );
+        assert_eq!(one_line::password_variable(without), None);
+    }
+}

@@ -204,6 +204,15 @@ mod tests {
     }
 
     #[test]
+    fn a_mistyped_name_is_told_with_the_one_that_was_meant() {
+        let catalog = crate::workload::catalog();
+        let refused = |name: &str| format!("{:?}", find(name, &catalog).err());
+        assert!(find("rush", &catalog).is_ok());
+        assert!(refused("rsuh").contains("did you mean `rush`?"), "{}", refused("rsuh"));
+        assert!(refused("something").contains("lists them"), "{}", refused("something"));
+    }
+
+    #[test]
     fn every_workload_is_explained_with_options_and_audit_and_statements_where_they_are_fixed() {
         // bulk_insert writes its statement anew each time; the others send what the user writes.
         let others = ["bulk_insert", "http", "lua", "sql"];

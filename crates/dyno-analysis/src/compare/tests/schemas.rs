@@ -4,6 +4,7 @@ use super::*;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::schema::{Schema, TableSchema};
 use dyno_model::single::SingleTrial;
+use dyno_store::TrialOutcome;
 
 /// A run on a table with this index, of so many rows.
 fn with(name: &str, index: Option<&str>, rows: u64) -> Run {
@@ -31,6 +32,22 @@ fn runs_of_another_schema_are_no_repeats() {
     // Those of older versions say nothing, and rows come and go.
     let repeats = vec![with("a", None, 5), measured("b", &[100.0; 3]), with("c", None, 500)];
     compared(repeats, vec![measured("d", &[100.0; 3])], &[Metric::Throughput]);
+}
+
+#[test]
+fn a_schema_that_changes_within_a_run_does_not_keep_the_run_from_being_compared() {
+    let mut changing = with("a", None, 5);
+    let changed = with("b", Some("orders_n"), 5);
+    let schema = changed.outcomes.values().find_map(|outcome| match outcome {
+        TrialOutcome::Finished(record) => record.schema.clone(),
+        TrialOutcome::Failed { .. } => None,
+    });
+    each_record(&mut changing, |index, record| {
+        if index > 0 {
+            record.schema.clone_from(&schema);
+        }
+    });
+    compared(vec![changing], vec![measured("c", &[100.0; 3])], &[Metric::Throughput]);
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn values_without_scatter_or_too_few_of_them_have_no_fit() {
 fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its_blocks_and_no_error_of_nothing()
  {
     let mut noise = super::super::noise::Noise::of(29);
-    let (mut few, mut told, mut asked) = (0, 0_u32, 0_u32);
+    let (mut few, mut told, mut asked, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
     for _ in 0..600 {
         // Two settings in four cells, three blocks, a start of each setting in a block; a fifth is
         // missing.
@@ -149,8 +149,21 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
         assert!(found.whole.degrees >= 1.99, "{:?}", found.whole);
         asked += 1;
         told += u32::from(found.whole.p() < 0.05);
+        // Too few degrees of freedom: those of the blocks, and the larger error of both fits.
+        let Some(free) = free.contrast(&weights).filter(|it| it.degrees <= 0.999 * 2.0) else {
+            continue;
+        };
+        let bounded =
+            fit(&rows, Components::Bounded).and_then(|it| it.contrast(&weights)).expect("a fit");
+        let expected = Contrast { error: free.error.max(bounded.error), degrees: 2.0, ..bounded };
+        assert_eq!((found.whole, found.share), (expected, 1.0));
+        larger[usize::from(bounded.error > free.error)] += 1;
     }
     assert!(few > 0, "none had too few before");
+    assert!(
+        larger.iter().all(|it| *it > 0),
+        "the free error is larger, and the bounded one: {larger:?}"
+    );
     // 5 % and three standard deviations.
     assert!(
         f64::from(told) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
