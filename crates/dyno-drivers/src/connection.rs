@@ -61,15 +61,26 @@ async fn connect(target: &Target, io: &Io) -> Result<Connection> {
 }
 
 impl Connection {
+    /// The connection as one that can send statements before their predecessors are answered;
+    /// `None` where none can.
+    pub fn pipelined(&mut self) -> Option<&mut crate::postgres::Connection> {
+        match self {
+            Self::Postgres(connection) => Some(connection),
+            _ => None,
+        }
+    }
+
     /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that
     /// it names; PostgreSQL's alone.
     ///
     /// # Errors
     /// When the server refuses the statement or a row, or is lost.
     pub async fn copy_text(&mut self, sql: &str, rows: &str) -> Result<u64> {
-        match self {
-            Self::Postgres(connection) => connection.copy_text(sql, rows).await,
-            _ => Err(FailureKind::Unsupported.failure("only PostgreSQL takes rows behind a COPY")),
+        match self.pipelined() {
+            Some(connection) => connection.copy_text(sql, rows).await,
+            None => {
+                Err(FailureKind::Unsupported.failure("only PostgreSQL takes rows behind a COPY"))
+            }
         }
     }
 }

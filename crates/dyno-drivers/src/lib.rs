@@ -44,6 +44,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use connection::Connection;
 pub use driver::{Driver, Outcome, Statement};
+pub use postgres::protocol::placeholder;
 pub use timeout::TimeoutPolicy;
 pub use transport::{Executor, Io, block_on};
 pub use value::{

@@ -4,7 +4,7 @@
 
 use crate::script::words::{Token, is_of_word, statements};
 use dyno_drivers::reading::BEGINNING;
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 use std::collections::BTreeSet;
 
 /// First words of statements that change nothing by themselves, each with the words that belie it.
@@ -89,8 +89,8 @@ const CHANGING: [Changing; 6] = [
 
 /// True when what a text sends is taken to read.
 #[must_use]
-pub fn reads(text: &str, quoting: Quoting) -> bool {
-    statements(text, quoting).is_some_and(|all| all.iter().all(|tokens| is_reading(tokens)))
+pub fn reads(text: &str, syntax: Syntax) -> bool {
+    statements(text, syntax).is_some_and(|all| all.iter().all(|tokens| is_reading(tokens)))
 }
 
 /// Whether a text begins or ends transactions.
@@ -105,12 +105,12 @@ pub(crate) enum TransactionControl {
 }
 
 impl TransactionControl {
-    pub(crate) fn of(text: &str, quoting: Quoting) -> Self {
+    pub(crate) fn of(text: &str, syntax: Syntax) -> Self {
         const WORDS: [&str; 6] = ["begin", "start", "commit", "end", "rollback", "abort"];
         let is_control = |tokens: &&Vec<Token>| {
             tokens.first().and_then(Token::word).is_some_and(|word| WORDS.contains(&word))
         };
-        let Some(all) = statements(text, quoting) else { return Self::Mixed };
+        let Some(all) = statements(text, syntax) else { return Self::Mixed };
         match all.iter().filter(is_control).count() {
             0 => Self::None,
             count if count == all.len() => Self::Only,
@@ -175,15 +175,15 @@ fn has(tokens: &[Token], words: &[&str]) -> bool {
 
 /// Words of a text among which are the names of all tables that its statements change, in small
 /// letters; `None` when they cannot be told. What triggers, rules and functions do is not seen.
-pub(crate) fn changed(text: &str, quoting: Quoting) -> Option<BTreeSet<String>> {
+pub(crate) fn changed(text: &str, syntax: Syntax) -> Option<BTreeSet<String>> {
     let mut all = BTreeSet::new();
-    for tokens in statements(text, quoting)?.iter().filter(|tokens| !is_reading(tokens)) {
-        all.extend(changed_by(tokens, quoting)?);
+    for tokens in statements(text, syntax)?.iter().filter(|tokens| !is_reading(tokens)) {
+        all.extend(changed_by(tokens, syntax)?);
     }
     Some(all)
 }
 
-fn changed_by(tokens: &[Token], quoting: Quoting) -> Option<BTreeSet<String>> {
+fn changed_by(tokens: &[Token], syntax: Syntax) -> Option<BTreeSet<String>> {
     let (first, rest) = tokens.split_first()?;
     let first = first.word()?;
     let Changing { ends, has_groups, .. } =
@@ -198,7 +198,7 @@ fn changed_by(tokens: &[Token], quoting: Quoting) -> Option<BTreeSet<String>> {
             Token::Word(word) if depth == 0 && word == "cascade" => return None,
             // MySQL's `DELETE FROM a USING b AS a` deletes from b.
             Token::Word(word) if depth == 0 && ends.contains(&word.as_str()) => {
-                let is_more = first == "delete" && word == "using" && quoting == Quoting::Mysql;
+                let is_more = first == "delete" && word == "using" && syntax.deletes_from_aliases;
                 if !is_more {
                     break;
                 }
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn tables_that_a_statement_changes_are_before_what_it_reads() {
         let of = |statement: &str| {
-            changed(statement, Quoting::Mysql).map(|names| names.into_iter().collect::<Vec<_>>())
+            changed(statement, Syntax::MYSQL).map(|names| names.into_iter().collect::<Vec<_>>())
         };
         let known =
             |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
@@ -268,7 +268,7 @@ mod tests {
         ] {
             assert_eq!(of(statement), names, "{statement}");
         }
-        let of_postgres = changed("DELETE FROM mine USING rush WHERE 1", Quoting::Postgres);
+        let of_postgres = changed("DELETE FROM mine USING rush WHERE 1", Syntax::POSTGRES);
         assert_eq!(of_postgres, Some(BTreeSet::from(["from".to_owned(), "mine".to_owned()])));
     }
 
@@ -306,7 +306,7 @@ mod tests {
             ("SET GLOBAL read_only = 0", false),
             ("SELECT 1 /*! INTO OUTFILE 'x' */", false),
         ] {
-            assert_eq!(reads(text, Quoting::Mysql), is_reading, "{text}");
+            assert_eq!(reads(text, Syntax::MYSQL), is_reading, "{text}");
         }
     }
 

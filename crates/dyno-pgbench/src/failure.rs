@@ -3,7 +3,7 @@
 use crate::own::OWN;
 use crate::statistics::Ending;
 use dyno_drivers::address;
-use dyno_drivers::postgres::protocol::placeholder;
+use dyno_drivers::placeholder;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 

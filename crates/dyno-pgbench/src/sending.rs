@@ -9,7 +9,7 @@ use crate::random::Generator;
 use crate::script::{Action, DEFINING, Place, Script, Sql, Store, escaped};
 use crate::variables::{Names, Slot, Variables};
 use dyno_drivers::{Connection, Driver, Table};
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::QueryMode;
 use dyno_model::words::begins_with;
@@ -207,15 +207,15 @@ impl Look<'_> {
     ) -> Result<Option<String>, OperationFailure> {
         let mut text = String::new();
         self.sql.write(self.values, &self.program.names, &mut text);
-        match connection.check(&escaped(&text, self.quoting())).await {
+        match connection.check(&escaped(&text, self.syntax())).await {
             Ok(()) => self.missing_procedure(connection, &text).await,
             Err(failure) if failure.is_lost() => Err(failure),
             Err(failure) => Ok(Some(told(&failure, failure.pointed(&text)))),
         }
     }
 
-    fn quoting(&self) -> Quoting {
-        self.program.engine.dialect().quoting
+    fn syntax(&self) -> Syntax {
+        self.program.engine.dialect().syntax
     }
 
     /// Servers of MySQL's family look for the procedure of a CALL only when it is executed.
@@ -224,7 +224,7 @@ impl Look<'_> {
         connection: &mut Connection,
         text: &str,
     ) -> Result<Option<String>, OperationFailure> {
-        if self.quoting() != Quoting::Mysql || !begins_with(text, &["call"]) {
+        if !self.syntax().looks_up_calls_late || !begins_with(text, &["call"]) {
             return Ok(None);
         }
         let rest = text.trim_start()[4..].trim_start();

@@ -9,13 +9,13 @@
 use crate::script::statement::{Cut, End, SEMICOLON, cut_at};
 use crate::script::words::statements;
 use crate::variables::Names;
-use dyno_drivers::postgres::protocol::placeholder::comment_end;
+use dyno_drivers::placeholder::comment_end;
 use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_engine::workload::DataSet;
 use dyno_files::SETUP_MAX;
 use dyno_model::catalog::{ScriptFile, ScriptText};
 use dyno_model::checksum::checksum;
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::borrow::Cow;
@@ -33,7 +33,7 @@ const NOT_HERE: [&str; 2] = ["42704", "42501"];
 /// The texts, in their order.
 pub(crate) struct Setup {
     texts: Vec<ScriptText>,
-    quoting: Quoting,
+    syntax: Syntax,
     /// True when no script is known to change anything.
     pub(crate) is_reusable: bool,
 }
@@ -50,9 +50,9 @@ impl Setup {
     /// # Errors
     /// When a text holds what cannot be sent, with its name and place. Texts that stay in their
     /// files are looked at when they are sent.
-    pub(crate) fn new(texts: &[ScriptText], quoting: Quoting) -> Result<Self, String> {
+    pub(crate) fn new(texts: &[ScriptText], syntax: Syntax) -> Result<Self, String> {
         for given in texts.iter().filter(|given| given.file.is_none()) {
-            let mut pieces = Pieces::new(given, &given.text, quoting);
+            let mut pieces = Pieces::new(given, &given.text, syntax);
             let mut is_empty = true;
             while pieces.next()?.is_some() {
                 is_empty = false;
@@ -61,7 +61,7 @@ impl Setup {
                 return Err(format!("the setup {} holds no statement", given.name));
             }
         }
-        Ok(Self { texts: texts.to_vec(), quoting, is_reusable: false })
+        Ok(Self { texts: texts.to_vec(), syntax, is_reusable: false })
     }
 
     fn send(
@@ -72,7 +72,7 @@ impl Setup {
     ) -> Result<(), OperationFailure> {
         let text = whole(given).map_err(|reason| FailureKind::Other.failure(reason))?;
         let mut connection = connect(target)?;
-        let mut pieces = Pieces::new(given, &text, self.quoting);
+        let mut pieces = Pieces::new(given, &text, self.syntax);
         while let Some(piece) =
             pieces.next().map_err(|reason| FailureKind::BadStatement.failure(reason))?
         {
@@ -208,14 +208,14 @@ struct Pieces<'t> {
     name: &'t str,
     source: &'t str,
     at: usize,
-    quoting: Quoting,
+    syntax: Syntax,
     /// What ends a statement.
     delimiter: String,
 }
 
 impl<'t> Pieces<'t> {
-    fn new(given: &'t ScriptText, source: &'t str, quoting: Quoting) -> Self {
-        Self { name: &given.name, source, at: 0, quoting, delimiter: SEMICOLON.to_owned() }
+    fn new(given: &'t ScriptText, source: &'t str, syntax: Syntax) -> Self {
+        Self { name: &given.name, source, at: 0, syntax, delimiter: SEMICOLON.to_owned() }
     }
 
     /// The next piece.
@@ -228,7 +228,7 @@ impl<'t> Pieces<'t> {
             if self.takes_delimiter() {
                 continue;
             }
-            let cut = cut_at(self.source, self.at, self.quoting, &self.delimiter);
+            let cut = cut_at(self.source, self.at, self.syntax, &self.delimiter);
             self.at = match cut.end {
                 End::Backslash(at) => at,
                 End::Semicolon | End::Script => cut.at,
@@ -254,7 +254,7 @@ impl<'t> Pieces<'t> {
         let text = cut.text.clone();
         let is_routine =
             self.delimiter != SEMICOLON || head(&text).first().is_some_and(|word| word == "create");
-        let is_plain = || cut.into_sql(&mut Names::default(), self.quoting).parameters().is_empty();
+        let is_plain = || cut.into_sql(&mut Names::default(), self.syntax).parameters().is_empty();
         if is_routine || is_plain() { Ok(text) } else { Err(self.refusal(&text, AS_IT_STANDS)) }
     }
 
@@ -264,7 +264,7 @@ impl<'t> Pieces<'t> {
             let rest = &self.source[self.at..];
             let trimmed = rest.trim_start();
             let is_line = trimmed.starts_with("--")
-                || trimmed.starts_with('#') && self.quoting == Quoting::Mysql;
+                || trimmed.starts_with('#') && self.syntax.has_hash_comments;
             let is_block = trimmed.starts_with("/*")
                 && !trimmed.starts_with("/*!")
                 && !trimmed.starts_with("/*M!");
@@ -285,7 +285,7 @@ impl<'t> Pieces<'t> {
     fn takes_delimiter(&mut self) -> bool {
         let end = self.line_end();
         let mut words = self.source[self.at..end].split_whitespace();
-        let is_one = self.quoting == Quoting::Mysql
+        let is_one = self.syntax.has_delimiter_lines
             && words.next().is_some_and(|word| word.eq_ignore_ascii_case("delimiter"));
         if let Some(delimiter) = words.next().filter(|_| is_one) {
             self.delimiter = delimiter.to_owned();
@@ -298,19 +298,23 @@ impl<'t> Pieces<'t> {
     fn piece(&mut self, text: String) -> Result<Option<Piece<'t>>, String> {
         let head = head(&text);
         let words: Vec<&str> = head.iter().map(String::as_str).collect();
-        let is_mysql = self.quoting == Quoting::Mysql;
+        let Syntax {
+            has_databases_for_schemas: is_elsewhere, has_delimiter_lines: is_dump, ..
+        } = self.syntax;
         match words[..] {
-            ["use", ..] if is_mysql => Err(self.elsewhere(&text)),
+            ["use", ..] if is_elsewhere => Err(self.elsewhere(&text)),
             ["create" | "drop" | "alter", "database", ..] => Err(self.elsewhere(&text)),
-            ["create" | "drop" | "alter", "schema", ..] if is_mysql => Err(self.elsewhere(&text)),
+            ["create" | "drop" | "alter", "schema", ..] if is_elsewhere => {
+                Err(self.elsewhere(&text))
+            }
             // About the log of the server that it came from.
             ["set", ..]
-                if is_mysql
+                if is_dump
                     && words.iter().any(|word| ["gtid_purged", "sql_log_bin"].contains(word)) =>
             {
                 Ok(None)
             }
-            ["create", ..] if is_mysql => Ok(Some(Piece::Statement(without_definer(text)))),
+            ["create", ..] if is_dump => Ok(Some(Piece::Statement(without_definer(text)))),
             ["copy", ..] if self.is_copy_from_stdin(&text) => {
                 self.rows().map(|rows| Some(Piece::Copy(text, rows)))
             }
@@ -319,7 +323,7 @@ impl<'t> Pieces<'t> {
     }
 
     fn is_copy_from_stdin(&self, text: &str) -> bool {
-        let all = statements(text, self.quoting).unwrap_or_default();
+        let all = statements(text, self.syntax).unwrap_or_default();
         let words: Vec<&str> = all.iter().flatten().filter_map(|token| token.word()).collect();
         words.windows(2).any(|pair| pair == ["from", "stdin"])
     }

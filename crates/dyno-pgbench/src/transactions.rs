@@ -22,7 +22,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{
     OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions,
 };
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::record::TrialRecord;
@@ -97,7 +97,7 @@ pub struct Transactions {
     beginning: Variables,
     setup: Setup,
     audit: OwnAudit,
-    quoting: Quoting,
+    syntax: Syntax,
 }
 
 impl Transactions {
@@ -111,10 +111,10 @@ impl Transactions {
         query_mode: QueryMode,
     ) -> Result<Self, String> {
         let mut names = Names::default();
-        let quoting = engine.dialect().quoting;
+        let syntax = engine.dialect().syntax;
         let mut scripts = Vec::new();
         for given in options.scripts(SCRIPTS) {
-            let parsed = script::parse(&given.name, &given.text, given.weight, quoting, &mut names);
+            let parsed = script::parse(&given.name, &given.text, given.weight, syntax, &mut names);
             let parsed = parsed.map_err(|error| format!("the script {error}"))?;
             if parsed.statements().next().is_none() {
                 return Err(format!("the script {} sends no statement", given.name));
@@ -132,14 +132,14 @@ impl Transactions {
         }
         // Runs of older versions, which are gone on with, have no such option.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
-        let setup = Setup::new(given, quoting)?;
+        let setup = Setup::new(given, syntax)?;
         let known: Vec<_> =
             scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
         let audit = OwnAudit::new(options.texts(AUDIT), &known)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
         let isolation = isolation_setup(options, engine)?;
-        let mut workload = Self { program, isolation, think, beginning, setup, audit, quoting };
+        let mut workload = Self { program, isolation, think, beginning, setup, audit, syntax };
         workload.setup.is_reusable = workload.writing().is_none();
         Ok(workload)
     }
@@ -150,7 +150,7 @@ impl Transactions {
     pub fn writing(&self) -> Option<(&str, &str)> {
         self.program.scripts.iter().find_map(|script| {
             let (found, _) =
-                script.statements().find(|(_, sql)| !reads(sql.template(), self.quoting))?;
+                script.statements().find(|(_, sql)| !reads(sql.template(), self.syntax))?;
             Some((script.name.as_str(), found.line.as_str()))
         })
     }
@@ -161,7 +161,7 @@ impl Transactions {
     pub fn changes(&self) -> Option<BTreeSet<String>> {
         let statements = self.program.scripts.iter().flat_map(Script::statements);
         let each: Option<Vec<BTreeSet<String>>> =
-            statements.map(|(_, sql)| changed(sql.template(), self.quoting)).collect();
+            statements.map(|(_, sql)| changed(sql.template(), self.syntax)).collect();
         Some(each?.into_iter().flatten().collect())
     }
 

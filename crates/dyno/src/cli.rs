@@ -578,15 +578,9 @@ pub(crate) struct DoctorArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NullServerArguments {
     /// Protocol to speak
-    #[arg(long, value_parser = one_of(&PROTOCOLS))]
+    #[arg(long, value_parser = one_of(&Protocol::ALL))]
     pub(crate) protocol: Protocol,
     /// Address to listen on, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
 }
-
-/// Protocols of the null server.
-const PROTOCOLS: [(&str, &str, Protocol); 2] = [
-    ("mysql", "MySQL and MariaDB", Protocol::Mysql),
-    ("postgres", "PostgreSQL, version 3", Protocol::Postgres),
-];

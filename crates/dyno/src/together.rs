@@ -59,7 +59,7 @@ impl Changes {
                 // that are shown.
                 let is_known = engine.has_sql() && !sent.is_empty() && !native.keeps_ledger();
                 match is_known
-                    && sent.iter().all(|statement| reads(&statement.sql, engine.dialect().quoting))
+                    && sent.iter().all(|statement| reads(&statement.sql, engine.dialect().syntax))
                 {
                     true => Self::Of(BTreeSet::new()),
                     false => Self::Of(tables.collect()),

@@ -14,48 +14,30 @@ pub use surroundings::{Surroundings, read_secrets};
 use crate::timeout::TimeoutPolicy;
 use crate::transport::{Io, addresses, block_on};
 use dyno_model::address::{AddressError, Key, Keys};
+use dyno_model::engine::CertificateFiles;
 use dyno_model::failure::OperationFailure;
 use dyno_model::secret::Secret;
 use dyno_model::target::{ClientCertificate, Endpoint, Engine, Target, Tls};
 use std::net::{IpAddr, UdpSocket};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
-use surroundings::POSTGRES_SOCKETS;
 
 /// Longest wait for the addresses of a host's name; one that is not found by then is elsewhere.
 const RESOLVE_MAX: Duration = Duration::from_secs(10);
 
-/// libpq's variables of the environment and the parameters that they stand for.
-const VARIABLES: [(&str, &str); 19] = [
-    ("PGHOST", "host"),
-    ("PGHOSTADDR", "hostaddr"),
-    ("PGPORT", "port"),
-    ("PGUSER", "user"),
-    ("PGDATABASE", "dbname"),
-    ("PGPASSWORD", "password"),
-    ("PGPASSFILE", "passfile"),
-    ("PGSSLMODE", "sslmode"),
-    ("PGSSLROOTCERT", "sslrootcert"),
-    ("PGSSLCERT", "sslcert"),
-    ("PGSSLKEY", "sslkey"),
-    ("PGCONNECT_TIMEOUT", "connect_timeout"),
-    ("PGOPTIONS", "options"),
-    ("PGAPPNAME", "application_name"),
-    // What would make a connection less safe than the user believes it to be, or lead it elsewhere.
-    ("PGCHANNELBINDING", "channel_binding"),
-    ("PGGSSENCMODE", "gssencmode"),
-    ("PGREQUIREPEER", "requirepeer"),
-    ("PGSSLCRL", "sslcrl"),
-    ("PGSERVICE", "service"),
-];
-
-/// How PostgreSQL is reached by what is given, with the rest from where libpq looks for it.
+/// How a server is reached by what is given, with the rest from where its own client programs look
+/// for it.
 ///
 /// # Errors
 /// What of it cannot be understood or done. No message holds a password.
-pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
+pub fn resolve(
+    engine: Engine,
+    given: Keys,
+    world: &Surroundings<'_>,
+) -> Result<Target, Vec<AddressError>> {
+    let usual = &engine.traits().client_defaults;
     let mut keys = Keys::default();
-    for (variable, parameter) in VARIABLES {
+    for (variable, parameter) in usual.variables {
         if let Some(text) = (world.variable)(variable).filter(|text| !text.is_empty()) {
             keys.give_parameter(parameter, variable, &text)?;
         }
@@ -64,8 +46,8 @@ pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Add
     let is_named =
         [Key::HostAddress, Key::Host, Key::Socket].iter().any(|key| keys.text(*key).is_some());
     if !is_named {
-        let has_socket = (world.exists)(Path::new(POSTGRES_SOCKETS));
-        keys.give(Key::Host, "", if has_socket { POSTGRES_SOCKETS } else { "localhost" });
+        let folder = usual.socket_folder.filter(|folder| (world.exists)(Path::new(folder)));
+        keys.give(Key::Host, "", folder.unwrap_or("localhost"));
     }
     let is_socket = keys.text(Key::Host).is_some_and(|host| host.starts_with('/'))
         && keys.text(Key::HostAddress).is_none()
@@ -74,7 +56,9 @@ pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Add
     // encrypted, or is not to be.
     if is_socket || keys.text(Key::Encryption).is_none() {
         for key in [Key::Encryption, Key::Authorities, Key::Certificate, Key::PrivateKey] {
-            if keys.value(key).is_some_and(|value| value.name.starts_with("PGSSL")) {
+            let is_variable =
+                |name: &str| usual.variables.iter().any(|(variable, _)| *variable == name);
+            if keys.value(key).is_some_and(|value| is_variable(&value.name)) {
                 keys.remove(key);
             }
         }
@@ -82,37 +66,22 @@ pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Add
     if keys.text(Key::User).is_none() {
         keys.give(Key::User, "", (world.user)());
     }
-    if keys.text(Key::Database).is_none() {
+    if usual.has_database_of_user && keys.text(Key::Database).is_none() {
         keys.give(Key::Database, "", keys.text(Key::User).unwrap_or_default().to_owned());
     }
-    let mut target = keys.target(Engine::Postgres)?;
+    let mut target = keys.target(engine)?;
     if target.password.is_empty() {
-        let named = keys.text(Key::PasswordFile).map(PathBuf::from);
-        let file = named.or_else(|| password_file::path(Engine::Postgres, world));
-        let text = file.and_then(|file| (world.secrets)(&file).ok()).unwrap_or_default();
-        target.password = password_file::find(&text, &target).unwrap_or_default();
+        target.password = match keys.text(Key::PasswordFile) {
+            Some(file) => password_in(Path::new(file), &target, world).unwrap_or_default(),
+            None => usual_password(&target, world),
+        };
     }
     complete(&mut target, world).map_err(|error| vec![error])?;
     Ok(target)
 }
 
-/// How MySQL or MariaDB is reached by what is given.
-///
-/// # Errors
-/// As [`postgres`].
-pub fn mysql(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
-    let mut keys = Keys::default();
-    keys.give(Key::User, "", (world.user)());
-    keys.lay(given);
-    if keys.text(Key::Host).or(keys.text(Key::Socket)).is_none() {
-        keys.give(Key::Host, "", "localhost");
-    }
-    let mut target = keys.target(Engine::Mysql)?;
-    if target.password.is_empty() {
-        target.password = usual_password(&target, world);
-    }
-    complete(&mut target, world).map_err(|error| vec![error])?;
-    Ok(target)
+fn password_in(file: &Path, target: &Target, world: &Surroundings<'_>) -> Option<Secret> {
+    password_file::find(&(world.secrets)(file).ok()?, target)
 }
 
 /// The password that the database's own client programs use for a target when they are given none:
@@ -125,36 +94,34 @@ pub fn usual_password(target: &Target, world: &Surroundings<'_>) -> Secret {
         let text = target.engine.traits().password_variable.and_then(world.variable)?;
         (!text.is_empty()).then(|| Secret::new(text))
     };
-    let file = || {
-        let text = (world.secrets)(&password_file::path(target.engine, world)?).ok()?;
-        password_file::find(&text, target)
-    };
-    let found = match target.engine {
-        Engine::Mysql => file().or_else(variable),
-        _ => variable().or_else(file),
-    };
+    let file = || password_in(&password_file::path(target.engine, world)?, target, world);
+    let is_file_first =
+        target.engine.traits().password_file.as_ref().is_some_and(|file| file.comes_first);
+    let found = if is_file_first { file().or_else(variable) } else { variable().or_else(file) };
     found.unwrap_or_default()
 }
 
-/// Certificates that the target does not name, from where libpq looks for them: `~/.postgresql`.
-/// Its manual, chapter "SSL Support": with `root.crt` there, `require` means `verify-ca`.
+/// Certificates that the target does not name, from where its own client programs look for them.
+/// libpq's manual, chapter "SSL Support": with authorities there, `require` means `verify-ca`.
 ///
 /// # Errors
 /// When the server's certificate is to be checked and nobody says by whom it must be signed.
 pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), AddressError> {
-    let usual = |name: &str| {
-        let home = (world.variable)("HOME").filter(|_| target.engine == Engine::Postgres)?;
-        Some(Path::new(&home).join(".postgresql").join(name)).filter(|file| (world.exists)(file))
+    let home = (world.variable)("HOME");
+    let certificates = target.engine.traits().client_defaults.certificates.as_ref();
+    let usual = |file: fn(&CertificateFiles) -> &'static str| {
+        let path = Path::new(home.as_ref()?).join(file(certificates?));
+        Some(path).filter(|path| (world.exists)(path))
     };
     if target.tls == Tls::Off {
         return Ok(());
     }
     if target.client_certificate.is_none() {
-        let (certificate, key) = (usual("postgresql.crt"), usual("postgresql.key"));
+        let (certificate, key) = (usual(|files| files.certificate), usual(|files| files.key));
         target.client_certificate =
             certificate.zip(key).map(|(certificate, key)| ClientCertificate { certificate, key });
     }
-    target.tls = match (std::mem::take(&mut target.tls), usual("root.crt")) {
+    target.tls = match (std::mem::take(&mut target.tls), usual(|files| files.authorities)) {
         (Tls::Required, ca @ Some(_)) | (Tls::VerifyAuthority { ca: None }, ca) => {
             Tls::VerifyAuthority { ca }
         }
@@ -173,23 +140,11 @@ pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), Add
     Ok(())
 }
 
-/// Whether a login may have failed because it was not encrypted. MySQL has a number for a server
-/// that wants encryption (3159); MariaDB, and both for an account that wants it, say no more than
-/// for a wrong password (1045). PostgreSQL has one state for all who may not log in: what its rules
-/// for connections (`pg_hba.conf`) refuse is told apart by the routine that raises it; a pooler in
-/// front of it names none.
+/// Whether a login may have failed because it was not encrypted.
 #[must_use]
 pub fn may_want_encryption(failure: &OperationFailure, target: &Target) -> bool {
     let is_open = target.tls == Tls::Off && matches!(target.endpoint, Endpoint::Tcp { .. });
-    let is_refused = match target.engine {
-        Engine::Mysql => matches!(failure.code, 1045 | 3159),
-        Engine::Postgres => {
-            failure.sqlstate == "28000"
-                && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
-        }
-        Engine::Sqlite | Engine::Null | Engine::Http => false,
-    };
-    is_open && is_refused
+    is_open && (target.engine.traits().may_want_encryption)(failure)
 }
 
 /// Whether a system runs on this machine, so that it and the generator share processors. A host

@@ -2,7 +2,7 @@
 //! `~/.my.cnf`. Text in, password out; only an entry that is meant for the system is used, and
 //! nothing but its password.
 
-use super::surroundings::{POSTGRES_SOCKETS, Surroundings};
+use super::surroundings::Surroundings;
 use dyno_model::engine::PasswordForm;
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -34,7 +34,8 @@ fn pgpass(text: &str, target: &Target) -> Option<Secret> {
         // Sockets in the usual folder are `localhost`, others are told by their folder.
         Endpoint::Unix(socket) => {
             let folder = socket.parent()?;
-            let is_usual = folder == Path::new(POSTGRES_SOCKETS);
+            let usual = target.engine.traits().client_defaults.socket_folder;
+            let is_usual = usual.is_some_and(|usual| folder == Path::new(usual));
             let host = if is_usual { "localhost".to_owned() } else { folder.display().to_string() };
             (host, socket.extension()?.to_str()?.to_owned())
         }

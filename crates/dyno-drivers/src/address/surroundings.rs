@@ -6,10 +6,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Folder of PostgreSQL's socket on Debian and others; without it a server is looked for at
-/// `localhost`.
-pub(super) const POSTGRES_SOCKETS: &str = "/var/run/postgresql";
-
 /// What of the world decides where to connect.
 pub struct Surroundings<'a> {
     /// A variable of the environment.

@@ -8,7 +8,7 @@ use super::protocol::packet;
 use super::protocol::reply::{Capabilities, Done, ServerError};
 use crate::driver::Result;
 use crate::transport::{Stream, client_configuration, stream_failure};
-use dyno_model::engine::Engine;
+use dyno_model::engine::Product;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Target, Tls};
 
@@ -84,7 +84,7 @@ async fn receive_greeting(connection: &mut Connection) -> Result<Greeting> {
     if payload.first() == Some(&0xFF) {
         // Too many connections, host blocked: refused before anybody has said who they are.
         let error = ServerError::decode(payload)?;
-        return Err(failure(Engine::Mysql.traits().product, error));
+        return Err(failure(Product::Mysql, error));
     }
     Ok(Greeting::decode(payload)?)
 }

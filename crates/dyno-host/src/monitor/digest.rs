@@ -2,7 +2,7 @@
 //! can hold anything, data of customers and passwords included, so whatever might be part of one is
 //! left out.
 
-use dyno_model::engine::Quoting;
+use dyno_model::engine::{Backslash, Syntax};
 use dyno_model::printable::shortened;
 
 /// Longest digest, in characters.
@@ -10,15 +10,15 @@ const LENGTH_MAX: usize = 120;
 
 /// The statement with `?` for every literal and list of literals, without comments, its blanks made
 /// single. A statement that was cut off inside a literal loses everything from there on.
-pub(super) fn digest(sql: &str, quoting: Quoting) -> String {
-    let mut tokens = Tokens { rest: sql, quoting, text: String::new() };
+pub(super) fn digest(sql: &str, syntax: Syntax) -> String {
+    let mut tokens = Tokens { rest: sql, syntax, text: String::new() };
     while tokens.next() {}
     shortened(&shorter_lists(tokens.text.trim()), LENGTH_MAX)
 }
 
 struct Tokens<'a> {
     rest: &'a str,
-    quoting: Quoting,
+    syntax: Syntax,
     text: String,
 }
 
@@ -31,12 +31,12 @@ impl Tokens<'_> {
         match (first, second) {
             (c, _) if c.is_whitespace() => self.blank(c.len_utf8()),
             ('-', Some('-')) => self.skip_past("\n"),
-            ('#', _) if self.quoting == Quoting::Mysql => self.skip_past("\n"),
+            ('#', _) if self.syntax.has_hash_comments => self.skip_past("\n"),
             // What stands in a comment for the optimiser or for other versions is left out too: it
             // may hold literals.
             ('/', Some('*')) => self.skip_past("*/"),
             ('\'', _) => self.literal('\'', self.escapes_with_backslash()),
-            ('"', _) if self.quoting == Quoting::Mysql => self.literal('"', true),
+            ('"', _) if self.syntax.has_texts_in_double_quotes => self.literal('"', true),
             ('"' | '`', _) => self.quoted_name(first),
             ('$', _) if self.is_dollar_quote() => self.dollar_literal(),
             (c, _) if c.is_ascii_digit() => self.number(),
@@ -63,7 +63,7 @@ impl Tokens<'_> {
 
     /// MySQL reads a backslash as an escape; PostgreSQL does in `E'...'` only.
     fn escapes_with_backslash(&self) -> bool {
-        self.quoting == Quoting::Mysql || self.text.ends_with(['e', 'E'])
+        self.syntax.backslash == Backslash::Escapes || self.text.ends_with(['e', 'E'])
     }
 
     fn literal(&mut self, quote: char, has_escapes: bool) {
@@ -101,7 +101,7 @@ impl Tokens<'_> {
 
     /// `$tag$`, but not `$1`.
     fn is_dollar_quote(&self) -> bool {
-        self.quoting == Quoting::Postgres && self.dollar_tag().is_some()
+        self.syntax.has_dollar_quotes && self.dollar_tag().is_some()
     }
 
     fn dollar_tag(&self) -> Option<&str> {
@@ -163,36 +163,36 @@ mod tests {
 
     #[test]
     fn literals_of_both_dialects_are_left_out() {
-        use Quoting::{Mysql, Postgres};
+        let (mysql, postgres) = (Syntax::MYSQL, Syntax::POSTGRES);
         let rows = [
-            (Mysql, "SELECT c FROM sbtest1 WHERE id=5", "SELECT c FROM sbtest1 WHERE id=?"),
-            (Mysql, "UPDATE t SET c = 'it''s \\' x' WHERE a=\"b\"", "UPDATE t SET c = ? WHERE a=?"),
+            (mysql, "SELECT c FROM sbtest1 WHERE id=5", "SELECT c FROM sbtest1 WHERE id=?"),
+            (mysql, "UPDATE t SET c = 'it''s \\' x' WHERE a=\"b\"", "UPDATE t SET c = ? WHERE a=?"),
             (
-                Mysql,
+                mysql,
                 "SELECT `1 odd` FROM t1 # why\n WHERE x = 0x1F",
                 "SELECT `1 odd` FROM t1 WHERE x = ?",
             ),
             (
-                Mysql,
+                mysql,
                 "INSERT INTO t VALUES (1,2,'x'),(3,4,'y'), (5, 6, 'z')",
                 "INSERT INTO t VALUES (?, ...)",
             ),
             (
-                Mysql,
+                mysql,
                 "SELECT 1 FROM t WHERE id IN (1, 2, 3,4)",
                 "SELECT ? FROM t WHERE id IN (?, ...)",
             ),
             (
-                Postgres,
+                postgres,
                 "SELECT c FROM t WHERE id = $1 AND x = $12",
                 "SELECT c FROM t WHERE id = $1 AND x = $12",
             ),
             (
-                Postgres,
+                postgres,
                 "SELECT \"Name\", 'C:\\', E'a\\'b', $x$ it's $x$, 1.5e3 -- done",
                 "SELECT \"Name\", ?, E?, ...",
             ),
-            (Postgres, "SELECT /* 'secret' */ 1", "SELECT ?"),
+            (postgres, "SELECT /* 'secret' */ 1", "SELECT ?"),
         ];
         for (engine, sql, expected) in rows {
             assert_eq!(digest(sql, engine), expected, "{sql}");
@@ -202,12 +202,12 @@ mod tests {
     #[test]
     fn passwords_never_pass_not_even_when_the_statement_was_cut_off() {
         for (engine, sql) in [
-            (Quoting::Mysql, "ALTER USER a IDENTIFIED BY 'hunter2'"),
-            (Quoting::Mysql, "ALTER USER a IDENTIFIED BY 'hunter2 and more of"),
-            (Quoting::Mysql, "SET PASSWORD = \"hunter2"),
-            (Quoting::Postgres, "ALTER ROLE a PASSWORD $$hunter2$$"),
-            (Quoting::Postgres, "ALTER ROLE a PASSWORD $tag$hunter2"),
-            (Quoting::Postgres, "CREATE ROLE a /* 'hunter2"),
+            (Syntax::MYSQL, "ALTER USER a IDENTIFIED BY 'hunter2'"),
+            (Syntax::MYSQL, "ALTER USER a IDENTIFIED BY 'hunter2 and more of"),
+            (Syntax::MYSQL, "SET PASSWORD = \"hunter2"),
+            (Syntax::POSTGRES, "ALTER ROLE a PASSWORD $$hunter2$$"),
+            (Syntax::POSTGRES, "ALTER ROLE a PASSWORD $tag$hunter2"),
+            (Syntax::POSTGRES, "CREATE ROLE a /* 'hunter2"),
         ] {
             assert!(!digest(sql, engine).contains("hunter2"), "{sql}: {}", digest(sql, engine));
         }
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn long_statements_are_cut_and_wide_characters_survive() {
         let long = format!("SELECT {}", "列, ".repeat(200));
-        let short = digest(&long, Quoting::Mysql);
+        let short = digest(&long, Syntax::MYSQL);
         assert!(short.ends_with('…') && short.chars().count() == LENGTH_MAX + 1);
-        assert_eq!(digest("", Quoting::Postgres), "");
+        assert_eq!(digest("", Syntax::POSTGRES), "");
     }
 }

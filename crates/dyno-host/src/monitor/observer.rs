@@ -6,7 +6,7 @@ use super::pace::{Pace, thread_cpu};
 use super::sessions;
 use crate::control_connection::Asked;
 use crate::engine::{Observe, Observed, questions};
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 use dyno_model::monitor::{SessionGroup, names};
 use dyno_model::target::Target;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -114,7 +114,7 @@ fn answer_all(
 
 /// A connection with what it costs the server.
 struct Asking {
-    quoting: Quoting,
+    syntax: Syntax,
     observed: Box<dyn Observed>,
     /// The server's thread or process that works for this connection.
     worker: Option<u32>,
@@ -135,7 +135,7 @@ impl Asking {
         let (observed, worker) = observe(&target, databases)?;
         let worker = worker.filter(|_| is_local);
         Ok(Self {
-            quoting: target.engine.dialect().quoting,
+            syntax: target.engine.dialect().syntax,
             observed,
             worker,
             counters_pace: Pace::default(),
@@ -159,7 +159,7 @@ impl Asking {
         if question == Question::Sessions || is_wanted(&self.sessions_pace) {
             let is_detailed = question == Question::Sessions;
             if let Some(seen) = self.observed.sessions(is_detailed)? {
-                answer.sessions = sessions::grouped(seen, self.quoting);
+                answer.sessions = sessions::grouped(seen, self.syntax);
                 if !is_detailed {
                     sessions::count(&answer.sessions, &mut answer.values);
                 }

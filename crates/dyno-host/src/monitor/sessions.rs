@@ -2,7 +2,7 @@
 
 use super::Values;
 use super::digest::digest;
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 use dyno_model::monitor::{SessionGroup, names};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -22,10 +22,10 @@ pub(crate) struct SeenSession {
 
 /// Groups by state, wait and digest, most frequent first. Sessions that do the same on tables of
 /// their own, `t_1` and `t_2`, are together, on `t_*`.
-pub(super) fn grouped(seen: Vec<SeenSession>, quoting: Quoting) -> Vec<SessionGroup> {
+pub(super) fn grouped(seen: Vec<SeenSession>, syntax: Syntax) -> Vec<SessionGroup> {
     let mut groups: BTreeMap<(String, String, String), SessionGroup> = BTreeMap::new();
     for SeenSession { sessions, state, wait, statement } in seen {
-        let statement = digest(&statement, quoting);
+        let statement = digest(&statement, syntax);
         let alike = without_numbers(&statement);
         match groups.entry((state.clone(), wait.clone(), alike.clone())) {
             Entry::Vacant(place) => {
@@ -98,13 +98,13 @@ mod tests {
         let create = |number: u32| {
             session("Query", "schema lock", &format!("CREATE TABLE crud_{number} (id INT)"))
         };
-        let groups = grouped((1..=30).map(create).collect(), Quoting::Mysql);
+        let groups = grouped((1..=30).map(create).collect(), Syntax::MYSQL);
         let [group] = &groups[..] else { panic!("{groups:?}") };
         assert_eq!(
             (group.sessions, group.statement.as_str()),
             (30, "CREATE TABLE crud_* (id INT)")
         );
-        let alone = grouped(vec![create(7)], Quoting::Mysql);
+        let alone = grouped(vec![create(7)], Syntax::MYSQL);
         assert_eq!(alone[0].statement, "CREATE TABLE crud_7 (id INT)");
     }
 
@@ -115,7 +115,7 @@ mod tests {
             session("Query", "", "SELECT 2"),
             session("Sleep", "", ""),
         ];
-        let groups = grouped(seen, Quoting::Mysql);
+        let groups = grouped(seen, Syntax::MYSQL);
         assert_eq!(groups.len(), 2);
         assert_eq!((groups[0].sessions, groups[0].statement.as_str()), (2, "SELECT ?"));
         assert!(groups[1].is_idle());
@@ -126,7 +126,7 @@ mod tests {
         let seen = (0..40)
             .map(|i| session("Query", "", &format!("SELECT a FROM t{}", "x".repeat(i))))
             .collect();
-        let groups = grouped(seen, Quoting::Mysql);
+        let groups = grouped(seen, Syntax::MYSQL);
         assert_eq!(groups.len(), GROUPS_MAX);
         assert_eq!(groups.iter().map(|group| group.sessions).sum::<u32>(), 40);
     }
@@ -140,7 +140,7 @@ mod tests {
                 session("Query", "", "SELECT 1"),
                 session("Sleep", "", ""),
             ],
-            Quoting::Mysql,
+            Syntax::MYSQL,
         );
         count(&groups, &mut values);
         let of = |name| values.get(name);

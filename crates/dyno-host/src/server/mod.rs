@@ -4,9 +4,8 @@
 //! # Layout
 //! * [`start`] with its [`StartOptions`], and [`RunningServer`]: what the rest of dyno uses;
 //! * `process`: the way of a server process from the scratch folder to the first answer, in its
-//!   `instance`; `recipes` has what differs between kinds (`mysql_family`, `galera`, `ndb`,
-//!   `postgres`), `cluster` starts several that have a `cluster_member` each, and `inner` ones;
-//!   `sqlite` is no process at all;
+//!   `instance`; `recipes` has what differs between kinds, `cluster` starts several that have a
+//!   `cluster_member` each, and `inner` ones; `sqlite` is no process at all;
 //! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
@@ -26,18 +25,13 @@ mod cluster_member;
 mod error;
 mod fault;
 mod full_disk;
-mod galera;
 mod harmed;
 mod inner;
 mod instance;
 mod locate;
 pub(crate) mod log;
-mod mysql_family;
-mod ndb;
-mod postgres;
 pub(crate) mod process;
 mod recipes;
-mod replica;
 mod running;
 mod save;
 mod sqlite;

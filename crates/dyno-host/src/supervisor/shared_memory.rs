@@ -110,7 +110,7 @@ pub(super) fn remove_unused(folders: &[PathBuf], since: SystemTime) {
         let mut files: BTreeMap<PathBuf, Owner> = entries
             .filter_map(|entry| {
                 let (path, found) = (entry.path(), entry.metadata().ok()?);
-                let is_it = is_postgres_file(&path)
+                let is_it = is_shared_file(&path)
                     && found.is_file()
                     && users.contains(&found.uid())
                     && found.modified().is_ok_and(|modified| modified >= since);
@@ -163,7 +163,7 @@ impl SharedMemory {
             let mut fields = line.split_whitespace();
             let inode = fields.nth(4).and_then(|inode| inode.parse::<u64>().ok());
             let path = Path::new(fields.next().unwrap_or(""));
-            if path.starts_with("/") && is_postgres_file(path) {
+            if path.starts_with("/") && is_shared_file(path) {
                 shared.files.push(path.to_owned());
             } else if path.to_string_lossy().starts_with("/SYSV") {
                 shared.system_v.extend(inode);
@@ -177,7 +177,7 @@ impl SharedMemory {
     /// Gives it back. Called when no process uses it any more; where the server did so itself,
     /// nothing is there.
     pub(super) fn remove(&self) {
-        for file in self.files.iter().filter(|file| is_postgres_file(file)) {
+        for file in self.files.iter().filter(|file| is_shared_file(file)) {
             let _ = self.remove_files(file);
         }
         for id in &self.system_v {
@@ -203,7 +203,7 @@ impl SharedMemory {
     }
 }
 
-fn is_postgres_file(path: &Path) -> bool {
+fn is_shared_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     path.parent() == Some(Path::new(FOLDER)) && name.is_some_and(|name| name.starts_with(PREFIX))
 }
@@ -283,11 +283,11 @@ mod tests {
 
     #[test]
     fn only_files_of_postgres_are_ever_removed() {
-        assert!(is_postgres_file(Path::new("/dev/shm/PostgreSQL.1")));
+        assert!(is_shared_file(Path::new("/dev/shm/PostgreSQL.1")));
         for path in
             ["/dev/shm/other", "/dev/shm/../etc/PostgreSQL.1", "/tmp/PostgreSQL.1", "PostgreSQL.1"]
         {
-            assert!(!is_postgres_file(Path::new(path)), "{path}");
+            assert!(!is_shared_file(Path::new(path)), "{path}");
         }
     }
 }

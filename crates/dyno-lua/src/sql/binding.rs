@@ -1,16 +1,16 @@
 //! Parameters of statements: made, set and bound.
 
-use super::parameter::{Parameter, ParameterType, postgres_type};
+use super::parameter::{Parameter, ParameterType, type_name};
 use super::{Done, Sql, open};
 use crate::random::Draws;
-use dyno_drivers::postgres::protocol::placeholder;
+use dyno_drivers::placeholder;
 
 const NO_PARAMETER: &str = "no such parameter";
 
 impl Sql {
     /// Makes a parameter of a statement; its number.
     pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> Done {
-        let name = postgres_type(kind);
+        let name = type_name(kind);
         let kind =
             ParameterType::of(kind).ok_or_else(|| format!("Unsupported argument type: {kind}"))?;
         let prepared = open(self.statements.get_mut(statement))?;
@@ -33,7 +33,7 @@ impl Sql {
         if prepared.awaits_types {
             prepared.awaits_types = false;
             let types = parameters.iter().filter_map(|number| self.parameters.get(*number));
-            let types: Vec<&str> = types.map(|parameter| parameter.postgres_type).collect();
+            let types: Vec<&str> = types.map(|parameter| parameter.type_name).collect();
             prepared.sql = placeholder::parse(&prepared.sql, true).typed(&types).into();
         }
         Ok(0.0)

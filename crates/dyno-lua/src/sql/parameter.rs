@@ -26,7 +26,7 @@ impl ParameterType {
 }
 
 /// What PostgreSQL calls the types of `sysbench.sql.type`; the server casts their texts.
-pub(super) fn postgres_type(number: f64) -> &'static str {
+pub(super) fn type_name(number: f64) -> &'static str {
     match number as i64 {
         1 | 2 => "smallint",
         3 => "integer",
@@ -42,7 +42,7 @@ pub(super) fn postgres_type(number: f64) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub(super) kind: ParameterType,
-    pub(super) postgres_type: &'static str,
+    pub(super) type_name: &'static str,
     /// Texts are cut to so many bytes.
     length_max: usize,
     value: Held,
@@ -65,7 +65,7 @@ impl Parameter {
     /// often NOT NULL.
     pub(crate) fn new(
         kind: ParameterType,
-        postgres_type: &'static str,
+        type_name: &'static str,
         length_max: Option<usize>,
     ) -> Self {
         let value = match kind {
@@ -75,7 +75,7 @@ impl Parameter {
         };
         Self {
             kind,
-            postgres_type,
+            type_name,
             length_max: length_max.unwrap_or(usize::MAX),
             value,
             text: Vec::new(),

@@ -21,7 +21,7 @@ fn reaching(script: &str, target: &Target) -> Environment {
             databases.driver = "sqlite".to_owned();
             databases.access_mut(Engine::Sqlite).targets = vec![target.clone()];
         }
-        Engine::Mysql | Engine::Null | Engine::Http => {
+        _ => {
             databases.access_mut(Engine::Mysql).targets = vec![target.clone()];
         }
     }

@@ -49,7 +49,7 @@ impl Keys {
             };
             let range = at(rest)..at(after);
             let value = Value { name: word.to_owned(), text: value, range: range.clone() };
-            parameter::take(&mut keys, Engine::Postgres, value, range, &mut errors);
+            parameter::take(&mut keys, Engine::OF_CONNECTION_STRINGS, value, range, &mut errors);
             rest = after.trim_start();
         }
         (keys, errors)

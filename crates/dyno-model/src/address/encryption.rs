@@ -84,7 +84,7 @@ pub(super) fn on(
     match (endpoint, tls) {
         (Endpoint::Tcp { .. }, tls) => Ok(tls),
         (_, Tls::Off | Tls::Preferred) => Ok(Tls::Off),
-        (Endpoint::Unix(_), _) if engine == Engine::Postgres => {
+        (Endpoint::Unix(_), _) if !engine.traits().encrypts_sockets => {
             let range = keys.value(Key::Encryption).map_or(0..0, |value| value.range.clone());
             let message = "PostgreSQL has no encryption on unix sockets";
             Err(AddressError::new(range, message, "write `sslmode=disable`, or name a host"))

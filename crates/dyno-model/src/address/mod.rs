@@ -43,8 +43,8 @@ impl Keys {
         let of_variable = |error: AddressError| {
             vec![AddressError { message: format!("{variable}: {}", error.message), ..error }]
         };
-        let found =
-            parameter::find(Engine::Postgres, parameter, text, 0..0, 0..0).map_err(of_variable)?;
+        let found = parameter::find(Engine::OF_CONNECTION_STRINGS, parameter, text, 0..0, 0..0)
+            .map_err(of_variable)?;
         found.into_iter().for_each(|key| self.give(key, variable, text));
         Ok(())
     }
@@ -88,8 +88,7 @@ impl Keys {
             }
             Execution::Nowhere => return Ok(Endpoint::InProcess),
         };
-        // Of several hosts of PostgreSQL the first one is taken.
-        let is_list = engine == Engine::Postgres;
+        let is_list = engine.traits().client_defaults.has_lists_of_hosts;
         let first =
             |text| if is_list { str::split(text, ',').next().unwrap_or_default() } else { text };
         let port = match self.value(Key::Port).map(|value| (first(&value.text), value)) {
@@ -130,15 +129,15 @@ impl Keys {
     }
 }
 
-/// PostgreSQL users name the folder; the driver wants the file.
+/// Users may name the folder; the driver wants the file.
 fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
     let path = PathBuf::from(socket);
-    let is_file =
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".s.PGSQL."));
-    if engine == Engine::Postgres && !is_file {
-        path.join(format!(".s.PGSQL.{port}"))
-    } else {
-        path
+    let is_file = |prefix: &str| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+    };
+    match engine.traits().client_defaults.socket_prefix {
+        Some(prefix) if !is_file(prefix) => path.join(format!("{prefix}{port}")),
+        _ => path,
     }
 }
 
@@ -148,7 +147,7 @@ impl Address {
     #[must_use]
     pub fn scheme(text: &str) -> Option<Engine> {
         if conninfo::is_conninfo(text) {
-            return Some(Engine::Postgres);
+            return Some(Engine::OF_CONNECTION_STRINGS);
         }
         url::engine(text.strip_prefix(url::JDBC).unwrap_or(text).split_once(':')?.0)
     }

@@ -20,8 +20,8 @@ const fn any(key: Key, names: &'static [&'static str]) -> Parameter {
     Parameter { key, names, engine: None }
 }
 
-const fn postgres(key: Key, names: &'static [&'static str]) -> Parameter {
-    Parameter { key, names, engine: Some(Engine::Postgres) }
+const fn libpq(key: Key, names: &'static [&'static str]) -> Parameter {
+    Parameter { key, names, engine: Some(Engine::OF_CONNECTION_STRINGS) }
 }
 
 #[rustfmt::skip]
@@ -36,11 +36,11 @@ const PARAMETERS: [Parameter; 15] = [
     any(Key::Port, &["port"]),
     any(Key::User, &["user"]),
     any(Key::Password, &["password"]),
-    postgres(Key::Database, &["dbname"]),
-    postgres(Key::HostAddress, &["hostaddr"]),
-    postgres(Key::PasswordFile, &["passfile"]),
-    postgres(Key::Options, &["options"]),
-    postgres(Key::ApplicationName, &["application_name"]),
+    libpq(Key::Database, &["dbname"]),
+    libpq(Key::HostAddress, &["hostaddr"]),
+    libpq(Key::PasswordFile, &["passfile"]),
+    libpq(Key::Options, &["options"]),
+    libpq(Key::ApplicationName, &["application_name"]),
 ];
 
 /// Names that other programs know and dyno does nothing about, with the values under which that is

@@ -108,7 +108,7 @@ impl Address {
                         `sqlite:bench.db`";
             let error =
                 AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
-            return Self { engine: Engine::Null, keys, errors: vec![error] };
+            return Self { engine: Engine::UNKNOWN, keys, errors: vec![error] };
         };
         let known = engine(scheme.text);
         if known.is_none() {
@@ -127,7 +127,8 @@ impl Address {
         // What follows an unknown scheme is most likely a server's address, and what is wrong with
         // it is wrong with any scheme's.
         let is_server = rest.text.starts_with("//");
-        let engine = known.unwrap_or(if is_server { Engine::Mysql } else { Engine::Null });
+        let any = || Engine::ALL.into_iter().find(|engine| is_server && engine.is_server());
+        let engine = known.or_else(any).unwrap_or(Engine::UNKNOWN);
         match engine.traits().execution {
             Execution::Thread | Execution::Process if is_server => {
                 server(engine, scheme.text, rest.after(2), &mut keys, &mut errors);
@@ -135,13 +136,13 @@ impl Address {
             Execution::Thread | Execution::Process => {
                 let message = "`//` is missing after the scheme";
                 errors.push(AddressError::new(rest.range(), message, example(scheme.text)));
-                return Self { engine: Engine::Null, keys, errors };
+                return Self { engine: Engine::UNKNOWN, keys, errors };
             }
             Execution::Service => {
                 service(engine, scheme, rest, &mut keys, &mut errors);
             }
             Execution::Client => {
-                put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors);
+                put(&mut keys, Key::File, file(rest, &mut errors), rest, "", &mut errors);
             }
             // What follows is the script of the null driver, which stands where others name a
             // database.
@@ -155,7 +156,7 @@ impl Address {
 
     /// Reads a connection string of PostgreSQL, which must say all that a URL must.
     fn of_conninfo(text: &str) -> Self {
-        let engine = Engine::Postgres;
+        let engine = Engine::OF_CONNECTION_STRINGS;
         let (mut keys, errors) = Keys::in_conninfo(text);
         for (key, name) in [(Key::Host, "host"), (Key::User, "user"), (Key::Database, "dbname")] {
             let missing =
@@ -186,7 +187,7 @@ fn put(
 }
 
 /// The path of a database file.
-fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
+fn file<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
     let help = "write `sqlite:FILE` or `sqlite:///absolute/file`";
     let before = errors.len();
     let (path, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
@@ -257,8 +258,9 @@ fn server(
             help,
         ));
     }
-    // PostgreSQL's addresses may name several hosts with a port each; the first one is taken.
-    let several = place.text.find(',').filter(|_| engine == Engine::Postgres);
+    // Of several hosts, with a port each, the first one is taken.
+    let several =
+        place.text.find(',').filter(|_| engine.traits().client_defaults.has_lists_of_hosts);
     let place = several.map_or(place, |at| place.before(at));
     location_of(place, scheme, !credentials.text.is_empty(), keys, errors);
     parameters(engine, query, keys, errors);

@@ -2,14 +2,12 @@
 //! workload asks them anything.
 
 use super::null;
-use super::product::Product;
 use super::traits::{Execution, Traits};
 
 pub(super) const TRAITS: Traits = Traits {
     name: "http",
     schemes: &["http", "https"],
     port: 80,
-    product: Product::Http,
     products: "HTTP services",
     execution: Execution::Service,
     files_per_connection: 1,

@@ -11,17 +11,15 @@
 //! (`dyno-host/src/engine`); what speaks the protocol, in dyno-drivers.
 
 mod http;
-mod kind;
+mod identity;
 mod mysql;
 mod null;
 mod postgres;
-mod product;
 mod sqlite;
 mod sysbench;
 mod traits;
 
-pub use kind::{Clustering, ServerKind};
-pub use product::{Identity, Product, Version};
+pub use identity::{Identity, Version};
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;
 
@@ -66,6 +64,9 @@ engines! {
 impl Engine {
     /// That of a system of which nobody knows it: nothing can be asked of it.
     pub const UNKNOWN: Self = Self::Null;
+
+    /// That whose connection strings (`host=h dbname=d`) are addresses.
+    pub const OF_CONNECTION_STRINGS: Self = Self::Postgres;
 
     /// Its SQL.
     ///
@@ -123,5 +124,135 @@ impl Engine {
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Whose server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Product {
+    /// MySQL, and builds of it that do not say otherwise (Percona Server).
+    Mysql,
+    /// MariaDB.
+    Mariadb,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+    /// Canned replies in this process.
+    Null,
+    /// A service that answers HTTP.
+    Http,
+    /// A compatible server, treated as the product whose protocol it speaks.
+    Other(Engine, &'static str),
+}
+
+impl Product {
+    /// All that have a name of their own here; of those that speak one protocol the one that it
+    /// belongs to comes first.
+    pub const ALL: [Self; 6] =
+        [Self::Mysql, Self::Mariadb, Self::Postgres, Self::Sqlite, Self::Null, Self::Http];
+
+    /// Its name in specs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mariadb => "mariadb",
+            Self::Other(_, name) => name,
+            own => own.engine().name(),
+        }
+    }
+
+    /// The protocol and dialect it speaks.
+    #[must_use]
+    pub fn engine(self) -> Engine {
+        match self {
+            Self::Mysql | Self::Mariadb => Engine::Mysql,
+            Self::Postgres => Engine::Postgres,
+            Self::Sqlite => Engine::Sqlite,
+            Self::Null => Engine::Null,
+            Self::Http => Engine::Http,
+            Self::Other(engine, _) => engine,
+        }
+    }
+}
+
+crate::named! {
+    /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch
+    /// file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ServerKind {
+        /// Embedded SQLite on a scratch file; settings are pragmas.
+        Sqlite = "sqlite",
+        /// MariaDB's `mariadbd`.
+        Mariadb = "mariadb",
+        /// A Galera cluster of MariaDB's servers.
+        Galera = "galera",
+        /// MySQL's `mysqld`.
+        Mysql = "mysql",
+        /// MySQL NDB Cluster: MySQL's servers before data nodes.
+        Ndb = "ndb",
+        /// PostgreSQL's `postgres`.
+        Postgres = "postgres",
+        /// PostgreSQL's servers: a primary, and replicas that repeat what it writes (streaming
+        /// replication).
+        PostgresReplica = "postgres-replica",
+        /// Canned replies in this process.
+        Null = "null",
+    }
+}
+
+/// How the servers of a system divide the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clustering {
+    /// There is one.
+    Single,
+    /// Each holds all data, and takes reads and writes.
+    Peers,
+    /// They answer SQL; other nodes hold the data.
+    DataNodes,
+    /// One takes writes, the others repeat them.
+    Replicas,
+}
+
+impl ServerKind {
+    /// Those that a first spec is written for, in this order, if they are installed.
+    pub const FAMILIAR: [Self; 3] = [Self::Mariadb, Self::Postgres, Self::Mysql];
+    /// The one that is always there.
+    pub const BUILT_IN: Self = Self::Sqlite;
+
+    /// Whose servers they are.
+    #[must_use]
+    pub fn product(self) -> Product {
+        match self {
+            Self::Sqlite => Product::Sqlite,
+            Self::Mariadb | Self::Galera => Product::Mariadb,
+            Self::Mysql | Self::Ndb => Product::Mysql,
+            Self::Postgres | Self::PostgresReplica => Product::Postgres,
+            Self::Null => Product::Null,
+        }
+    }
+
+    /// How they divide the work.
+    #[must_use]
+    pub fn clustering(self) -> Clustering {
+        match self {
+            Self::Galera => Clustering::Peers,
+            Self::Ndb => Clustering::DataNodes,
+            Self::PostgresReplica => Clustering::Replicas,
+            _ => Clustering::Single,
+        }
+    }
+
+    /// The protocol and dialect it speaks.
+    #[must_use]
+    pub fn engine(self) -> Engine {
+        self.product().engine()
+    }
+
+    /// True when it is several servers.
+    #[must_use]
+    pub fn is_cluster(self) -> bool {
+        self.clustering() != Clustering::Single
     }
 }

@@ -1,6 +1,5 @@
 //! MySQL, MariaDB and others that speak their protocol.
 
-use super::product::Product;
 use super::sysbench::{Sending, SysbenchDriver, of_query};
 use super::traits::*;
 
@@ -8,7 +7,6 @@ pub(super) const TRAITS: Traits = Traits {
     name: "mysql",
     schemes: &["mysql", "mariadb"],
     port: 3306,
-    product: Product::Mysql,
     example_factor: "\"server.settings.innodb_flush_log_at_trx_commit\" = [1, 2]",
     products: "MySQL, MariaDB",
     execution: Execution::Thread,
@@ -20,11 +18,18 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: None,
     jdbc: Some("mariadb"),
     analyze: Some("ANALYZE TABLE"),
+    client_defaults: ClientDefaults::NOTHING,
+    encrypts_sockets: true,
+    // A server that wants encryption has a number of its own in MySQL (3159); MariaDB, and both for
+    // an account that wants it, say no more than for a wrong password (1045).
+    may_want_encryption: |failure| matches!(failure.code, 1045 | 3159),
+    sharing: &[],
     password_variable: Some("MYSQL_PWD"),
     password_file: Some(PasswordFile {
         name: ".my.cnf",
         variable: None,
         form: PasswordForm::Groups,
+        comes_first: true,
     }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
     dialect: Some(DIALECT),
@@ -32,7 +37,7 @@ pub(super) const TRAITS: Traits = Traits {
 };
 
 pub(super) const DIALECT: Dialect = Dialect {
-    quoting: Quoting::Mysql,
+    syntax: Syntax::MYSQL,
     user_tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = database()",
     tables: "SELECT table_name, concat('`', replace(table_name, '`', '``'), '`'), table_rows, data_length + index_length \
         FROM information_schema.tables WHERE table_schema = database() AND table_type = 'BASE TABLE'",
@@ -81,6 +86,25 @@ pub(super) const DIALECT: Dialect = Dialect {
         )],
     }),
 };
+
+impl Syntax {
+    /// That of MySQL's family.
+    pub const MYSQL: Self = Self {
+        backslash: Backslash::Escapes,
+        has_hash_comments: true,
+        executes_comments: true,
+        has_texts_in_double_quotes: true,
+        has_backticks: true,
+        has_dollar_quotes: false,
+        has_bars_for_or: true,
+        has_question_mark_operators: false,
+        has_typed_keys: false,
+        deletes_from_aliases: true,
+        has_databases_for_schemas: true,
+        has_delimiter_lines: true,
+        looks_up_calls_late: true,
+    };
+}
 
 pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {
     name: "mysql",

@@ -1,14 +1,12 @@
 //! Canned replies in this process. It reads no more of a statement than its first word.
 
 use super::mysql;
-use super::product::Product;
-use super::traits::{Dialect, Execution, Traits};
+use super::traits::{ClientDefaults, Dialect, Execution, Traits};
 
 pub(super) const TRAITS: Traits = Traits {
     name: "null",
     schemes: &["null"],
     port: 0,
-    product: Product::Null,
     example_factor: "",
     products: "canned replies",
     execution: Execution::Nowhere,
@@ -20,6 +18,10 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: None,
     jdbc: None,
     analyze: None,
+    client_defaults: ClientDefaults::NOTHING,
+    encrypts_sockets: true,
+    may_want_encryption: |_| false,
+    sharing: &[],
     password_variable: None,
     password_file: None,
     sessions: None,

@@ -1,6 +1,5 @@
 //! PostgreSQL and others that speak its protocol.
 
-use super::product::Product;
 use super::sysbench::{Sending, SysbenchDriver};
 use super::traits::*;
 
@@ -8,7 +7,6 @@ pub(super) const TRAITS: Traits = Traits {
     name: "postgres",
     schemes: &["postgres", "postgresql"],
     port: 5432,
-    product: Product::Postgres,
     example_factor: "\"server.settings.synchronous_commit\" = [\"on\", \"off\"]",
     products: "PostgreSQL",
     execution: Execution::Process,
@@ -25,11 +23,34 @@ pub(super) const TRAITS: Traits = Traits {
     // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a
     // trial.
     analyze: Some("VACUUM ANALYZE"),
+    client_defaults: ClientDefaults {
+        variables: &VARIABLES,
+        // Where Debian and others have it.
+        socket_folder: Some("/var/run/postgresql"),
+        socket_prefix: Some(".s.PGSQL."),
+        has_lists_of_hosts: true,
+        has_database_of_user: true,
+        certificates: Some(CertificateFiles {
+            authorities: ".postgresql/root.crt",
+            certificate: ".postgresql/postgresql.crt",
+            key: ".postgresql/postgresql.key",
+        }),
+    },
+    encrypts_sockets: false,
+    // One state stands for all who may not log in: what the server's rules for connections
+    // (`pg_hba.conf`) refuse is told apart by the routine that raises it; a pooler in front of it
+    // names none.
+    may_want_encryption: |failure| {
+        failure.sqlstate == "28000"
+            && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
+    },
+    sharing: &[],
     password_variable: Some("PGPASSWORD"),
     password_file: Some(PasswordFile {
         name: ".pgpass",
         variable: Some("PGPASSFILE"),
         form: PasswordForm::Lines,
+        comes_first: false,
     }),
     sessions: Some(SessionStatements {
         list: "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()",
@@ -37,7 +58,7 @@ pub(super) const TRAITS: Traits = Traits {
     }),
     sysbench: SYSBENCH,
     dialect: Some(Dialect {
-        quoting: Quoting::Postgres,
+        syntax: Syntax::POSTGRES,
         // Objects of extensions do not count.
         user_tables: "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
             FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
@@ -95,6 +116,49 @@ pub(super) const TRAITS: Traits = Traits {
         }),
     }),
 };
+
+impl Syntax {
+    /// That of PostgreSQL.
+    pub const POSTGRES: Self = Self {
+        backslash: Backslash::EscapesWhereMarked,
+        has_hash_comments: false,
+        executes_comments: false,
+        has_texts_in_double_quotes: false,
+        has_backticks: false,
+        has_dollar_quotes: true,
+        has_bars_for_or: false,
+        has_question_mark_operators: true,
+        has_typed_keys: true,
+        deletes_from_aliases: false,
+        has_databases_for_schemas: false,
+        has_delimiter_lines: false,
+        looks_up_calls_late: false,
+    };
+}
+
+/// libpq's variables of the environment and the parameters that they stand for.
+const VARIABLES: [(&str, &str); 19] = [
+    ("PGHOST", "host"),
+    ("PGHOSTADDR", "hostaddr"),
+    ("PGPORT", "port"),
+    ("PGUSER", "user"),
+    ("PGDATABASE", "dbname"),
+    ("PGPASSWORD", "password"),
+    ("PGPASSFILE", "passfile"),
+    ("PGSSLMODE", "sslmode"),
+    ("PGSSLROOTCERT", "sslrootcert"),
+    ("PGSSLCERT", "sslcert"),
+    ("PGSSLKEY", "sslkey"),
+    ("PGCONNECT_TIMEOUT", "connect_timeout"),
+    ("PGOPTIONS", "options"),
+    ("PGAPPNAME", "application_name"),
+    // What would make a connection less safe than the user believes it to be, or lead it elsewhere.
+    ("PGCHANNELBINDING", "channel_binding"),
+    ("PGGSSENCMODE", "gssencmode"),
+    ("PGREQUIREPEER", "requirepeer"),
+    ("PGSSLCRL", "sslcrl"),
+    ("PGSERVICE", "service"),
+];
 
 const SYSBENCH: SysbenchDriver = SysbenchDriver {
     name: "pgsql",

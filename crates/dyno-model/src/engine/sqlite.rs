@@ -1,6 +1,5 @@
 //! SQLite, embedded in this process.
 
-use super::product::Product;
 use super::sysbench::{SysbenchDriver, of_query};
 use super::traits::*;
 
@@ -8,7 +7,6 @@ pub(super) const TRAITS: Traits = Traits {
     name: "sqlite",
     schemes: &["sqlite"],
     port: 0,
-    product: Product::Sqlite,
     example_factor: "\"server.settings.journal_mode\" = [\"WAL\", \"DELETE\"]",
     products: "SQLite",
     execution: Execution::Client,
@@ -22,12 +20,17 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: None,
     jdbc: None,
     analyze: Some("ANALYZE"),
+    client_defaults: ClientDefaults::NOTHING,
+    encrypts_sockets: true,
+    may_want_encryption: |_| false,
+    // Writers wait for each other instead of failing at once, and readers do not wait for writers.
+    sharing: &["PRAGMA journal_mode = WAL", "PRAGMA busy_timeout = 10000"],
     password_variable: None,
     password_file: None,
     sessions: None,
     sysbench: SYSBENCH,
     dialect: Some(Dialect {
-        quoting: Quoting::Sqlite,
+        syntax: Syntax::SQLITE,
         user_tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
         // Their sizes would have to be read page by page.
         tables: "SELECT name, printf('\"%w\"', name), NULL, NULL FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
@@ -60,6 +63,25 @@ pub(super) const TRAITS: Traits = Traits {
         read_only_questions: None,
     }),
 };
+
+impl Syntax {
+    /// That of SQLite.
+    pub const SQLITE: Self = Self {
+        backslash: Backslash::IsPlain,
+        has_hash_comments: false,
+        executes_comments: false,
+        has_texts_in_double_quotes: false,
+        has_backticks: true,
+        has_dollar_quotes: false,
+        has_bars_for_or: false,
+        has_question_mark_operators: false,
+        has_typed_keys: false,
+        deletes_from_aliases: false,
+        has_databases_for_schemas: false,
+        has_delimiter_lines: false,
+        looks_up_calls_late: false,
+    };
+}
 
 const SYSBENCH: SysbenchDriver = SysbenchDriver {
     name: "sqlite",

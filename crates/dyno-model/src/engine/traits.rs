@@ -1,7 +1,7 @@
 //! What has to be said of each engine.
 
-use super::product::Product;
 use super::sysbench::SysbenchDriver;
+use crate::failure::OperationFailure;
 
 /// Facts of an engine.
 #[derive(Debug)]
@@ -12,8 +12,6 @@ pub struct Traits {
     pub schemes: &'static [&'static str],
     /// The port of its servers where none is named; 0 where there are no ports.
     pub port: u16,
-    /// The product that it belongs to: every server that is not recognised as another.
-    pub product: Product,
     /// A factor that compares two values of a setting, for a first spec; empty where there are no
     /// settings.
     pub example_factor: &'static str,
@@ -41,6 +39,14 @@ pub struct Traits {
     pub jdbc: Option<&'static str>,
     /// Gives the planner fresh statistics of the table whose name follows.
     pub analyze: Option<&'static str>,
+    /// What its own client programs do where an address leaves something out.
+    pub client_defaults: ClientDefaults,
+    /// True when connections over unix sockets can be encrypted.
+    pub encrypts_sockets: bool,
+    /// Whether a login over TCP may have failed because it was not encrypted.
+    pub may_want_encryption: fn(&OperationFailure) -> bool,
+    /// Statements for sessions that share a database without being told otherwise.
+    pub sharing: &'static [&'static str],
     /// The variable of the environment that gives its own client programs a password.
     pub password_variable: Option<&'static str>,
     /// Where its own client programs keep passwords.
@@ -68,6 +74,47 @@ pub enum Execution {
     Nowhere,
 }
 
+/// What an engine's own client programs do where an address leaves something out.
+#[derive(Debug)]
+pub struct ClientDefaults {
+    /// Variables of the environment that they read, and the parameters that these stand for.
+    pub variables: &'static [(&'static str, &'static str)],
+    /// Folder of the server's sockets, used when it is there and no host is named.
+    pub socket_folder: Option<&'static str>,
+    /// What the name of a socket's file begins with, before the port; users name its folder.
+    /// `None`: they name the file.
+    pub socket_prefix: Option<&'static str>,
+    /// True when several hosts may be named, of which the first is taken.
+    pub has_lists_of_hosts: bool,
+    /// True when a database that is not named is that of the user's name.
+    pub has_database_of_user: bool,
+    /// Certificates in the user's home folder.
+    pub certificates: Option<CertificateFiles>,
+}
+
+impl ClientDefaults {
+    /// A host, a port and names, all of them given.
+    pub const NOTHING: Self = Self {
+        variables: &[],
+        socket_folder: None,
+        socket_prefix: None,
+        has_lists_of_hosts: false,
+        has_database_of_user: false,
+        certificates: None,
+    };
+}
+
+/// PEM files, below the user's home folder.
+#[derive(Debug)]
+pub struct CertificateFiles {
+    /// Authorities that a server's certificate is checked with.
+    pub authorities: &'static str,
+    /// The user's certificate.
+    pub certificate: &'static str,
+    /// Its private key.
+    pub key: &'static str,
+}
+
 /// A file in which an engine's own client programs keep passwords.
 #[derive(Debug)]
 pub struct PasswordFile {
@@ -77,6 +124,8 @@ pub struct PasswordFile {
     pub variable: Option<&'static str>,
     /// How it is written.
     pub form: PasswordForm,
+    /// True when it counts before the variable that holds a password.
+    pub comes_first: bool,
 }
 
 /// How a file of passwords is written.
@@ -100,8 +149,8 @@ pub struct SessionStatements {
 /// SQL, as far as it is not the same everywhere.
 #[derive(Debug)]
 pub struct Dialect {
-    /// Where texts, names and comments begin and end.
-    pub quoting: Quoting,
+    /// How the text of statements is read.
+    pub syntax: Syntax,
     /// Lists the database's tables and views that belong to users. One outside the schema in which
     /// dyno makes its own is told with its schema's name.
     pub user_tables: &'static str,
@@ -165,19 +214,18 @@ impl Dialect {
     /// A name as it is written where it may hold anything.
     #[must_use]
     pub fn quoted_name(&self, name: &str) -> String {
-        match self.quoting {
-            Quoting::Mysql => format!("`{}`", name.replace('`', "``")),
-            Quoting::Postgres | Quoting::Sqlite => format!("\"{}\"", name.replace('"', "\"\"")),
+        match self.syntax.has_texts_in_double_quotes {
+            true => format!("`{}`", name.replace('`', "``")),
+            false => format!("\"{}\"", name.replace('"', "\"\"")),
         }
     }
 
     /// A text column with a parameter's text behind it.
     #[must_use]
     pub fn appended(&self, column: &str) -> String {
-        match self.quoting {
-            // Two bars are an OR there.
-            Quoting::Mysql => format!("CONCAT({column}, ?)"),
-            Quoting::Postgres | Quoting::Sqlite => format!("{column} || ?"),
+        match self.syntax.has_bars_for_or {
+            true => format!("CONCAT({column}, ?)"),
+            false => format!("{column} || ?"),
         }
     }
 
@@ -185,23 +233,55 @@ impl Dialect {
     #[must_use]
     pub fn literal(&self, text: &str) -> String {
         let text = text.replace('\'', "''");
-        match self.quoting {
-            // The backslash escapes.
-            Quoting::Mysql => format!("'{}'", text.replace('\\', "\\\\")),
-            Quoting::Postgres | Quoting::Sqlite => format!("'{text}'"),
+        match self.syntax.backslash {
+            Backslash::Escapes => format!("'{}'", text.replace('\\', "\\\\")),
+            Backslash::EscapesWhereMarked | Backslash::IsPlain => format!("'{text}'"),
         }
     }
 }
 
-/// Whose rules say where texts, names and comments begin and end.
+/// How an engine and its own clients read the text of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quoting {
-    /// MySQL: comments from `#` on, backslashes escape, double quotes hold texts, backticks names.
-    Mysql,
-    /// PostgreSQL: `$tag$`, and backslashes escape in `E'...'`.
-    Postgres,
-    /// SQLite: backticks hold names, nothing escapes.
-    Sqlite,
+pub struct Syntax {
+    /// Where a backslash escapes the sign behind it.
+    pub backslash: Backslash,
+    /// True when `#` begins a comment.
+    pub has_hash_comments: bool,
+    /// True when `/*! ... */` is no comment but executed.
+    pub executes_comments: bool,
+    /// True when double quotes hold texts; elsewhere they hold names.
+    pub has_texts_in_double_quotes: bool,
+    /// True when backticks hold names.
+    pub has_backticks: bool,
+    /// True when `$tag$` begins a text.
+    pub has_dollar_quotes: bool,
+    /// True when `||` is OR and not what joins texts.
+    pub has_bars_for_or: bool,
+    /// True when `?` is an operator, so that the driver takes `??` for it.
+    pub has_question_mark_operators: bool,
+    /// True when what stands behind `->` has a type of its own, text or number.
+    pub has_typed_keys: bool,
+    /// True when `DELETE FROM a USING b AS a` deletes from b.
+    pub deletes_from_aliases: bool,
+    /// True when a schema is a database: `USE` and `CREATE SCHEMA` leave the one that is connected
+    /// to.
+    pub has_databases_for_schemas: bool,
+    /// True when clients read lines `DELIMITER //`, and dumps hold DEFINER clauses and lines about
+    /// the server's log.
+    pub has_delimiter_lines: bool,
+    /// True when the procedure of a CALL is looked for only when it is executed.
+    pub looks_up_calls_late: bool,
+}
+
+/// Where a backslash escapes the sign behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backslash {
+    /// In all texts.
+    Escapes,
+    /// In `E'...'`.
+    EscapesWhereMarked,
+    /// Nowhere.
+    IsPlain,
 }
 
 /// How a session's transactions get another isolation level.

@@ -376,23 +376,25 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let default = ManagedServer::new(kind?);
     let kind = default.kind;
     let useless = [
-        ("nodes", kind.is_cluster(), format!("{kind} is one server"), "galera"),
+        ("nodes", kind.is_cluster(), format!("{kind} is one server"), Clustering::Peers),
         (
             "synchronous",
             kind.clustering() == Clustering::Replicas,
             format!("{kind} has no replica to wait for"),
-            "postgres-replica",
+            Clustering::Replicas,
         ),
         (
             "data_nodes",
             default.data_nodes > 0,
             format!("{kind} has no nodes for data alone"),
-            "ndb",
+            Clustering::DataNodes,
         ),
     ];
     for (key, is_of_use, why, other) in useless {
         if fields.node(key).is_some() && !is_of_use {
-            let help = format!("remove it, or write `kind = \"{other}\"`");
+            let other = ServerKind::ALL.into_iter().find(|kind| kind.clustering() == other);
+            let help =
+                format!("remove it, or write `kind = \"{}\"`", other.map_or("", ServerKind::name));
             fields.refuse(key, format!("`{key}` has no use here: {why}"), help);
         }
     }

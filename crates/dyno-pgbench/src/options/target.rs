@@ -1,8 +1,10 @@
 //! From options, environment and files to a target, as libpq does it for PostgreSQL.
 
 use super::{Address, UsageError};
+use crate::own::OWN;
 use dyno_drivers::address::{self, Surroundings};
 use dyno_model::address::{Address as Url, AddressError, Key, Keys};
+use dyno_model::engine::Execution;
 use dyno_model::target::{Engine, QueryMode, Target};
 
 /// Finds out where to connect.
@@ -32,55 +34,47 @@ pub(crate) fn resolve(
     let target = match engine {
         Some(engine) => {
             let url = || Url::of_url(text).into_keys();
-            match engine.ok_or_else(no_database)? {
-                Engine::Postgres => url().and_then(|url| of_postgres(url, options, world)),
-                Engine::Mysql => url().and_then(|url| of_mysql(url, options, address, world)),
-                Engine::Sqlite => url().and_then(|url| of_sqlite(&url)),
-                Engine::Null | Engine::Http => return Err(no_database()),
+            let engine = engine.ok_or_else(no_database)?;
+            match engine.traits().execution {
+                Execution::Thread | Execution::Process => {
+                    url().and_then(|url| of_server(engine, url, options, address, world))
+                }
+                Execution::Client => url().and_then(|url| of_file(engine, &url)),
+                Execution::Nowhere | Execution::Service => return Err(no_database()),
             }
         }
         None => of_name(text, options, world),
     };
     let mut target = target.map_err(|errors| refused(&errors))?;
-    target.query_mode = match target.engine {
-        // The protocol knows texts and prepared statements, nothing in between.
-        Engine::Mysql if mode == QueryMode::Extended => QueryMode::Prepared,
-        Engine::Sqlite => QueryMode::Prepared,
-        _ => mode,
-    };
+    let is_known = mode != QueryMode::Extended || target.engine.traits().has_extended_queries;
+    target.query_mode =
+        if is_known && !target.engine.is_embedded() { mode } else { QueryMode::Prepared };
     Ok(target)
 }
 
-/// The URL comes before options, as in libpq.
-fn of_postgres(
-    url: Keys,
-    mut options: Keys,
-    world: &Surroundings<'_>,
-) -> Result<Target, Vec<AddressError>> {
-    options.lay(url);
-    address::postgres(options, world)
-}
-
-/// The URL comes behind options.
-fn of_mysql(
+/// The URL comes before options, as in libpq; with other servers, behind them.
+fn of_server(
+    engine: Engine,
     mut url: Keys,
     mut options: Keys,
     address: &Address,
     world: &Surroundings<'_>,
 ) -> Result<Target, Vec<AddressError>> {
+    if engine == OWN {
+        options.lay(url);
+        return address::resolve(engine, options, world);
+    }
     if address.url.is_some() {
         options.give(Key::Database, "-d", address.database.clone().unwrap_or_default());
     }
     url.lay(options);
-    address::mysql(url, world)
+    address::resolve(engine, url, world)
 }
 
 /// A file, of which no option says anything.
-fn of_sqlite(url: &Keys) -> Result<Target, Vec<AddressError>> {
-    let mut target = url.target(Engine::Sqlite)?;
-    // Writers wait for each other instead of failing at once, and readers do not wait for writers.
-    target.session_setup =
-        vec!["PRAGMA journal_mode = WAL".to_owned(), "PRAGMA busy_timeout = 10000".to_owned()];
+fn of_file(engine: Engine, url: &Keys) -> Result<Target, Vec<AddressError>> {
+    let mut target = url.target(engine)?;
+    target.session_setup = engine.traits().sharing.iter().map(|sql| (*sql).to_owned()).collect();
     Ok(target)
 }
 
@@ -95,7 +89,7 @@ fn of_name(
     } else {
         options.give(Key::Database, "-d", text);
     }
-    address::postgres(options, world)
+    address::resolve(OWN, options, world)
 }
 
 /// What is wrong with an address, in pgbench's manner.

@@ -10,7 +10,7 @@ use crate::script::{Action, Amount, Command, Script, Sql, Store};
 use crate::statistics::{Ending, Times};
 use crate::terminal::Terminal;
 use crate::variables::{Parameter, Slot, Variables, is_name};
-use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Value as Field};
+use dyno_drivers::{Discard, Driver, Outcome, RowSink, Value as Field};
 use dyno_engine::Session;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode};
@@ -153,17 +153,18 @@ impl Step<'_> {
                 return Err(self.abort(command.action.name(), "not in pipeline mode"));
             }
             Action::SyncPipeline => {
-                if let Connection::Postgres(connection) = self.session.connection() {
+                if let Some(connection) = self.session.connection().pipelined() {
                     connection.queue_sync().map_err(Stop::Abort)?;
                 }
             }
             Action::EndPipeline => {
                 self.is_in_pipeline = false;
                 let kind = self.kind();
-                let answered = self.session.measure(kind, async |connection| match connection {
-                    Connection::Postgres(connection) => connection.end_pipeline().await,
-                    _ => Ok(Outcome::default()),
-                });
+                let answered =
+                    self.session.measure(kind, async |connection| match connection.pipelined() {
+                        Some(connection) => connection.end_pipeline().await,
+                        None => Ok(Outcome::default()),
+                    });
                 let answered = answered.await;
                 self.answered(None, answered)?;
             }
@@ -378,7 +379,7 @@ impl Step<'_> {
                 return self.answered(Some(sql), Err(failure));
             }
         }
-        if let Connection::Postgres(connection) = self.session.connection() {
+        if let Some(connection) = self.session.connection().pipelined() {
             connection.begin_pipeline().map_err(Stop::Abort)?;
         }
         self.is_in_pipeline = true;
@@ -398,9 +399,9 @@ impl Step<'_> {
         let texts = texts(&self.performer.variables, sql.parameters());
         let fields =
             fields(&self.performer.variables, self.program.engine, sql.parameters(), &texts);
-        let queued = match self.session.connection() {
-            Connection::Postgres(connection) => connection.queue(statement, &fields).await,
-            _ => Ok(()),
+        let queued = match self.session.connection().pipelined() {
+            Some(connection) => connection.queue(statement, &fields).await,
+            None => Ok(()),
         };
         self.answered(Some(sql), queued.map(|()| Outcome::default()))
     }
@@ -438,11 +439,11 @@ fn fields<'a>(
     parameters: &[Slot],
     texts: &'a [Option<String>],
 ) -> Vec<Field<'a>> {
-    let is_postgres = engine == OWN;
+    let has_booleans = engine == OWN;
     let field = |(index, slot): (usize, &Slot)| match variables.content(*slot) {
         Parameter::Unset | Parameter::Value(Value::Null) => Field::Null,
         Parameter::Value(Value::Integer(value)) => Field::Integer(value),
-        Parameter::Value(Value::Boolean(value)) if is_postgres => {
+        Parameter::Value(Value::Boolean(value)) if has_booleans => {
             Field::Text(if value { "true" } else { "false" })
         }
         Parameter::Value(Value::Boolean(value)) => Field::Integer(value.into()),

@@ -31,7 +31,7 @@ pub(crate) async fn writing(
 ) -> Result<Option<String>, OperationFailure> {
     connection.query(asks.begin, &mut Discard).await?;
     let mut random = Generator::new(0);
-    let quoting = program.engine.dialect().quoting;
+    let syntax = program.engine.dialect().syntax;
     for command in &script.commands {
         match &command.action {
             Action::Set { slot: Some(slot), value, .. } => {
@@ -45,7 +45,7 @@ pub(crate) async fn writing(
                     variables.set(*slot, value);
                 }
             }
-            Action::Sql(sql) => match TransactionControl::of(sql.template(), quoting) {
+            Action::Sql(sql) => match TransactionControl::of(sql.template(), syntax) {
                 TransactionControl::Only => {}
                 TransactionControl::Mixed => {
                     return Ok(Some(format!("{:?}: {MIXED}", command.line)));

@@ -166,9 +166,9 @@ fn read_scripts(
         }
     };
     let sources = options.scripts.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let quoting = engine.dialect().quoting;
+    let syntax = engine.dialect().syntax;
     let parse = |(name, weight, text): &(String, u32, String)| {
-        script::parse(name, text, *weight, quoting, names)
+        script::parse(name, text, *weight, syntax, names)
             .map_err(|error| Impossible::told(terminal, &error.to_string()))
     };
     sources.iter().map(parse).collect()

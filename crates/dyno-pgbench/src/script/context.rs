@@ -1,7 +1,7 @@
 //! Where in a statement a variable is, which decides whether its value can be a parameter.
 
 use crate::variables::continues_name;
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 
 /// What a byte of a statement belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum Place {
 /// What has been read of a statement.
 #[derive(Debug)]
 pub(super) struct Context {
-    quoting: Quoting,
+    syntax: Syntax,
     parentheses: usize,
     brackets: usize,
     /// Depth of the list of ORDER BY or GROUP BY that is being read.
@@ -68,10 +68,10 @@ const ENDS: [&str; 11] = [
 ];
 
 impl Context {
-    pub(super) fn new(quoting: Quoting) -> Self {
+    pub(super) fn new(syntax: Syntax) -> Self {
         let (word, before, signs) = Default::default();
         let (parentheses, brackets, list, comment, is_in_word) = (0, 0, None, None, false);
-        Self { quoting, parentheses, brackets, list, word, before, is_in_word, signs, comment }
+        Self { syntax, parentheses, brackets, list, word, before, is_in_word, signs, comment }
     }
 
     /// Reads the byte at a place of the text.
@@ -155,7 +155,7 @@ impl Context {
         let is_item = self.signs.ends_with(',') || self.signs.is_empty() && self.word == "by";
         if self.list == Some(self.parentheses) && is_item {
             Place::Position
-        } else if self.quoting == Quoting::Postgres
+        } else if self.syntax.has_typed_keys
             && (self.signs.ends_with("->") || self.signs.ends_with("->>"))
         {
             Place::Key
@@ -177,8 +177,8 @@ mod tests {
     use super::*;
     use crate::variables::Names;
 
-    fn places(source: &str, quoting: Quoting) -> Vec<Place> {
-        let sql = cut(source, 0, quoting).into_sql(&mut Names::default(), quoting);
+    fn places(source: &str, syntax: Syntax) -> Vec<Place> {
+        let sql = cut(source, 0, syntax).into_sql(&mut Names::default(), syntax);
         sql.variables().map(|(_, place)| place).collect()
     }
 
@@ -210,10 +210,10 @@ mod tests {
             ("SET LOCAL work_mem = :a", &[Value]),
         ];
         for (source, expected) in cases {
-            assert_eq!(places(source, Quoting::Postgres), expected, "{source}");
+            assert_eq!(places(source, Syntax::POSTGRES), expected, "{source}");
         }
-        assert_eq!(places("SELECT j -> :a", Quoting::Sqlite), [Value]);
-        assert_eq!(places("SELECT `a:a` /*!40100 , :b */", Quoting::Mysql), [Quoted, Quoted]);
-        assert_eq!(places("SELECT 1 # :a", Quoting::Mysql), [Comment]);
+        assert_eq!(places("SELECT j -> :a", Syntax::SQLITE), [Value]);
+        assert_eq!(places("SELECT `a:a` /*!40100 , :b */", Syntax::MYSQL), [Quoted, Quoted]);
+        assert_eq!(places("SELECT 1 # :a", Syntax::MYSQL), [Comment]);
     }
 }

@@ -6,7 +6,7 @@ use super::error::ScriptError;
 use super::meta::{self, Effect};
 use super::statement::{End, Store, cut};
 use crate::variables::Names;
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 
 /// Most bytes of a statement that stand for it in reports.
 const LINE_MAX: usize = 127;
@@ -19,19 +19,18 @@ pub(crate) fn parse(
     name: &str,
     source: &str,
     weight: u32,
-    quoting: Quoting,
+    syntax: Syntax,
     names: &mut Names,
 ) -> Result<Script, ScriptError> {
     let mut commands: Vec<Command> = Vec::new();
     let mut at = 0;
     loop {
-        let statement = cut(source, at, quoting);
+        let statement = cut(source, at, syntax);
         at = statement.at;
         let end = statement.end;
         if !statement.text.is_empty() {
             let line = first_line(&statement.text).to_owned();
-            commands
-                .push(Command { line, action: Action::Sql(statement.into_sql(names, quoting)) });
+            commands.push(Command { line, action: Action::Sql(statement.into_sql(names, syntax)) });
         }
         match end {
             End::Semicolon => {}

@@ -2,9 +2,9 @@
 
 use super::context::{Context, Nature, Place};
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
-use dyno_drivers::postgres::protocol::placeholder::{comment_end, dollar_end, is_escape_string};
+use dyno_drivers::placeholder::{comment_end, dollar_end, is_escape_string};
 use dyno_drivers::sql_text::quoted_end;
-use dyno_model::engine::Quoting;
+use dyno_model::engine::{Backslash, Syntax};
 use std::fmt::Write;
 
 /// What becomes of a statement's rows.
@@ -75,17 +75,17 @@ pub(crate) struct Cut {
 pub(crate) const SEMICOLON: &str = ";";
 
 /// Cuts the next statement out of a script. Blanks and comments in front of it are left out.
-pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
-    cut_at(source, start, quoting, SEMICOLON)
+pub(super) fn cut(source: &str, start: usize, syntax: Syntax) -> Cut {
+    cut_at(source, start, syntax, SEMICOLON)
 }
 
 /// The same where something else than a semicolon may end statements, which is then no part of
 /// them.
-pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &str) -> Cut {
+pub(crate) fn cut_at(source: &str, start: usize, syntax: Syntax, delimiter: &str) -> Cut {
     let mut scanner = Scanner {
         source: source.as_bytes(),
         at: start,
-        quoting,
+        syntax,
         delimiter,
         bytes: Vec::new(),
         natures: Vec::new(),
@@ -110,7 +110,7 @@ pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &s
 struct Scanner<'s> {
     source: &'s [u8],
     at: usize,
-    quoting: Quoting,
+    syntax: Syntax,
     delimiter: &'s str,
     bytes: Vec<u8>,
     natures: Vec<Nature>,
@@ -154,15 +154,15 @@ impl Scanner<'_> {
                     self.take(1, Nature::Code);
                 }
                 b'-' if next == Some(b'-') => self.blank(self.line_end()),
-                b'#' if self.quoting == Quoting::Mysql => self.blank(self.line_end()),
+                b'#' if self.syntax.has_hash_comments => self.blank(self.line_end()),
                 b'/' if next == Some(b'*') => {
                     self.take(comment_end(self.source, self.at) - self.at, Nature::Blank);
                 }
                 b'\'' | b'"' => self.take(self.quoted_length(byte), Nature::Quoted),
-                b'`' if self.quoting != Quoting::Postgres => {
+                b'`' if self.syntax.has_backticks => {
                     self.take(self.quoted_length(byte), Nature::Quoted);
                 }
-                b'$' if self.quoting == Quoting::Postgres => {
+                b'$' if self.syntax.has_dollar_quotes => {
                     let length = dollar_end(self.source, self.at) - self.at;
                     self.take(length, if length > 1 { Nature::Quoted } else { Nature::Code });
                 }
@@ -202,10 +202,12 @@ impl Scanner<'_> {
 
     /// Length of a quoted string or name.
     fn quoted_length(&self, quote: u8) -> usize {
-        let has_escapes = match self.quoting {
-            Quoting::Mysql => quote != b'`',
-            Quoting::Postgres => quote == b'\'' && is_escape_string(self.source, self.at),
-            Quoting::Sqlite => false,
+        let has_escapes = match self.syntax.backslash {
+            Backslash::Escapes => quote != b'`',
+            Backslash::EscapesWhereMarked => {
+                quote == b'\'' && is_escape_string(self.source, self.at)
+            }
+            Backslash::IsPlain => false,
         };
         quoted_end(self.source, self.at, has_escapes) - self.at
     }
@@ -248,10 +250,10 @@ impl Scanner<'_> {
 
 impl Cut {
     /// Finds the variables.
-    pub(crate) fn into_sql(self, names: &mut Names, quoting: Quoting) -> Sql {
+    pub(crate) fn into_sql(self, names: &mut Names, syntax: Syntax) -> Sql {
         let bytes = self.text.as_bytes();
         let mut pieces = Vec::new();
-        let mut context = Context::new(quoting);
+        let mut context = Context::new(syntax);
         // Everything before `copied` is in the pieces.
         let (mut at, mut copied) = (0, 0);
         while at < bytes.len() {
@@ -266,7 +268,7 @@ impl Cut {
                 at += colons.max(1);
                 continue;
             }
-            pieces.extend(self.fixed(copied..at, quoting));
+            pieces.extend(self.fixed(copied..at, syntax));
             let slot = names.slot(&self.text[at + 1..=at + length]);
             let place = context.place(bytes, at, self.natures[at]);
             pieces.push(Piece::Variable { slot, place, is_in_brackets: context.is_in_brackets() });
@@ -274,7 +276,7 @@ impl Cut {
             at += 1 + length;
             copied = at;
         }
-        pieces.extend(self.fixed(copied..bytes.len(), quoting));
+        pieces.extend(self.fixed(copied..bytes.len(), syntax));
         let is_several = self.is_several;
         let store = Store::Nothing;
         let mut sql =
@@ -284,11 +286,11 @@ impl Cut {
     }
 
     /// Text without variables.
-    fn fixed(&self, range: std::ops::Range<usize>, quoting: Quoting) -> Option<Piece> {
+    fn fixed(&self, range: std::ops::Range<usize>, syntax: Syntax) -> Option<Piece> {
         let text = &self.text[range.clone()];
-        // To the PostgreSQL driver a question mark is a parameter and two are the operator.
+        // To the driver a question mark is a parameter and two are the operator.
         let is_operator = |at: usize| self.natures[range.start + at] == Nature::Code;
-        let escaped = (quoting == Quoting::Postgres).then(|| {
+        let escaped = syntax.has_question_mark_operators.then(|| {
             let marks = text.match_indices('?').filter(|(at, _)| is_operator(*at));
             let mut escaped = text.to_owned();
             marks.collect::<Vec<_>>().into_iter().rev().for_each(|(at, _)| escaped.insert(at, '?'));
@@ -300,9 +302,9 @@ impl Cut {
 }
 
 /// A statement's text as the driver of an engine takes it to prepare it.
-pub(crate) fn escaped(text: &str, quoting: Quoting) -> String {
-    let cut = cut(text, 0, quoting);
-    match cut.fixed(0..cut.text.len(), quoting) {
+pub(crate) fn escaped(text: &str, syntax: Syntax) -> String {
+    let cut = cut(text, 0, syntax);
+    match cut.fixed(0..cut.text.len(), syntax) {
         Some(Piece::Text(Fixed { text, escaped })) => escaped.unwrap_or(text),
         _ => String::new(),
     }
@@ -395,11 +397,11 @@ mod tests {
     use super::*;
     use crate::expression::Value;
 
-    fn cuts(source: &str, quoting: Quoting) -> Vec<String> {
+    fn cuts(source: &str, syntax: Syntax) -> Vec<String> {
         let mut at = 0;
         let mut all = Vec::new();
         loop {
-            let cut = cut(source, at, quoting);
+            let cut = cut(source, at, syntax);
             at = cut.at;
             if !cut.text.is_empty() {
                 all.push(cut.text);
@@ -433,18 +435,18 @@ mod tests {
             ("BEGIN; END;", &["BEGIN;", "END;"]),
         ];
         for (source, expected) in cases {
-            assert_eq!(cuts(source, Quoting::Postgres), expected, "{source}");
+            assert_eq!(cuts(source, Syntax::POSTGRES), expected, "{source}");
         }
     }
 
     #[test]
     fn quotes_are_those_of_the_engine() {
-        assert_eq!(cuts(r"SELECT '\';'; x", Quoting::Mysql), [r"SELECT '\';';", "x"]);
-        assert_eq!(cuts("SELECT `;`; # a;\nx", Quoting::Mysql), ["SELECT `;`;", "x"]);
-        assert_eq!(cuts(r"SELECT '\'; x", Quoting::Sqlite), [r"SELECT '\';", "x"]);
-        assert_eq!(cuts("SELECT $a; $b", Quoting::Sqlite), ["SELECT $a;", "$b"]);
+        assert_eq!(cuts(r"SELECT '\';'; x", Syntax::MYSQL), [r"SELECT '\';';", "x"]);
+        assert_eq!(cuts("SELECT `;`; # a;\nx", Syntax::MYSQL), ["SELECT `;`;", "x"]);
+        assert_eq!(cuts(r"SELECT '\'; x", Syntax::SQLITE), [r"SELECT '\';", "x"]);
+        assert_eq!(cuts("SELECT $a; $b", Syntax::SQLITE), ["SELECT $a;", "$b"]);
         // The E belongs to a name, so that the string has no escapes.
-        assert_eq!(cuts(r"SELECT a$e'\'; x", Quoting::Postgres), [r"SELECT a$e'\';", "x"]);
+        assert_eq!(cuts(r"SELECT a$e'\'; x", Syntax::POSTGRES), [r"SELECT a$e'\';", "x"]);
     }
 
     fn sql(source: &str) -> (String, String) {
@@ -453,7 +455,7 @@ mod tests {
         variables.set(names.slot("x"), Value::Integer(-5));
         variables.set(names.slot("d"), Value::Double(1.0 / 3.0));
         variables.set_text(names.slot("t"), "a b");
-        let sql = cut(source, 0, Quoting::Postgres).into_sql(&mut names, Quoting::Postgres);
+        let sql = cut(source, 0, Syntax::POSTGRES).into_sql(&mut names, Syntax::POSTGRES);
         let mut text = String::new();
         sql.write(&variables, &names, &mut text);
         let parameters: Vec<&str> = sql.parameters().iter().map(|slot| names.name(*slot)).collect();

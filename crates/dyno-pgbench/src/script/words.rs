@@ -2,7 +2,7 @@
 
 use super::context::Nature;
 use super::statement::{End, cut};
-use dyno_model::engine::Quoting;
+use dyno_model::engine::Syntax;
 
 /// What a statement is made of; letters are small.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(crate) fn is_of_word(c: char) -> bool {
 
 /// The statements of a text, without their semicolons and comments; `None` when a comment holds
 /// what servers of MySQL's family execute.
-pub(crate) fn statements(text: &str, quoting: Quoting) -> Option<Vec<Vec<Token>>> {
-    if quoting == Quoting::Mysql && (text.contains("/*!") || text.contains("/*M!")) {
+pub(crate) fn statements(text: &str, syntax: Syntax) -> Option<Vec<Vec<Token>>> {
+    if syntax.executes_comments && (text.contains("/*!") || text.contains("/*M!")) {
         return None;
     }
     let (mut all, mut at) = (Vec::new(), 0);
     loop {
-        let part = cut(text, at, quoting);
+        let part = cut(text, at, syntax);
         all.push(tokens(&part.text, &part.natures));
         at = match part.end {
             End::Semicolon => part.at,

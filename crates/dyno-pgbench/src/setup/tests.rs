@@ -14,7 +14,7 @@ fn given(text: &str) -> ScriptText {
 /// What is sent, rows behind a COPY in brackets; or the refusal.
 fn sent(text: &str, engine: Engine) -> Result<Vec<String>, String> {
     let (given, mut all) = (given(text), Vec::new());
-    let mut pieces = Pieces::new(&given, text, engine.dialect().quoting);
+    let mut pieces = Pieces::new(&given, text, engine.dialect().syntax);
     while let Some(piece) = pieces.next()? {
         all.push(match piece {
             Piece::Statement(sql) => sql,
@@ -126,7 +126,7 @@ fn a_text_that_stays_in_its_file_has_to_be_the_same_when_it_is_sent() {
     let changed = checked("CREATE TABLE t (id bigint);".into(), &file).expect_err("it is another");
     assert_eq!(changed, "the setup dump.sql is not what it was when the run was planned");
     let setup =
-        |file| Setup::new(&[ScriptText { file: Some(file), ..given("") }], Quoting::Postgres);
+        |file| Setup::new(&[ScriptText { file: Some(file), ..given("") }], Syntax::POSTGRES);
     let other = ScriptFile { checksum: "0".to_owned(), ..file.clone() };
     let prints = [setup(file), setup(other)]
         .map(|setup| setup.expect("it is looked at later").fingerprint());

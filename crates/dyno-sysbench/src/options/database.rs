@@ -238,7 +238,8 @@ fn postgres_targets(
             "--pgsql-host",
             own_port.map(|port| port.to_string()).unwrap_or_default(),
         );
-        let target = address::postgres(keys, surroundings).map_err(|errors| refused(&errors))?;
+        let target = address::resolve(Engine::Postgres, keys, surroundings)
+            .map_err(|errors| refused(&errors))?;
         Ok(Target { query_mode, ..target })
     };
     hosts.into_iter().map(target).collect()

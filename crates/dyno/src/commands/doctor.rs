@@ -14,7 +14,7 @@ use dyno_model::event::Listeners;
 use dyno_model::exit_code;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{LoadPlan, ServerKind, StopRule, WorkloadPlan};
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::{Endpoint, Target};
 use dyno_model::units::Nanos;
 use dyno_report::Checkup;
 use dyno_store::environment::Environment;
@@ -80,12 +80,12 @@ fn tried(
     let failed = |reason: String| {
         Failure::new(exit_code::SERVER_FAILED, format!("the generator cannot be tried: {reason}"))
     };
-    let server =
-        serve(Protocol::Mysql, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Options::default());
+    let (protocol, engine) = Protocol::USUAL;
+    let server = serve(protocol, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Options::default());
     let server = server.map_err(|error| failed(error.to_string()))?;
     let endpoint =
         Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: server.local_addr.port() };
-    let target = Target { user: "dyno".to_owned(), ..Target::new(Engine::Mysql, endpoint) };
+    let target = Target { user: "dyno".to_owned(), ..Target::new(engine, endpoint) };
     let described =
         catalog.iter().find(|workload| workload.name == WORKLOAD).expect("it is in the catalogue");
     let plan = WorkloadPlan::new(WORKLOAD, described.defaults());

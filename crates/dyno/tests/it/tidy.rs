@@ -5,9 +5,9 @@
 mod modules;
 mod names;
 mod opening;
+mod products;
 mod prose;
 
-use dyno_model::target::Engine;
 use dyno_testkit::repository::{files, root};
 use modules::{Modules, circles};
 use std::collections::BTreeMap;
@@ -392,45 +392,6 @@ fn only_the_printer_writes_to_the_terminal() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// Where an engine may be named: where its tables are found, where addresses and programs name it,
-/// and where the words of other programs are spoken. Everybody else asks for a fact
-/// (`dyno-model/src/engine/traits.rs`).
-const NAMES_ENGINES: &[&str] = &[
-    "crates/dyno-model/src/address",
-    "crates/dyno-model/src/engine/mod.rs",
-    "crates/dyno-model/src/server.rs",
-    "crates/dyno-drivers/src/address",
-    "crates/dyno-drivers/src/connection.rs",
-    "crates/dyno-host/src/engine/mod.rs",
-    "crates/dyno-pgbench/src/options",
-    "crates/dyno-pgbench/src/own.rs",
-    "crates/dyno-sysbench/src/options",
-];
-
-#[test]
-fn an_engine_is_asked_for_facts_and_not_for_its_name() {
-    let names_one =
-        |line: &str| Engine::ALL.iter().any(|engine| names(line, &format!("Engine::{engine:?}")));
-    let (mut wrong, mut seen) = (Vec::new(), 0);
-    for path in files(&root().join("crates"), "rs") {
-        let shown = shown(&path);
-        if !shown.contains("/src/") || is_test_file(&path) {
-            continue;
-        }
-        // Modules of an engine know which one they are of, and so does whoever makes a target.
-        let is_of_one = Engine::ALL.iter().any(|engine| shown.contains(engine.name()));
-        let is_allowed = is_of_one || NAMES_ENGINES.iter().any(|place| shown.starts_with(place));
-        for (number, line) in code_lines(&path).into_iter().filter(|(_, line)| names_one(line)) {
-            seen += 1;
-            if !is_allowed && !line.contains("Target::new(") {
-                wrong.push(format!("{shown}:{number}: {}", line.trim()));
-            }
-        }
-    }
-    assert!(seen > 10, "engines were not found");
-    assert_eq!(wrong, [""; 0]);
-}
-
 #[test]
 fn every_dependency_of_the_workspace_says_why_it_is_not_our_own_code() {
     let text = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
@@ -540,9 +501,14 @@ fn is_test_file(path: &Path) -> bool {
 /// Lines that are neither comments nor in the unit tests at a file's end, with their numbers.
 fn code_lines(path: &Path) -> Vec<(usize, String)> {
     let text = fs::read_to_string(path).expect("sources are UTF-8");
-    let code = text.lines().zip(1..).take_while(|(line, _)| *line != "#[cfg(test)]");
-    code.filter(|(line, _)| !line.trim_start().starts_with("//"))
-        .map(|(line, number)| (number, line.to_owned()))
+    let lines: Vec<&str> = text.lines().collect();
+    // A declaration of tests in a file of their own ends nothing.
+    let is_end = |at: usize| {
+        lines[at] == "#[cfg(test)]" && lines.get(at + 1).is_some_and(|next| !next.ends_with(';'))
+    };
+    let code = (0..lines.len()).take_while(|at| !is_end(*at));
+    code.filter(|at| !lines[*at].trim_start().starts_with("//"))
+        .map(|at| (at + 1, lines[at].to_owned()))
         .collect()
 }
 

@@ -24,6 +24,7 @@ mod tests;
 
 use conversation::{Conversation, Shared};
 pub use conversation::{Counts, Options};
+use dyno_model::engine::Engine;
 use event_loop::EventLoop;
 use mio::Waker;
 use std::io;
@@ -39,6 +40,17 @@ pub enum Protocol {
     Mysql,
     /// PostgreSQL protocol 3.0, trust.
     Postgres,
+}
+
+impl Protocol {
+    /// All of them, with their names and who speaks them.
+    pub const ALL: [(&str, &str, Self); 2] = [
+        ("mysql", "MySQL and MariaDB", Self::Mysql),
+        ("postgres", "PostgreSQL, version 3", Self::Postgres),
+    ];
+
+    /// The one that generators are tried with, and the engine whose driver speaks it.
+    pub const USUAL: (Self, Engine) = (Self::Mysql, Engine::Mysql);
 }
 
 /// Serves until the flag is set.

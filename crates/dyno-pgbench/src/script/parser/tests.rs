@@ -3,7 +3,7 @@ use crate::script::command::Branches;
 use crate::script::{Amount, Store};
 
 fn script(source: &str) -> Result<Vec<Command>, String> {
-    parse("s.sql", source, 1, Quoting::Postgres, &mut Names::default())
+    parse("s.sql", source, 1, Syntax::POSTGRES, &mut Names::default())
         .map(|script| script.commands)
         .map_err(|error| error.to_string())
 }

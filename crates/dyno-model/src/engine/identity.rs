@@ -1,28 +1,9 @@
-//! Products: whose server answers. An address says only which protocol to speak ([`Engine`]); the
-//! product is recognised from what the server reports, once per connection.
+//! How a server's product is recognised: from the version that it reports, once per connection. An
+//! address says only which protocol to speak.
 
-use super::Engine;
+use super::{Engine, Product};
 use std::fmt;
 use std::str::FromStr;
-
-/// Whose server it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Product {
-    /// MySQL, and builds of it that do not say otherwise (Percona Server).
-    Mysql,
-    /// MariaDB.
-    Mariadb,
-    /// PostgreSQL.
-    Postgres,
-    /// SQLite.
-    Sqlite,
-    /// Canned replies in this process.
-    Null,
-    /// A service that answers HTTP.
-    Http,
-    /// A compatible server, treated as the product whose protocol it speaks.
-    Other(Engine, &'static str),
-}
 
 /// How products of a protocol are told from the one that it belongs to: a part of the version that
 /// they report.
@@ -37,30 +18,8 @@ impl Product {
     #[must_use]
     pub fn recognised(engine: Engine, reported: &str) -> Self {
         let mark = MARKS.iter().find(|(of, mark, _)| *of == engine && reported.contains(mark));
-        mark.map_or(engine.traits().product, |(.., product)| *product)
-    }
-
-    /// Its name in specs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mariadb => "mariadb",
-            Self::Other(_, name) => name,
-            own => own.engine().name(),
-        }
-    }
-
-    /// The protocol and dialect it speaks.
-    #[must_use]
-    pub fn engine(self) -> Engine {
-        match self {
-            Self::Mysql | Self::Mariadb => Engine::Mysql,
-            Self::Postgres => Engine::Postgres,
-            Self::Sqlite => Engine::Sqlite,
-            Self::Null => Engine::Null,
-            Self::Http => Engine::Http,
-            Self::Other(engine, _) => engine,
-        }
+        let own = || Self::ALL.into_iter().find(|product| product.engine() == engine);
+        mark.map(|(.., product)| *product).or_else(own).expect("every engine has a product")
     }
 }
 
@@ -155,6 +114,13 @@ mod tests {
             let found = Identity::reported(engine, reported);
             assert_eq!((found.product, found.version.as_str()), (product, version), "{reported}");
             assert_eq!(product.engine(), engine);
+        }
+    }
+
+    #[test]
+    fn every_engine_has_a_product_of_its_own() {
+        for engine in Engine::ALL {
+            assert_eq!(Product::recognised(engine, "").engine(), engine);
         }
     }
 

@@ -1,16 +1,16 @@
 //! How a primary and its replicas are started: PostgreSQL's server, with a copy of the primary's
 //! data for each replica.
 
-use super::binary::helper;
-use super::cluster_member::{ClusterMember, Membership};
-use super::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use super::postgres;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
+use crate::server::binary::helper;
+use crate::server::cluster_member::{ClusterMember, Membership};
+use crate::server::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::supervisor::Launch;
 use dyno_model::failure::OperationFailure;
 
-pub(super) const RECIPE: Recipe = Recipe {
+pub(in crate::server) const RECIPE: Recipe = Recipe {
     reserved: RESERVED,
     complete: |binary| helper(binary, &["pg_basebackup"]).map(|_| ()),
     initialise,

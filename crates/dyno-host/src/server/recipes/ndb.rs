@@ -4,14 +4,14 @@
 //! Numbers of nodes: those of data nodes go up to 144, all others up to 255
 //! ([manual](https://dev.mysql.com/doc/refman/en/mysql-cluster-ndbd-definition.html)).
 
-use super::binary::{Binary, helper, newest_first};
-use super::cluster_member::{ClusterMember, Membership};
-use super::error::setting_refused;
-use super::instance::{Recipe, ServerInstance};
-use super::log;
 use super::mysql_family::{self, MYSQL};
 use crate::ask::words;
 use crate::error::{HostError, quoted};
+use crate::server::binary::{Binary, helper, newest_first};
+use crate::server::cluster_member::{ClusterMember, Membership};
+use crate::server::error::setting_refused;
+use crate::server::instance::{Recipe, ServerInstance};
+use crate::server::log;
 use crate::supervisor::Launch;
 use dyno_model::plan::ManagedServer;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -22,7 +22,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-pub(super) const NDB: Recipe = Recipe {
+pub(in crate::server) const NDB: Recipe = Recipe {
     folders: |environment| {
         // Where scripts/servers puts it.
         let servers = environment("DYNO_SERVERS_DIR")
@@ -58,16 +58,16 @@ const RESERVED: &[(&[&str], &str)] = &[(
 )];
 
 /// Number of the management node; data nodes have those from 1, SQL nodes those behind it.
-pub(super) const MANAGEMENT: u32 = 100;
+pub(in crate::server) const MANAGEMENT: u32 = 100;
 
 /// Programs of the nodes that do not speak SQL.
-pub(super) struct Programs {
-    pub(super) management: PathBuf,
-    pub(super) data: PathBuf,
+pub(in crate::server) struct Programs {
+    pub(in crate::server) management: PathBuf,
+    pub(in crate::server) data: PathBuf,
 }
 
 impl Programs {
-    pub(super) fn of(binary: &Binary) -> Result<Self, HostError> {
+    pub(in crate::server) fn of(binary: &Binary) -> Result<Self, HostError> {
         Ok(Self {
             management: helper(binary, &["ndb_mgmd"])?,
             data: helper(binary, &["ndbmtd", "ndbd"])?,
@@ -77,12 +77,12 @@ impl Programs {
 
 /// True for the name of a parameter of data nodes: these begin with a capital letter, as in their
 /// manual.
-pub(super) fn is_parameter(name: &str) -> bool {
+pub(in crate::server) fn is_parameter(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// The server with the settings of its SQL nodes only.
-pub(super) fn of_sql(server: &ManagedServer) -> ManagedServer {
+pub(in crate::server) fn of_sql(server: &ManagedServer) -> ManagedServer {
     let mut server = server.clone();
     server.settings.retain(|name, _| !is_parameter(name));
     server
@@ -130,7 +130,7 @@ fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostErro
 }
 
 /// What the management node has against the cluster, in its words: if they name a parameter, that.
-pub(super) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostError> {
+pub(in crate::server) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostError> {
     let of_parameter =
         server.settings.iter().filter(|(name, _)| is_parameter(name)).find_map(|(name, value)| {
             let complaints = log::complaints(words, name);
@@ -149,7 +149,7 @@ pub(super) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostEr
 
 /// What the management node tells all others. Its own log goes where its output goes; it would make
 /// a file even when it is only asked.
-pub(super) fn configuration(
+pub(in crate::server) fn configuration(
     server: &ManagedServer,
     port: u16,
     management: &Path,

@@ -1,11 +1,16 @@
 //! Which recipe a kind of server is started by.
 
+mod galera;
+mod mysql_family;
+pub(in crate::server) mod ndb;
+mod postgres;
+mod replica;
+
 use super::instance::Recipe;
-use super::{galera, mysql_family, ndb, postgres, replica};
 use dyno_model::plan::ServerKind;
 
 /// How a server of this kind is found, started and stopped; `None` for kinds that are no processes.
-pub(super) fn recipe(kind: ServerKind) -> Option<&'static Recipe> {
+pub(in crate::server) fn recipe(kind: ServerKind) -> Option<&'static Recipe> {
     match kind {
         ServerKind::Mariadb => Some(&mysql_family::MARIADB),
         ServerKind::Galera => Some(&galera::GALERA),

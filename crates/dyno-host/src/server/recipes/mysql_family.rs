@@ -1,9 +1,9 @@
 //! MariaDB's and MySQL's servers.
 
-use super::binary::{helper, newest_first};
-use super::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
+use crate::server::binary::{helper, newest_first};
+use crate::server::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::settings::listed_name;
 use crate::storage::TransactionLog;
 use crate::supervisor::{Launch, StopStep, SupervisorSignal};
@@ -29,7 +29,7 @@ const LASTING: [&str; 8] = [
 /// Both servers allow this many connections by default.
 const CONNECTIONS_DEFAULT: u32 = 151;
 
-pub(super) const MARIADB: Recipe = Recipe {
+pub(in crate::server) const MARIADB: Recipe = Recipe {
     programs: &["mariadbd", "mysqld"],
     folders: |_environment| {
         let folders = ["/usr/local/mariadb/bin", "/opt/mariadb/bin", "/usr/local/mysql/bin"];
@@ -59,7 +59,7 @@ pub(super) const MARIADB: Recipe = Recipe {
     stop,
 };
 
-pub(super) const MYSQL: Recipe = Recipe {
+pub(in crate::server) const MYSQL: Recipe = Recipe {
     programs: &["mysqld"],
     folders: |environment| {
         let folders = SYSTEM_FOLDERS.into_iter().chain(["/usr/local/mysql/bin", "/opt/mysql/bin"]);
@@ -124,7 +124,7 @@ fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
     Ok(vec![instance.directories.launch(program, arguments, instance.directories.initialise_log())])
 }
 
-pub(super) fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
+pub(in crate::server) fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
     let accounts = instance.directories.own.join("accounts.sql");
     if !instance.has_accounts && !accounts.exists() {
         instance.directories.write_private("accounts.sql", &account_statements(instance))?;

@@ -1,9 +1,9 @@
 //! PostgreSQL's server.
 
-use super::binary::{helper, newest_first};
-use super::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
+use crate::server::binary::{helper, newest_first};
+use crate::server::instance::{ACCOUNT, Recipe, ServerInstance, path_text};
 use crate::storage::TransactionLog;
 use crate::supervisor::{Launch, StopStep, SupervisorSignal};
 use dyno_model::failure::OperationFailure;
@@ -16,7 +16,7 @@ const CONNECTIONS_DEFAULT: u32 = 100;
 /// Connections that the server keeps for superusers (`superuser_reserved_connections`).
 const CONNECTIONS_RESERVED: u32 = 3;
 
-pub(super) const RECIPE: Recipe = Recipe {
+pub(in crate::server) const RECIPE: Recipe = Recipe {
     programs: &["postgres"],
     folders: |_environment| {
         let mut folders = newest_first(Path::new("/usr/lib/postgresql"), "", "bin");

@@ -1,15 +1,16 @@
 //! How a node of a Galera cluster is started: MariaDB's server, with what it takes to find the
 //! others.
 
-use super::Binary;
-use super::cluster_member::{ClusterMember, Membership, Ports};
-use super::instance::{Recipe, ServerInstance};
 use super::mysql_family::{self, MARIADB};
 use crate::error::HostError;
+use crate::server::Binary;
+use crate::server::cluster_member::{ClusterMember, Membership, Ports};
+use crate::server::instance::{Recipe, ServerInstance};
 use crate::supervisor::Launch;
 use std::path::{Path, PathBuf};
 
-pub(super) const GALERA: Recipe = Recipe { reserved: RESERVED, launch, complete, ..MARIADB };
+pub(in crate::server) const GALERA: Recipe =
+    Recipe { reserved: RESERVED, launch, complete, ..MARIADB };
 
 /// Settings that dyno gives.
 const RESERVED: &[(&[&str], &str)] = &[(
