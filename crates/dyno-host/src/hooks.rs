@@ -169,7 +169,7 @@ impl LifecycleHooks<'_> {
 
     /// Where the output of a command is kept that is run at the end.
     fn log(&self, command: &str) -> Result<PathBuf, HostError> {
-        let name = format!("steering-{}-{command}.log", file_name(self.name));
+        let name = format!("hooks-{}-{command}.log", file_name(self.name));
         let logs = log::kept(self.logs.as_deref())?;
         Ok(logs.map_or_else(|| PathBuf::from("/dev/null"), |logs| logs.join(name)))
     }

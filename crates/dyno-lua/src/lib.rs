@@ -13,7 +13,7 @@
 //! state.call("thread_init", Some(n))            the script connects and prepares
 //! state.settle()                                frees what that left behind
 //! ... wait for the common start ...
-//! state.run_thread(n)                           the event loop, until the meter or the script ends it
+//! state.run_thread(n)                           the event loop, until meter or script ends it
 //! state.call("thread_done", Some(n))
 //! ```
 //!

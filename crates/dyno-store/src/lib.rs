@@ -9,15 +9,16 @@
 //!   events.jsonl        one event per line with its time `at`; append-only
 //!   trials/<trial>/
 //!     latency.hlog      HdrHistogram V2 interval log, values in ns: no tag: transactions of the
-//!                       measured window; `Tag=<statement>`: statements; `Tag=warm-up`: transactions of the warm-up
+//!                       measured window; `Tag=<statement>`: statements;
+//!                       `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
 //!     errors.csv        errors that clients met, one line per interval and kind, if there were any
 //!     monitor.csv       one line per sample of machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
-//!     history.edn       what the clients read and wrote, for Elle, if the workload keeps a history;
-//!                       of a background workload `history-<name>.edn`
+//!     history.edn       what the clients read and wrote, if the workload keeps a history, for
+//!                       Elle; of a background workload `history-<name>.edn`
 //!   server-logs/<system>.log
-//!   set-aside/<trial>-<n>/  files of an attempt that was interrupted, before the trial was repeated
+//!   set-aside/<trial>-<n>/  files of an interrupted attempt of a repeated trial
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
 //! ```
 //!

@@ -10,8 +10,8 @@ use dyno_model::monitor::SessionGroup;
 use dyno_model::plan::Metric;
 use dyno_model::warning::{BusyProcess, Severity, Warning};
 
-/// Every finding as a whole sentence.
-#[expect(clippy::too_many_lines, reason = "a table: one arm per finding")]
+/// Every warning as a whole sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per warning")]
 pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
     let percent = |share: f64| figures::percent(share * 100.0);
     match warning {

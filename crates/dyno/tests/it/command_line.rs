@@ -33,27 +33,25 @@ fn help_is_a_result_and_shows_only_what_is_there() {
 
     Commands:
       run          Run an experiment and write its results and report
-      init         Write a spec to begin with, after a look at a database
-      plan         Show what an experiment would run: trials in order, time, and
-                   whether it can run here
+      init         Write a first spec for a database, based on its schema
+      plan         Show what an experiment would run: trials in order, estimated
+                   time, and preflight checks
       report       Write the report of a results folder again
-      compare      Compare runs before a change with runs after it: a verdict per
+      compare      Compare runs before and after a change: a verdict per
                    configuration, and an exit code for CI
-      import       Take figures that other programs measured into a results folder,
-                   and hold a claim against them
-      cleanup      Drop the tables that dyno made on systems that it did not start,
-                   when a run could not
+      import       Import results of other programs into a results folder, and check
+                   a claim against them
+      cleanup      Drop tables that an aborted run left on systems that dyno did not
+                   start
       workloads    List the workloads, or explain one: statements, options, audit
-      doctor       Look at this machine: what would spoil a measurement here, which
-                   servers there are, what the generator can do
-      null-server  Serve canned replies over a database's protocol, to find out what
-                   a load generator can do at most
-      completions  Print what a shell completes: commands and options
+      doctor       Check this machine: problems that distort measurements, installed
+                   servers, load generator speed
+      null-server  Serve canned replies over a database protocol, to measure the
+                   limit of a load generator
+      completions  Print a completion script for a shell
       man          Write manual pages
-      sysbench     Take sysbench's command line, scripts and options, and print what
-                   sysbench prints
-      pgbench      Take pgbench's command line, scripts and options, and print what
-                   pgbench prints
+      sysbench     Run with the command line, scripts and output of sysbench
+      pgbench      Run with the command line, scripts and output of pgbench
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -187,7 +185,7 @@ fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
             .unwrap_or_else(|| panic!("{place}: {ended}"))
             .clone()
     };
-    assert_eq!(check("machine", "neighbours")["is_doubt"], true, "{ended}");
+    assert_eq!(check("machine", "neighbours")["is_warning"], true, "{ended}");
     for kind in ["mariadb", "mysql", "postgres"] {
         check("servers", kind);
     }

@@ -454,7 +454,7 @@ fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
     let gate = postgres.data().join("gate");
     std::fs::write(&gate, "").expect("the folder is there");
     let system =
-        turns(&bench, &postgres, "Shop", "").replace("hooks", "data = \"existing\"\nsteering");
+        turns(&bench, &postgres, "Shop", "").replace("hooks", "data = \"existing\"\nhooks");
     let script = "SELECT CASE WHEN (pg_stat_file('gate', true)).size IS NULL THEN 0 ELSE (SELECT 1 FROM pg_sleep(600)) END;";
     bench.file(
         "spec.toml",
