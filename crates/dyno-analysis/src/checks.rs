@@ -335,11 +335,12 @@ pub(crate) fn add_warning(
     // Each of these is about something else.
     let is_told_alone =
         matches!(warning, Warning::SettingRounded { .. } | Warning::ViolatedIn { .. });
-    // Of what runs beside, the kind of doubt is that of the doubt inside.
+    // For a background workload, the kind of warning is that of the warning inside.
     let is_other = |other: &Warning| match (other, warning) {
-        (Warning::Beside { name: one, inner }, Warning::Beside { name: two, inner: this }) => {
-            one != two || discriminant(&**inner) != discriminant(&**this)
-        }
+        (
+            Warning::Background { name: one, inner },
+            Warning::Background { name: two, inner: this },
+        ) => one != two || discriminant(&**inner) != discriminant(&**this),
         _ => false,
     };
     let same = |row: &WarningRow| {
@@ -387,7 +388,7 @@ fn weight(warning: &Warning) -> f64 {
         Warning::BlockApart { hours, .. } => *hours,
         Warning::RecordingBehind { seconds, .. } => *seconds,
         Warning::ForeignSessions { sessions } | Warning::Unsettled { sessions } => *sessions as f64,
-        Warning::Beside { inner, .. } => weight(inner),
+        Warning::Background { inner, .. } => weight(inner),
         Warning::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         // All others have no degree.
         _ => 0.0,
@@ -399,19 +400,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_about_workloads_beside_are_told_of_each_workload_and_of_each_kind() {
-        let beside = |name: &str, inner: Warning| Warning::Beside {
+    fn warnings_about_background_workloads_are_reported_per_workload_and_kind() {
+        let background = |name: &str, inner: Warning| Warning::Background {
             name: name.to_owned(),
             inner: Box::new(inner),
         };
         let failures = |share| Warning::Failures { failed: 7, share };
         let mut rows = Vec::new();
         for (trial, warning) in [
-            ("b01-001", beside("report", failures(0.1))),
-            ("b02-001", beside("report", failures(0.3))),
-            ("b03-001", beside("report", Warning::Unfinished { unfinished: 2 })),
-            ("b03-001", beside("report", Warning::FewTransactions { committed: 3 })),
-            ("b04-001", beside("night", failures(0.2))),
+            ("b01-001", background("report", failures(0.1))),
+            ("b02-001", background("report", failures(0.3))),
+            ("b03-001", background("report", Warning::Unfinished { unfinished: 2 })),
+            ("b03-001", background("report", Warning::FewTransactions { committed: 3 })),
+            ("b04-001", background("night", failures(0.2))),
             ("b05-001", failures(0.2)),
         ] {
             add_warning(&mut rows, &warning, Some((trial, 0)));
@@ -420,10 +421,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (beside("report", failures(0.3)), 2),
-                (beside("report", Warning::Unfinished { unfinished: 2 }), 1),
-                (beside("report", Warning::FewTransactions { committed: 3 }), 1),
-                (beside("night", failures(0.2)), 1),
+                (background("report", failures(0.3)), 2),
+                (background("report", Warning::Unfinished { unfinished: 2 }), 1),
+                (background("report", Warning::FewTransactions { committed: 3 }), 1),
+                (background("night", failures(0.2)), 1),
                 (failures(0.2), 1),
             ]
         );

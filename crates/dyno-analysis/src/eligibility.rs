@@ -89,7 +89,7 @@ fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
     let is_meant =
         |reason: &NotWorkingReason| !run.is_interrupted || *reason != NotWorkingReason::CutShort;
     let own = of_workload(record).filter(is_meant);
-    let background = || record.beside.iter().filter_map(|it| of_background(&it.record)).min();
+    let background = || record.background.iter().filter_map(|it| of_background(&it.record)).min();
     own.or_else(|| background().filter(|_| record.is_valid()))
 }
 
@@ -116,7 +116,8 @@ fn of_background(record: &TrialRecord) -> Option<NotWorkingReason> {
 
 /// Trials in which a background workload of this name did not work, of those that were measured.
 pub(crate) fn background(records: &[&TrialRecord], name: &str) -> Option<NotWorking> {
-    let named = records.iter().flat_map(|record| record.beside.iter().filter(|it| it.name == name));
+    let named =
+        records.iter().flat_map(|record| record.background.iter().filter(|it| it.name == name));
     let reasons: Vec<_> = named.filter_map(|it| of_background(&it.record)).collect();
     let because = *reasons.iter().min()?;
     Some(NotWorking { trials: count(reasons.len()), of: count(records.len()), because })

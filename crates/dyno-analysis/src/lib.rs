@@ -20,7 +20,7 @@
 //! * `limits`: whether figures keep to what the spec says;
 //! * `search`: the highest loads that searches found;
 //! * `stages`: what each stage of a load brought;
-//! * `named`: figures of transactions and statements by name, and of workloads beside;
+//! * `named`: figures of transactions and statements by name, and of client groups;
 //! * `interim_analyses`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -162,7 +162,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         searches: search::searches(&view),
         stages: stages::stages(&view),
         transactions: named::transactions(&view),
-        beside: named::beside(&view),
+        background: named::background(&view),
         interim_analyses: interim::interim_analyses(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

@@ -68,7 +68,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         repeats: 0,
         not_working: match &limit.part {
             // What runs in the background may work where the configuration's own workload does not.
-            Some(LimitPart::Beside(name)) => {
+            Some(LimitPart::Background(name)) => {
                 eligibility::background(view.measured(configuration), name)
             }
             _ => view.eligibilities[configuration].not_working(),
@@ -86,7 +86,9 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         LimitMeasure::Failed => {
             // What is judged says nothing more by being much.
             let is_judged = |it: &NotWorking| match row.part {
-                Some(LimitPart::Beside(_)) => it.because == NotWorkingReason::BackgroundFailures,
+                Some(LimitPart::Background(_)) => {
+                    it.because == NotWorkingReason::BackgroundFailures
+                }
                 _ => it.because == NotWorkingReason::Failures,
             };
             row.not_working = row.not_working.filter(|it| !is_judged(it));
@@ -95,7 +97,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         LimitMeasure::Throughput => {
             let beside = figures(view, Metric::Throughput, &mut row);
             let behind = match row.part {
-                Some(LimitPart::Beside(_)) => NotWorkingReason::BackgroundKeptBehind,
+                Some(LimitPart::Background(_)) => NotWorkingReason::BackgroundKeptBehind,
                 _ => NotWorkingReason::KeptBehind,
             };
             let is_in_figure = |it: &NotWorking| it.because == behind && row.figure.is_some();

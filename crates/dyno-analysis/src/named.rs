@@ -1,37 +1,38 @@
-//! Figures of what has a name within a trial: transactions, databases that clients are spread over,
-//! and kinds of statements.
+//! Figures of what has a name within a trial: client groups, transactions, and kinds of statements.
 
 use crate::estimate::{among, unit};
-use crate::model::{BesideRow, NamedRow};
+use crate::model::{BackgroundRow, NamedRow};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::beside::BesidePlan;
+use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::LimitPart;
 use dyno_model::plan::{Configuration, Metric};
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
 
-/// A row per workload that ran beside that of a configuration.
-pub(crate) fn beside(view: &View<'_>) -> Vec<BesideRow> {
+/// A row per background group of a configuration.
+pub(crate) fn background(view: &View<'_>) -> Vec<BackgroundRow> {
     let mut rows = Vec::new();
     for (configuration, plan) in view.configurations() {
-        rows.extend(plan.beside.iter().map(|beside| beside_row(view, configuration, beside)));
+        let groups =
+            view.plan().groups(plan).into_iter().filter(|it| it.role == GroupRole::Background);
+        rows.extend(groups.map(|group| background_row(view, configuration, group)));
     }
     rows
 }
 
-fn beside_row(view: &View<'_>, configuration: usize, plan: &BesidePlan) -> BesideRow {
-    let part = LimitPart::Beside(plan.name.clone());
+fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> BackgroundRow {
+    let part = LimitPart::Background(group.name);
     let records = || view.valid(configuration).filter_map(|record| of_part(record, Some(&part)));
     let ledgers: Vec<&Ledger> = records().map(|record| &record.ledger).collect();
     let sum = |of: fn(&Ledger) -> u64| ledgers.iter().map(|ledger| of(ledger)).sum();
     let audits =
         view.measured(configuration).iter().filter_map(|record| of_part(record, Some(&part)));
-    BesideRow {
-        kind: plan.workload.kind.clone(),
-        clients: plan.clients,
-        rate: plan.rate,
+    BackgroundRow {
+        kind: group.workload.kind,
+        clients: group.clients.count,
+        rate: group.load.rate,
         audit: audits
             .map(|record| record.audit.verdict())
             .max()
@@ -51,8 +52,8 @@ pub(crate) fn of_part<'r>(
     record: &'r TrialRecord,
     part: Option<&LimitPart>,
 ) -> Option<&'r TrialRecord> {
-    let Some(LimitPart::Beside(name)) = part else { return Some(record) };
-    record.beside.iter().find(|beside| beside.name == *name).map(|beside| &beside.record)
+    let Some(LimitPart::Background(name)) = part else { return Some(record) };
+    record.background.iter().find(|group| group.name == *name).map(|group| &group.record)
 }
 
 /// A row per name, where there are several; before those of a database, one of them all.
@@ -67,20 +68,21 @@ fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Name
         return Vec::new();
     };
     let names: Vec<&str> = first.transactions.iter().map(|it| it.name.as_str()).collect();
-    let databases = view.plan().databases(plan);
-    let each = names.len() / databases.len().max(1);
+    let mut groups = view.plan().groups(plan);
+    groups.retain(|group| group.database.is_some());
+    let each = names.len() / groups.len().max(1);
     let of_name = |name: &&str| row(view, configuration, name);
-    if databases.is_empty() || each == 0 {
+    if groups.is_empty() || each == 0 {
         return names.iter().map(of_name).collect();
     }
     let mut rows = Vec::new();
-    for (place, (database, own)) in databases.iter().zip(names.chunks(each)).enumerate() {
-        let clients = Some(plan.load.databases.share(plan.clients, place));
+    for (group, own) in groups.iter().zip(names.chunks(each)) {
+        let clients = Some(group.clients.count);
         let of_names: Vec<NamedRow> = own.iter().map(of_name).collect();
         match own {
             [_] => rows.extend(of_names.into_iter().map(|row| NamedRow { clients, ..row })),
             _ => {
-                rows.push(NamedRow { clients, ..together(view, database, own, &of_names) });
+                rows.push(NamedRow { clients, ..of_group(view, &group.name, own, &of_names) });
                 rows.extend(of_names);
             }
         }
@@ -88,9 +90,9 @@ fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Name
     rows
 }
 
-/// All transactions of a database, which have these names and rows. Percentiles of several are not
+/// All transactions of a group, which have these names and rows. Percentiles of several are not
 /// those of all.
-fn together(view: &View<'_>, database: &str, names: &[&str], rows: &[NamedRow]) -> NamedRow {
+fn of_group(view: &View<'_>, group: &str, names: &[&str], rows: &[NamedRow]) -> NamedRow {
     let configuration = rows[0].configuration;
     let sum = |of: fn(&NamedRow) -> u64| rows.iter().map(of).sum();
     let throughput = |record: &TrialRecord| {
@@ -99,7 +101,7 @@ fn together(view: &View<'_>, database: &str, names: &[&str], rows: &[NamedRow]) 
     };
     NamedRow {
         configuration,
-        name: database.to_owned(),
+        name: group.to_owned(),
         clients: None,
         throughput: among(
             view.valid(configuration).filter_map(throughput),
@@ -180,7 +182,7 @@ fn figure(record: &TrialRecord, part: &LimitPart, metric: Metric) -> Option<(f64
     match part {
         LimitPart::Stage(_) => None,
         LimitPart::Transaction(name) => of_transactions(record, name, metric),
-        LimitPart::Beside(_) => {
+        LimitPart::Background(_) => {
             let record = of_part(record, Some(part))?;
             record.figure(metric).map(|value| (value, record.is_bound(metric)))
         }
@@ -193,7 +195,7 @@ fn responses(record: &TrialRecord, part: Option<&LimitPart>) -> Option<ResponseS
     match part {
         None => record.response(),
         Some(LimitPart::Stage(_)) => None,
-        Some(LimitPart::Beside(_)) => of_part(record, part)?.response(),
+        Some(LimitPart::Background(_)) => of_part(record, part)?.response(),
         Some(LimitPart::Transaction(name)) => {
             record.transactions.iter().find(|it| it.name == *name)?.response
         }
@@ -249,7 +251,7 @@ pub(crate) fn figures(
 /// books are those [`of_part`].
 pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
-        None | Some(LimitPart::Stage(_) | LimitPart::Beside(_)) => {
+        None | Some(LimitPart::Stage(_) | LimitPart::Background(_)) => {
             ledger.known_failed().map(|failed| (failed, ledger.started))
         }
         Some(LimitPart::Transaction(name)) => count(ledger, name).map(|it| (it.failed, it.started)),

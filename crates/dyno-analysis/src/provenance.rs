@@ -17,10 +17,13 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
         plan.systems[configuration.system].source != SystemSource::Imported
     };
     for configuration in plan.configurations.iter().filter(is_ours) {
-        let beside =
-            configuration.beside.iter().map(|it| workload_row(&it.workload, Some(&it.name)));
+        let background =
+            configuration.background.iter().map(|it| workload_row(&it.workload, Some(&it.name)));
         let own = workload_row(&configuration.workload, None);
-        [own].into_iter().chain(beside).for_each(|workload| lists::add(&mut workloads, workload));
+        [own]
+            .into_iter()
+            .chain(background)
+            .for_each(|workload| lists::add(&mut workloads, workload));
         lists::add(&mut loads, configuration.load.clone());
     }
     Provenance {
@@ -44,11 +47,11 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
     }
 }
 
-fn workload_row(plan: &WorkloadPlan, beside: Option<&str>) -> WorkloadRow {
+fn workload_row(plan: &WorkloadPlan, background: Option<&str>) -> WorkloadRow {
     let options = plan.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
     WorkloadRow {
         kind: plan.kind.clone(),
-        beside: beside.map(str::to_owned),
+        background: background.map(str::to_owned),
         options: options.collect(),
     }
 }

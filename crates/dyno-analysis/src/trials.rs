@@ -87,17 +87,17 @@ fn configuration_row(
     }
 }
 
-/// What was said of failures, by workloads beside too.
+/// Messages of failures, background workloads included.
 fn errors(records: &[&TrialRecord]) -> FailureLog {
     let mut all = FailureLog::default();
     for record in records {
         all.add(&record.failures);
-        for beside in &record.beside {
-            let mut failures = beside.record.failures.clone();
+        for background in &record.background {
+            let mut failures = background.record.failures.clone();
             failures
                 .0
                 .iter_mut()
-                .for_each(|it| it.statement = format!("{}: {}", beside.name, it.statement));
+                .for_each(|it| it.statement = format!("{}: {}", background.name, it.statement));
             all.add(&failures);
         }
     }

@@ -15,7 +15,7 @@
 use dyno_drivers::{Connection, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_engine::random::{Random, Stream};
 use dyno_engine::workload::{Native, Setting, catalog};
-use dyno_engine::{Company, Node, Role, TrialInput};
+use dyno_engine::{BackgroundGroup, BarrierMember, Node, TrialInput, run_groups};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
@@ -44,7 +44,7 @@ struct Bench {
 
 impl Bench {
     /// Clients of a level work in the seconds of which `turns` says that they are theirs.
-    fn run(&self, level: usize, turns: &[usize], role: Role<'_>) -> TrialRecord {
+    fn run(&self, level: usize, turns: &[usize], member: Option<&BarrierMember>) -> TrialRecord {
         let segment =
             |length, clients| Segment { length: Nanos(length), from: clients, to: clients };
         let stage = |second: usize| {
@@ -68,7 +68,7 @@ impl Bench {
         };
         let node = Node::alone(target.clone());
         let mut input = TrialInput::new(trial, node, self.clients, &load, 1, &NOBODY);
-        (input.role, input.is_audited, input.load.shares_machine) = (role, false, true);
+        (input.barrier, input.is_audited, input.load.shares_machine) = (member, false, true);
         let record = native.run_trial(&input, &mut Silent).expect("a trial");
         assert_eq!(record.end, TrialEnd::Trial, "{:?}", record.facts);
         record
@@ -82,7 +82,7 @@ impl Bench {
                 await_written(&self.levels[level].0);
             }
             let turns = vec![level; 1 + self.seconds];
-            self.tell(way, level, &turns, &self.run(level, &turns, Role::Alone), began.elapsed());
+            self.tell(way, level, &turns, &self.run(level, &turns, None), began.elapsed());
         }
     }
 
@@ -90,18 +90,19 @@ impl Bench {
         let began = Instant::now();
         let first = (0..=self.seconds).map(|_| (random.next_u64() & 1) as usize);
         let turns: Vec<usize> = first.flat_map(|first| [first, 1 - first]).collect();
-        let (company, mut places) = Company::of([("second".to_owned(), self.clients)]);
-        let place = places.remove(0);
-        let lead = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let record = self.run(1, &turns, Role::Beside(&place));
-                place.done(Ok(record));
-            });
-            self.run(0, &turns, Role::Leads(&company))
+        let second = BackgroundGroup {
+            name: "second".to_owned(),
+            clients: self.clients,
+            run: Box::new(|member, _| Ok(self.run(1, &turns, Some(member)))),
+            stack_size: 2 << 20,
+        };
+        let first = run_groups("slices", vec![second], &mut Silent, |member, _| {
+            Ok(self.run(0, &turns, member))
         });
+        let first = first.expect("a trial");
         let took = began.elapsed() / 2;
-        self.tell("slices", 0, &turns, &lead, took);
-        self.tell("slices", 1, &turns, &lead.beside[0].record, took);
+        self.tell("slices", 0, &turns, &first, took);
+        self.tell("slices", 1, &turns, &first.background[0].record, took);
     }
 
     #[expect(clippy::print_stdout, reason = "a measuring program for the command line")]

@@ -3,8 +3,8 @@
 //! # Layout (read in this order)
 //! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and
 //!   findings around it;
-//! * `native_trial`: both for the workloads of dyno, compiled here once; `company`: several
-//!   workloads in one trial; `auditing`: what became of the data;
+//! * `native_trial`: both for the workloads of dyno, compiled here once; `start_barrier`: where the
+//!   client groups of a trial wait for each other; `auditing`: what became of the data;
 //! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator
 //!   that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
@@ -33,7 +33,6 @@ mod auditing;
 mod client;
 mod clients;
 mod commit_ledger;
-mod company;
 pub mod distribution;
 mod generator;
 pub mod loading;
@@ -47,6 +46,7 @@ mod scheduling;
 pub mod schema;
 pub mod session;
 mod settling;
+mod start_barrier;
 pub mod text;
 pub mod trial;
 mod trial_input;
@@ -56,12 +56,12 @@ mod worker_count;
 mod worker_tries;
 pub mod workload;
 
-pub use company::{Company, Place};
 pub use measure::load::{Fatal, FatalCause, LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use own_audit::OwnAudit;
 pub use session::Session;
-pub use trial::{run_load, run_script_trial, run_spread_trial, run_trial};
-pub use trial_input::{Mended, Node, NodeState, Role, TrialInput};
+pub use start_barrier::{BackgroundGroup, BarrierMember, run_groups};
+pub use trial::{run_groups_trial, run_load, run_script_trial, run_trial};
+pub use trial_input::{Mended, Node, NodeState, TrialInput};
 pub use worker_count::{MeasuredWorkers, default_workers};

@@ -3,7 +3,7 @@
 //! that it names.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
-use crate::trial::{run_load, run_spread_trial};
+use crate::trial::{run_groups_trial, run_load};
 use crate::trial_input::TrialInput;
 use crate::workload::Native;
 use crate::workload::native::with_native;
@@ -28,11 +28,11 @@ impl Native {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        self.run_spread_trial(Vec::new(), input, listener)
+        self.run_groups_trial(Vec::new(), input, listener)
     }
 
-    /// [`run_spread_trial`] of it and others of its kind.
-    pub fn run_spread_trial(
+    /// [`run_groups_trial`] of it and others of its kind.
+    pub fn run_groups_trial(
         self,
         others: Vec<Self>,
         input: &TrialInput<'_>,
@@ -41,7 +41,7 @@ impl Native {
         with_native!(self, workload => {
             let mut all = vec![workload];
             all.extend(others.into_iter().filter_map(|other| other.try_into().ok()));
-            run_spread_trial(all, input, listener)
+            run_groups_trial(all, input, listener)
         })
     }
 }

@@ -14,7 +14,8 @@ use crate::recording::{Kinds, Totals};
 use crate::schema;
 use crate::session::COMMIT;
 use crate::settling::{OpenSessions, observe, settle};
-use crate::trial_input::{Counters, NodeState, Role, TrialInput};
+use crate::start_barrier::BarrierMember;
+use crate::trial_input::{Counters, NodeState, TrialInput};
 use crate::window::{StopCause, Window};
 use crate::worker::spawn_native;
 use crate::workload::{AuditFacts, Workload};
@@ -67,7 +68,7 @@ fn alone(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let measured = measure(clients, Ending::LeaveBehind, input, Role::Alone, || (), listener);
+    let measured = measure(clients, Ending::LeaveBehind, input, None, || (), listener);
     measured.map(|measured| measured.record)
 }
 
@@ -88,40 +89,33 @@ fn with_best_workers<W: Workload, T>(
     Ok(outcome)
 }
 
-/// Measures clients; `begin` is called when all are ready, those of other workloads too, and none
-/// has begun.
+/// Measures clients; `begin` is called when those of all members of the barrier are ready and none
+/// has begun, unless another member does that.
 fn measure(
     clients: &impl Clients,
     ending: Ending,
     input: &LoadInput<'_>,
-    role: Role<'_>,
+    member: Option<&BarrierMember>,
     begin: impl FnOnce(),
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
     let mut worker_pool = WorkerPool::new(clients.kinds(), ending, input);
     clients.spawn(&mut worker_pool)?;
     worker_pool.await_ready(clients.ready_limit(), listener)?;
-    let others = match role {
-        Role::Leads(company) => company.await_ready(),
-        Role::Alone | Role::Beside(_) => Ok(()),
+    let start = match member {
+        Some(member) => member.ready(begin),
+        None => {
+            begin();
+            Ok(Start::soon())
+        }
     };
-    if let Err(error) = others {
-        worker_pool.call_off();
-        return Err(error);
+    match start {
+        Ok(start) => Ok(worker_pool.measure(&start, listener)),
+        Err(error) => {
+            worker_pool.call_off();
+            Err(error)
+        }
     }
-    begin();
-    let start = match role {
-        Role::Beside(place) => place.ready(),
-        Role::Alone | Role::Leads(_) => Some(Start::soon()),
-    };
-    let Some(start) = start else {
-        worker_pool.call_off();
-        return Err(TrialError::Interrupted);
-    };
-    if let Role::Leads(company) = role {
-        company.begin(&start);
-    }
-    Ok(worker_pool.measure(&start, listener))
 }
 
 impl<W: Workload> Clients for Arc<NativeClients<W>> {
@@ -250,17 +244,17 @@ pub fn run_trial<W: Workload>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    run_spread_trial(vec![workload], input, listener)
+    run_groups_trial(vec![workload], input, listener)
 }
 
-/// The same with clients that are spread over databases: [`TrialInput::nodes`] are these, and each
-/// has a workload of its own, which all are of one kind and have the same options. Each workload
-/// numbers its clients from 0, and is audited for itself; transactions have the names of the
-/// databases.
+/// The same with a client group for each database: [`TrialInput::nodes`] are the databases, and
+/// each has a workload of its own, all of one kind and with the same options. The groups share one
+/// load. Each workload numbers its clients from 0, and is audited separately; transactions have the
+/// names of the databases.
 ///
 /// # Panics
 /// When there is no workload, or there are several and not as many as nodes.
-pub fn run_spread_trial<W: Workload>(
+pub fn run_groups_trial<W: Workload>(
     workloads: Vec<W>,
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
@@ -274,11 +268,9 @@ pub fn run_spread_trial<W: Workload>(
     let mut run = |load: &LoadInput<'_>| {
         trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener)
     };
-    match input.role {
-        Role::Alone => {
-            with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator)
-        }
-        Role::Leads(_) | Role::Beside(_) => run(&input.load),
+    match input.barrier {
+        None => with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator),
+        Some(_) => run(&input.load),
     }
 }
 
@@ -314,11 +306,10 @@ fn trial(
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
     let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
-    let schema = match input.role {
-        Role::Beside(_) => None,
-        Role::Alone | Role::Leads(_) => {
-            block_on(schema::read(&mut observers[0], input.nodes[0].target.engine))
-        }
+    let is_background = input.barrier.is_some_and(BarrierMember::is_background);
+    let schema = match is_background {
+        true => None,
+        false => block_on(schema::read(&mut observers[0], input.nodes[0].target.engine)),
     };
     let baselines = baselines(clients, &mut observers).map_err(TrialError::Baseline)?;
     let server_version = observers[0].identity().version;
@@ -326,16 +317,14 @@ fn trial(
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
-        measure(clients, clients.ending(), &load, input.role, read, listener)?;
+        measure(clients, clients.ending(), &load, input.barrier, read, listener)?;
     let mended = input.mend.map(|mend| mend());
     let states = mended
         .as_ref()
         .map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
     let settled = settle_all(clients, &mut observers, input, &states);
-    match input.role {
-        Role::Alone => {}
-        Role::Leads(company) => company.await_settled(),
-        Role::Beside(place) => place.settled(),
+    if let Some(member) = input.barrier {
+        member.settled();
     }
     all_ended(&measured)?;
     let passed = read_at.elapsed();
@@ -362,8 +351,8 @@ fn trial(
     }
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let mut missing = Vec::new();
-    if let Role::Leads(company) = input.role {
-        (record.beside, missing) = company.records()?;
+    if let Some(member) = input.barrier.filter(|_| !is_background) {
+        (record.background, missing) = member.records()?;
     }
     let facts = record.facts.get_or_insert_default();
     facts.troubles.extend(missing);

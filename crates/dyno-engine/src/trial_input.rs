@@ -1,9 +1,9 @@
-//! What a trial is given: its load, the nodes that its clients work on, and how it goes together
-//! with other workloads.
+//! What a client group of a trial is given: its load, the nodes that its clients work on, and the
+//! barrier it shares with other groups.
 
-use crate::company::{Company, Place};
 use crate::measure::load::LoadInput;
 use crate::random::trial_seed;
+use crate::start_barrier::BarrierMember;
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::target::Target;
@@ -33,22 +33,11 @@ pub struct TrialInput<'a> {
     pub counters: &'a dyn Fn() -> Counters,
     /// False for a workload that only reads what another changes: the other is asked.
     pub is_audited: bool,
-    /// How this goes together with other workloads in the same trial.
-    pub role: Role<'a>,
+    /// Where it waits for the other groups of the trial; `None`: there are none.
+    pub barrier: Option<&'a BarrierMember>,
     /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in
     /// order again.
     pub mend: Option<&'a dyn Fn() -> Mended>,
-}
-
-/// How a workload goes together with others in the same trial.
-#[derive(Clone, Copy)]
-pub enum Role<'a> {
-    /// There are no others.
-    Alone,
-    /// The trial is about it, and others run beside.
-    Leads(&'a Company),
-    /// It runs beside the one that the trial is about.
-    Beside(&'a Place),
 }
 
 /// The nodes after a trial with faults.
@@ -113,7 +102,7 @@ impl<'a> TrialInput<'a> {
             loading: Nanos(0),
             counters: &Counters::new,
             is_audited: true,
-            role: Role::Alone,
+            barrier: None,
             mend: None,
         }
     }

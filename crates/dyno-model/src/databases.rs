@@ -1,4 +1,4 @@
-//! Databases side by side on one system, which a trial's clients are spread over.
+//! `load.databases`: databases side by side on one system, with a measured client group in each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ pub const DATABASES_MAX: u32 = 100;
 /// Most names of transactions of all databases together that have figures of their own.
 pub const NAMED_MAX: usize = 4096;
 
-/// What a trial's clients work in: client i in database i modulo their number.
+/// What the measured clients of a trial work in: client i in database i modulo their number.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Databases {
@@ -23,7 +23,7 @@ pub enum Databases {
 }
 
 impl Databases {
-    /// True when there is nothing to be spread over.
+    /// True when there is only one.
     #[must_use]
     pub fn is_one(&self) -> bool {
         *self == Self::One
@@ -59,13 +59,6 @@ impl Databases {
             Self::Named(names) => names.clone(),
         }
     }
-
-    /// Clients of the database at a place, of so many in all.
-    #[must_use]
-    pub fn share(&self, clients: u32, place: usize) -> u32 {
-        let number = self.number();
-        clients / number + u32::from((place as u32) < clients % number)
-    }
 }
 
 /// What transactions are called in figures: by the database that they are in and, where the
@@ -85,28 +78,6 @@ pub fn transaction_names(databases: &[String], own: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_database_has_its_share_of_the_clients_and_all_shares_are_all_clients() {
-        for (databases, clients, shares) in [
-            (Databases::One, 5, vec![5]),
-            (Databases::Numbered(2), 5, vec![3, 2]),
-            (Databases::Numbered(4), 8, vec![2, 2, 2, 2]),
-            (
-                Databases::Named(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]),
-                8,
-                vec![3, 3, 2],
-            ),
-        ] {
-            let number = databases.number() as usize;
-            let found: Vec<u32> =
-                (0..number).map(|place| databases.share(clients, place)).collect();
-            assert_eq!(found, shares, "{databases:?}");
-            let dealt =
-                (0..number).map(|at| (0..clients as usize).filter(|it| it % number == at).count());
-            assert!(dealt.zip(found).all(|(dealt, share)| dealt == share as usize));
-        }
-    }
 
     #[test]
     fn numbers_stand_behind_the_name_of_the_system_s_own() {

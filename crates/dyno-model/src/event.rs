@@ -227,9 +227,9 @@ pub trait Listener {
     /// The monitor looked at machine and server.
     fn sample(&mut self, _sample: &Sample) {}
 
-    /// The clients of a trial, or of a workload `beside` the trial's own, have ended and kept a
+    /// The clients of the measured groups (`None`) or of a background group have ended and kept a
     /// history.
-    fn history(&mut self, _trial: &str, _beside: Option<&str>, _history: &Arc<History>) {}
+    fn history(&mut self, _trial: &str, _group: Option<&str>, _history: &Arc<History>) {}
 }
 
 /// Several listeners, which hear everything one after another.
@@ -256,7 +256,7 @@ impl Listener for Listeners<'_> {
         self.0.iter_mut().for_each(|listener| listener.sample(sample));
     }
 
-    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
-        self.0.iter_mut().for_each(|listener| listener.history(trial, beside, history));
+    fn history(&mut self, trial: &str, group: Option<&str>, history: &Arc<History>) {
+        self.0.iter_mut().for_each(|listener| listener.history(trial, group, history));
     }
 }

@@ -14,8 +14,8 @@
 //! * [`audit`], [`warning`]: what the data said afterwards, and doubts about a number;
 //! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels
 //!   that forbid them;
-//! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same
-//!   time; [`databases`]: clients spread over several;
+//! * [`stages`]: a load that changes inside a trial; [`client_group`]: what runs in a trial at the
+//!   same time; [`databases`]: where the measured clients work;
 //! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do;
 //!   [`front`]: the first pages of a test report;
 //! * [`schema`]: what a database holds when clients begin;
@@ -33,9 +33,10 @@
 
 pub mod address;
 pub mod audit;
-pub mod beside;
+
 pub mod catalog;
 pub mod checksum;
+pub mod client_group;
 pub mod compact_histogram;
 pub mod curve;
 pub mod databases;

@@ -74,8 +74,8 @@ pub enum LimitPart {
     Transaction(String),
     /// A kind of statements.
     Statement(String),
-    /// A workload that runs beside the one that the experiment is about.
-    Beside(String),
+    /// A background workload.
+    Background(String),
 }
 
 impl LimitPart {
@@ -86,7 +86,7 @@ impl LimitPart {
             Self::Stage(_) => "stage",
             Self::Transaction(_) => "transaction",
             Self::Statement(_) => "statement",
-            Self::Beside(_) => "beside",
+            Self::Background(_) => "background",
         }
     }
 
@@ -94,7 +94,7 @@ impl LimitPart {
     #[must_use]
     pub fn what(&self) -> &'static str {
         match self {
-            Self::Beside(_) => "background workload",
+            Self::Background(_) => "background workload",
             _ => self.key(),
         }
     }
@@ -106,7 +106,7 @@ impl LimitPart {
             Self::Stage(name)
             | Self::Transaction(name)
             | Self::Statement(name)
-            | Self::Beside(name) => name,
+            | Self::Background(name) => name,
         }
     }
 
@@ -115,7 +115,7 @@ impl LimitPart {
     #[must_use]
     pub fn has(&self, measure: LimitMeasure) -> bool {
         match self {
-            Self::Beside(_) => true,
+            Self::Background(_) => true,
             Self::Stage(_) => measure.metric().is_some(),
             Self::Transaction(_) => measure != LimitMeasure::Lost,
             Self::Statement(_) => !matches!(measure, LimitMeasure::Lost | LimitMeasure::Throughput),

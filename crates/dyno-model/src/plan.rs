@@ -145,14 +145,8 @@ pub enum FreshData {
 pub const RESTORE_ROWS: u64 = 100_000;
 
 impl Plan {
-    /// Clients of the configuration of a system that has the most, those beside it included.
-    #[must_use]
-    pub fn most_clients(&self, system: usize) -> u32 {
-        self.of_system(system).map(Configuration::all_clients).max().unwrap_or(0)
-    }
-
     /// The configurations of a system.
-    fn of_system(&self, system: usize) -> impl Iterator<Item = &Configuration> {
+    pub(crate) fn of_system(&self, system: usize) -> impl Iterator<Item = &Configuration> {
         self.configurations.iter().filter(move |configuration| configuration.system == system)
     }
 
@@ -164,8 +158,7 @@ impl Plan {
             Via::Application(application) => application.connections,
             _ => 0,
         };
-        let of_clients = self.of_system(system).map(Configuration::all_sessions).max().unwrap_or(0);
-        of_clients + self.endpoints.iter().map(of_application).sum::<u32>()
+        self.most_client_sessions(system) + self.endpoints.iter().map(of_application).sum::<u32>()
     }
 
     /// What is done to a system in each of its trials, in the order of the faults.
@@ -428,7 +421,7 @@ pub struct Configuration {
     pub variation: Variation,
     /// Workloads that run at the same time, in the order of the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<BesidePlan>,
+    pub background: Vec<BackgroundPlan>,
 }
 
 /// The unit that gets its own start of a server within a block: a system with the levels that need
@@ -515,9 +508,10 @@ pub struct RequestPlan {
     pub weight: u32,
 }
 
-/// A workload that runs at the same time as that of a configuration.
+/// A background workload: it runs at the same time as that of a configuration, with clients of its
+/// own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BesidePlan {
+pub struct BackgroundPlan {
     /// What it is called in levels, limits and reports; unique.
     pub name: String,
     /// What its clients do.
@@ -563,27 +557,4 @@ pub struct Published {
     pub approximate: bool,
     /// The one system it belongs beside, by name; otherwise beside all.
     pub system: Option<String>,
-}
-
-impl Plan {
-    /// The databases that the clients of a configuration are spread over; none where they work in
-    /// the system's own.
-    #[must_use]
-    pub fn databases(&self, configuration: &Configuration) -> Vec<String> {
-        configuration.load.databases.names(self.systems[configuration.system].database())
-    }
-
-    /// All databases that configurations of a system are spread over.
-    #[must_use]
-    pub fn databases_of(&self, system: usize) -> Vec<String> {
-        lists::distinct(
-            self.of_system(system).flat_map(|configuration| self.databases(configuration)),
-        )
-    }
-
-    /// True when a configuration of a system works in the system's own database.
-    #[must_use]
-    pub fn uses_own_database(&self, system: usize) -> bool {
-        self.of_system(system).any(|configuration| configuration.load.databases.is_one())
-    }
 }

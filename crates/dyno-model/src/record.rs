@@ -64,9 +64,9 @@ pub struct TrialRecord {
     /// What each stage of the load brought, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
-    /// What ran at the same time on the same system, in the order of the plan.
+    /// The background groups, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<BesideRecord>,
+    pub background: Vec<GroupRecord>,
     /// A table that grew: what puts each interval on the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -94,15 +94,15 @@ pub struct TrialRecord {
     pub warnings: Vec<Warning>,
 }
 
-/// What a workload did beside the one that a trial is about.
+/// What a background group did.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct BesideRecord {
+pub struct GroupRecord {
     /// Its name.
     pub name: String,
     /// Its clients.
     pub clients: u32,
-    /// Its books, times, audit and doubts, as if it were alone. The generator's processor time is
-    /// that of all workloads together; the server's counters are in the record of the trial.
+    /// Its counters, times, audit and warnings, as if it were alone. The generator's processor time
+    /// is that of all groups together; the server's counters are in the record of the trial.
     pub record: TrialRecord,
 }
 

@@ -72,7 +72,7 @@ impl SingleTrial {
             load: self.load,
             levels: Vec::new(),
             variation: Variation::default(),
-            beside: Vec::new(),
+            background: Vec::new(),
         };
         Plan {
             format: FORMAT,

@@ -299,8 +299,8 @@ pub enum Warning {
         /// when it had to.
         held_up: f64,
     },
-    /// A doubt about a workload that ran beside the one that the trial is about.
-    Beside {
+    /// A warning about a background workload.
+    Background {
         /// Its name.
         name: String,
         /// The doubt. What only makes its own figures coarse is a note here.
@@ -380,9 +380,9 @@ impl Warning {
         )
     }
 
-    /// True when a workload beside that has this doubt was not the load that was asked for, or left
-    /// data that are not right.
-    fn spoils_beside(&self) -> bool {
+    /// True when a background workload with this warning was not the load that was asked for, or
+    /// left data that are not right.
+    fn spoils_as_background(&self) -> bool {
         matches!(
             self,
             Self::GeneratorBusy { .. }
@@ -410,9 +410,9 @@ impl Warning {
             Self::HeldUp { share } => graded(*share, 0.03, 0.10),
             Self::GeneratorLate { share, .. } => graded(*share, LAG_SHARE, 0.25),
             Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
-            // What is slower or fails beside is what a trial may be to show.
-            Self::Beside { inner, .. } if inner.spoils_beside() => inner.severity(),
-            Self::Beside { inner, .. } => match **inner {
+            // The trial may be meant to show that the background workload is slower or fails.
+            Self::Background { inner, .. } if inner.spoils_as_background() => inner.severity(),
+            Self::Background { inner, .. } => match **inner {
                 Self::KeptBehind { .. } | Self::Failures { .. } => Severity::Warning,
                 _ => Severity::Note,
             },

@@ -31,10 +31,10 @@ pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String 
 }
 
 /// A factor's name without what every reader knows: `workload.variant` as `variant`,
-/// `beside.report.clients` as `report.clients`.
+/// `background.report.clients` as `report.clients`.
 #[must_use]
 pub fn short_factor(name: &str) -> &str {
-    name.strip_prefix("beside.").unwrap_or_else(|| name.rsplit('.').next().unwrap_or(name))
+    name.strip_prefix("background.").unwrap_or_else(|| name.rsplit('.').next().unwrap_or(name))
 }
 
 /// Words with commas, in backquotes.

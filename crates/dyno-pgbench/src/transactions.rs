@@ -17,7 +17,7 @@ use dyno_engine::text::lasting;
 use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, Workload, isolation_option, isolation_setup,
 };
-use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_spread_trial};
+use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_groups_trial};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{
     OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions,
@@ -353,13 +353,13 @@ impl Transactions {
     /// Measures one trial: of one, or of one for each database that the clients are spread over.
     ///
     /// # Errors
-    /// As [`run_spread_trial`].
+    /// As [`run_groups_trial`].
     pub fn run(
         all: Vec<Self>,
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        run_spread_trial(all, input, listener)
+        run_groups_trial(all, input, listener)
     }
 }
 

@@ -2,8 +2,8 @@
 //! every configuration, then of every step of a table that grows (scope `step`; behind its name and
 //! `@` the metric has the number of rows at the step's end), and of every stage of a load (scope
 //! `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope
-//! `transaction`, where a workload has several), and of each workload beside (scope `beside`; the
-//! state is what its audits came to).
+//! `transaction`, where a workload has several), and of each background workload (scope
+//! `background`; the state is what its audits came to).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns:
 //! `scope` (`trial` or `configuration`), `system`, one column per factor, `clients`, `block` and
@@ -50,9 +50,19 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
             named,
         );
     }
-    for beside in &model.beside {
-        let part = Owner::part(model, "beside", beside.figures.configuration, &beside.figures.name);
-        sheet.figures(model, &Owner { state: word(&beside.audit), ..part }, NAMED, &beside.figures);
+    for background in &model.background {
+        let part = Owner::part(
+            model,
+            "background",
+            background.figures.configuration,
+            &background.figures.name,
+        );
+        sheet.figures(
+            model,
+            &Owner { state: word(&background.audit), ..part },
+            NAMED,
+            &background.figures,
+        );
     }
     sheet.text()
 }

@@ -69,10 +69,10 @@ pub(crate) fn told(options: &BTreeMap<String, String>) -> impl Iterator<Item = (
     options.iter().filter(|(_, value)| !value.is_empty())
 }
 
-/// The kind of a workload, behind its name where it ran beside another.
+/// The kind of a workload, behind its name if it is a background workload.
 pub(super) fn named(workload: &WorkloadRow, lang: Lang) -> String {
-    let of_beside = |name: &String| names::labelled(name, &workload.kind, lang);
-    workload.beside.as_ref().map_or_else(|| workload.kind.clone(), of_beside)
+    let of_background = |name: &String| names::labelled(name, &workload.kind, lang);
+    workload.background.as_ref().map_or_else(|| workload.kind.clone(), of_background)
 }
 
 /// Workloads with their options, and how trials were loaded.

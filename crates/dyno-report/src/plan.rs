@@ -5,8 +5,8 @@ use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, headings, names, plan as words};
 use crate::progress::{configuration as configuration_line, duration, exact};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
-use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
+use dyno_model::client_group::BackgroundPlan;
 use dyno_model::engine::Clustering;
 use dyno_model::fault::FaultPlan;
 use dyno_model::lists::distinct;
@@ -72,10 +72,10 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
     }
     let rules =
         distinct(plan.configurations.iter().map(|configuration| rule(&configuration.load, lang)));
-    for beside in plan.beside() {
+    for background in plan.background() {
         rows.push((
             headings::BESIDE_NAME,
-            labelled(&beside.name, self::beside(plan, beside, catalog, lang)),
+            labelled(&background.name, self::background(plan, background, catalog, lang)),
         ));
     }
     rows.push((words::MEASURE, rules.join(lang.semicolon)));
@@ -201,20 +201,30 @@ fn with_options(
     fill!(words::WORKLOAD_WITH, lang, kinds, options = chosen.join(lang.comma))
 }
 
-/// A workload beside, with its clients and what arrives; clients that are varied are left to the
-/// line of the factor.
-fn beside(plan: &Plan, beside: &BesidePlan, catalog: &[WorkloadDescription], lang: Lang) -> String {
-    let workload =
-        with_options(beside.workload.kind.clone(), &beside.workload, &|_, _| true, catalog, lang);
-    let is_varied = plan.configurations.iter().any(|it| !it.beside.contains(beside));
+/// A background workload, with its clients and what arrives; clients that are varied are left to
+/// the line of the factor.
+fn background(
+    plan: &Plan,
+    background: &BackgroundPlan,
+    catalog: &[WorkloadDescription],
+    lang: Lang,
+) -> String {
+    let workload = with_options(
+        background.workload.kind.clone(),
+        &background.workload,
+        &|_, _| true,
+        catalog,
+        lang,
+    );
+    let is_varied = plan.configurations.iter().any(|it| !it.background.contains(background));
     let mut told = vec![match is_varied {
         true => workload,
-        false => fill!(words::BESIDE_WITH, lang, workload, clients = beside.clients),
+        false => fill!(words::BESIDE_WITH, lang, workload, clients = background.clients),
     }];
     let arriving = |rate| fill!(words::ARRIVING, lang, rate = figures::rate(rate));
-    told.extend(beside.rate.map(arriving));
+    told.extend(background.rate.map(arriving));
     let thinking = |think: Nanos| fill!(words::THINK, lang, duration = exact(think.into(), lang));
-    told.extend(beside.think.map(thinking));
+    told.extend(background.think.map(thinking));
     told.join(lang.comma)
 }
 

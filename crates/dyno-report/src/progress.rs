@@ -4,7 +4,7 @@ use crate::figures;
 use crate::messages::warning::sentence;
 use crate::messages::{Lang, Message, conclusion, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
-use dyno_model::beside::BesideRecord;
+use dyno_model::client_group::GroupRecord;
 use dyno_model::event::{Event, InterimAnalysis, Phase, StopReason};
 use dyno_model::latency::is_shown;
 use dyno_model::limit::LimitMeasure;
@@ -231,11 +231,11 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     if record.ledger.failed > 0 {
         told.push(fill!(words::FAILED, lang, failed = record.ledger.failed));
     }
-    let beside = |it: &BesideRecord| {
+    let background = |it: &GroupRecord| {
         let rate = fill!(words::RATE, lang, rate = per_second(it.record.throughput()));
         names::labelled(&it.name, &rate, lang)
     };
-    told.extend(record.beside.iter().map(beside));
+    told.extend(record.background.iter().map(background));
     match record.worst_audit() {
         AuditVerdict::Intact => told.push(words::DATA_INTACT.text(lang).to_owned()),
         AuditVerdict::NotChecked => {}
@@ -248,7 +248,7 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     told.join(lang.comma)
 }
 
-/// What the checks of the trial found wrong, each thing once; of workloads beside only that
+/// What the checks of the trial found wrong, each thing once; of background workloads only that
 /// something is.
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
     let checks =

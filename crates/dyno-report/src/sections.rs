@@ -26,14 +26,14 @@ fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
 
 /// What only some loads have: searches, stages, names, company.
 pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
-    let [searches, stages, transactions, beside] =
+    let [searches, stages, transactions, background] =
         [texts::NOTE_SEARCH, texts::NOTE_STAGES, texts::NOTE_TRANSACTIONS, texts::NOTE_BESIDE]
             .map(|note| note.text(lang));
     told([
         ("searches", &headings::SEARCHES, tables::searches(model), searches),
         ("stages", &headings::STAGES, tables::stages(model), stages),
         ("transactions", &headings::TRANSACTIONS, tables::transactions(model), transactions),
-        ("beside", &headings::BESIDE, tables::beside(model), beside),
+        ("background", &headings::BESIDE, tables::background(model), background),
     ])
 }
 

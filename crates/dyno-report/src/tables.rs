@@ -118,22 +118,23 @@ fn named<'a>(model: &ReportModel, row: &'a NamedRow) -> (&'a NamedRow, Option<u3
     (row, Some(model.configurations[row.configuration].trials_valid))
 }
 
-/// What ran beside the workloads of configurations.
-pub(crate) fn beside(model: &ReportModel) -> Table {
+/// Background workloads.
+pub(crate) fn background(model: &ReportModel) -> Table {
     let rate = |rate: Option<f64>| {
         rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)))
     };
-    Sheet::of_configurations(model, by_line(model, &model.beside, |row| row.figures.configuration))
-        .left(&headings::BESIDE_NAME, |row| Cell::text(&row.figures.name))
-        .left(&headings::KIND, |row| Cell::text(&row.kind))
-        .left(&headings::BESIDE_CLIENTS, |row| {
-            Cell::text(format!("{}{}", row.clients, rate(row.rate)))
-        })
-        .estimates(NAMED, |row| named(model, &row.figures))
-        .left(&headings::AUDIT_VERDICT, |row| {
-            Cell::word(words::audit(row.audit)).alarming(row.audit == AuditVerdict::Violated)
-        })
-        .table()
+    Sheet::of_configurations(
+        model,
+        by_line(model, &model.background, |row| row.figures.configuration),
+    )
+    .left(&headings::BESIDE_NAME, |row| Cell::text(&row.figures.name))
+    .left(&headings::KIND, |row| Cell::text(&row.kind))
+    .left(&headings::BESIDE_CLIENTS, |row| Cell::text(format!("{}{}", row.clients, rate(row.rate))))
+    .estimates(NAMED, |row| named(model, &row.figures))
+    .left(&headings::AUDIT_VERDICT, |row| {
+        Cell::word(words::audit(row.audit)).alarming(row.audit == AuditVerdict::Violated)
+    })
+    .table()
 }
 
 /// What faults did that were made on purpose.

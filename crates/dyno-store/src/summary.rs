@@ -1,7 +1,7 @@
 //! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived
 //! from the event log.
 
-use dyno_model::beside::BesideRecord;
+use dyno_model::client_group::GroupRecord;
 use dyno_model::limit::{LimitMeasure, LimitPart, LimitVerdict};
 use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::TrialRecord;
@@ -91,10 +91,10 @@ struct SummaryRow<'a> {
     rows_per_second: Option<f64>,
     /// What ran at the same time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    beside: Vec<BesideSummary<'a>>,
+    background: Vec<BackgroundSummary<'a>>,
 }
 
-/// Figures of a trial, and of a workload beside.
+/// Figures of a trial, and of a background workload.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Figures {
     transactions_per_second: f64,
@@ -123,7 +123,7 @@ struct Figures {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct BesideSummary<'a> {
+struct BackgroundSummary<'a> {
     name: &'a str,
     clients: u32,
     #[serde(flatten)]
@@ -181,7 +181,7 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         rows_per_second: record
             .growth
             .map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
-        beside: record.beside.iter().map(beside).collect(),
+        background: record.background.iter().map(background).collect(),
     })
 }
 
@@ -216,8 +216,12 @@ fn figures(record: &TrialRecord) -> Figures {
     }
 }
 
-fn beside(beside: &BesideRecord) -> BesideSummary<'_> {
-    BesideSummary { name: &beside.name, clients: beside.clients, figures: figures(&beside.record) }
+fn background(background: &GroupRecord) -> BackgroundSummary<'_> {
+    BackgroundSummary {
+        name: &background.name,
+        clients: background.clients,
+        figures: figures(&background.record),
+    }
 }
 
 #[cfg(test)]
@@ -256,22 +260,23 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_bound_of_a_workload_beside_stands_among_its_bounds() {
+    fn a_lower_bound_of_a_background_workload_stands_among_its_bounds() {
         let (shape, mut records) = (Shape::small(), Records(Vec::new()));
         let plan = shape.plan();
         shape.play(&plan, &mut records);
         let mut record = records.0[0].clone();
         record.open_loop = Some(crate::fixture::open_loop(&record, 60, 2_000_000_000));
-        records.0[0].beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record }];
+        records.0[0].background =
+            vec![GroupRecord { name: "report".to_owned(), clients: 3, record }];
         let summary =
             serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
-        let beside = &summary["trials"][0]["beside"][0];
-        assert!(beside["p50_ms"].is_number() && beside["p99_ms"].is_null(), "{beside}");
-        let bound = |name: &str| beside["at_least"][name].as_f64();
-        assert!(bound("max_ms").is_some_and(|max| (max - 2_000.0).abs() < 2.0), "{beside}");
-        assert!(bound("p99_ms").is_some() && bound("p50_ms").is_none(), "{beside}");
+        let background = &summary["trials"][0]["background"][0];
+        assert!(background["p50_ms"].is_number() && background["p99_ms"].is_null(), "{background}");
+        let bound = |name: &str| background["at_least"][name].as_f64();
+        assert!(bound("max_ms").is_some_and(|max| (max - 2_000.0).abs() < 2.0), "{background}");
+        assert!(bound("p99_ms").is_some() && bound("p50_ms").is_none(), "{background}");
         assert_eq!(
-            (beside["never_started"].as_u64(), beside["clients"].as_u64()),
+            (background["never_started"].as_u64(), background["clients"].as_u64()),
             (Some(60), Some(3))
         );
     }

@@ -333,8 +333,8 @@ impl RunWriter {
     }
 
     /// Writes a trial's history as a whole, piece by piece on the thread that writes.
-    fn write_history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
-        let name = match beside {
+    fn write_history(&mut self, trial: &str, group: Option<&str>, history: &Arc<History>) {
+        let name = match group {
             None => HISTORY_FILE.to_owned(),
             Some(name) => format!("history-{}.edn", file_name(name)),
         };
@@ -436,9 +436,9 @@ impl Listener for RunWriter {
         }
     }
 
-    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
+    fn history(&mut self, trial: &str, group: Option<&str>, history: &Arc<History>) {
         if self.failure.is_none() {
-            self.write_history(trial, beside, history);
+            self.write_history(trial, group, history);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The data of a trial: made, restored by copy, or used once more.
 
+use crate::databases::{ClaimedDatabases, Wish};
 use crate::interrupt::Interrupts;
-use crate::spread::{Spread, Wish};
 use crate::system::Ready;
 use crate::systems::Systems;
-use crate::together::{Together, only_reads};
+use crate::workload_set::{GroupData, WorkloadSet, only_reads};
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;
 use dyno_host::marker::{ClaimOptions, EVERYTHING};
@@ -50,7 +50,7 @@ impl Provider<'_, '_> {
     /// the time that the data took.
     pub(crate) fn provide(
         &mut self,
-        data: &Together<'_>,
+        data: &WorkloadSet,
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let configuration = self.trial.configuration;
@@ -69,7 +69,7 @@ impl Provider<'_, '_> {
 
     fn restore(
         &mut self,
-        data: &Together<'_>,
+        data: &WorkloadSet,
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let (trial, interrupts) = (self.trial, self.interrupts);
@@ -77,13 +77,14 @@ impl Provider<'_, '_> {
         if self.systems.is_up_with(trial.configuration, &fingerprint, data.is_reusable()) {
             return Ok(Nanos(0));
         }
-        let names = if data.databases.is_empty() { names(data) } else { Vec::new() };
+        let own = own_database(data);
+        let names = own.map_or_else(Vec::new, names);
         let disks = self.systems.disks.clone();
         let experiment = self.systems.plan.name.clone();
         let mut load = |ready: &Ready, listener: &mut dyn Listener| {
-            let loaded = match data.databases.is_empty() {
-                true => load(trial, ready, &[(ready.target(), data)], interrupts, listener),
-                false => load_databases(&experiment, trial, ready, data, interrupts, listener),
+            let loaded = match own {
+                Some(own) => load(trial, ready, &[(ready.target(), own)], interrupts, listener),
+                None => load_databases(&experiment, trial, ready, data, interrupts, listener),
             };
             loaded.map_err(|missing| match disks.full_now() {
                 Some(reason) => Missing::System(reason),
@@ -96,7 +97,7 @@ impl Provider<'_, '_> {
     }
 
     /// Makes the data set on a system that is up, unless the one that is there will do.
-    fn make(&mut self, data: &Together<'_>, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
+    fn make(&mut self, data: &WorkloadSet, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
         let system = self.systems.system_of(self.trial.configuration);
         if self.systems.data_policy(system) == DataPolicy::Existing {
             return Ok(Nanos(0));
@@ -108,14 +109,8 @@ impl Provider<'_, '_> {
         if self.systems.data_policy(system) == DataPolicy::Copy {
             return self.copy(system, data);
         }
-        let mut places: Vec<(Target, &dyn DataSet)> = Vec::new();
-        for (name, workload) in &data.databases {
-            let tables = names(workload.data());
-            self.systems.begin_loading(system, Some(name), &tables).map_err(Missing::Trial)?;
-            let ready = self.systems.ready(system).expect("it is still up");
-            places.push((ready.spread.target(&ready.target(), name), workload.data()));
-        }
-        if places.is_empty() {
+        let mut places = Vec::new();
+        for data in &data.databases {
             places.push((self.begin_loading(system, data)?, data));
         }
         let disks = self.systems.disks.clone();
@@ -137,7 +132,7 @@ impl Provider<'_, '_> {
     }
 
     /// Makes a fresh copy of a system's database, and sends to it what scripts of SQL set up.
-    fn copy(&mut self, system: usize, data: &Together<'_>) -> Result<Nanos, Missing> {
+    fn copy(&mut self, system: usize, data: &WorkloadSet) -> Result<Nanos, Missing> {
         let began = Instant::now();
         self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::Trial)?;
         let ready = self.systems.ready(system).expect("it is still up");
@@ -149,24 +144,31 @@ impl Provider<'_, '_> {
         Ok(began.elapsed().into())
     }
 
-    /// Says what is about to be made in a system's own database, and clears away what cannot be
-    /// made twice. Returns where that is.
-    fn begin_loading(&mut self, system: usize, data: &dyn DataSet) -> Result<Target, Missing> {
+    /// Notes what is about to be made in a database, and clears away what cannot be made twice.
+    /// Returns where the database is.
+    fn begin_loading(&mut self, system: usize, data: &GroupData) -> Result<Target, Missing> {
         let mut names = names(data);
-        if data.is_made_once() {
+        if data.database.is_none() && data.is_made_once() {
             names.push(EVERYTHING.to_owned());
             let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
             let cleared =
                 self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
             cleared.map_err(Missing::Trial)?;
         }
-        self.systems.begin_loading(system, None, &names).map_err(Missing::Trial)?;
-        Ok(self.systems.ready(system).expect("it is still up").target())
+        let database = data.database.as_deref();
+        self.systems.begin_loading(system, database, &names).map_err(Missing::Trial)?;
+        let ready = self.systems.ready(system).expect("it is still up");
+        Ok(ready.databases.target(&ready.target(), database))
     }
 }
 
+/// The data of groups that all work in the system's own database.
+fn own_database(data: &WorkloadSet) -> Option<&GroupData> {
+    data.databases.first().filter(|it| it.database.is_none())
+}
+
 /// Names of the tables.
-fn names(data: &dyn DataSet) -> Vec<String> {
+fn names(data: &GroupData) -> Vec<String> {
     data.tables().into_iter().map(|table| table.name).collect()
 }
 
@@ -175,7 +177,7 @@ fn load_databases(
     experiment: &str,
     trial: &Trial,
     ready: &Ready,
-    data: &Together<'_>,
+    data: &WorkloadSet,
     interrupts: &Interrupts,
     listener: &mut dyn Listener,
 ) -> Result<Duration, Missing> {
@@ -183,17 +185,17 @@ fn load_databases(
     let options =
         ClaimOptions { experiment, created_at: &created_at, yes_write_to: None, is_shared: false };
     let base = ready.target();
-    let databases: Vec<String> = data.databases.iter().map(|(name, _)| name.clone()).collect();
-    let mut spread = Spread::default();
+    let wanted: Vec<String> = data.databases.iter().filter_map(|it| it.database.clone()).collect();
+    let mut databases = ClaimedDatabases::default();
     let wish = Wish { policy: DataPolicy::Own, only_reads: false };
-    spread.enter(&base, &databases, wish, &options)?;
-    let mut places: Vec<(Target, &dyn DataSet)> = Vec::new();
-    for (name, workload) in &data.databases {
-        spread.record_tables(&base, name, &names(workload.data()), &options)?;
-        places.push((spread.target(&base, name), workload.data()));
+    databases.enter(&base, &wanted, wish, &options)?;
+    let mut places = Vec::new();
+    for (name, data) in wanted.iter().zip(&data.databases) {
+        databases.record_tables(&base, name, &names(data), &options)?;
+        places.push((databases.target(&base, Some(name)), data));
     }
     let time = load(trial, ready, &places, interrupts, listener)?;
-    spread.adopt_all(&base, &options)?;
+    databases.adopt_all(&base, &options)?;
     Ok(time)
 }
 
@@ -209,7 +211,7 @@ fn failed(failure: &OperationFailure) -> Missing {
 fn load(
     trial: &Trial,
     ready: &Ready,
-    places: &[(Target, &dyn DataSet)],
+    places: &[(Target, &GroupData)],
     interrupts: &Interrupts,
     listener: &mut dyn Listener,
 ) -> Result<Duration, Missing> {
@@ -231,8 +233,7 @@ fn load(
 }
 
 impl Systems<'_> {
-    /// Claims the databases that the clients of a configuration are spread over, on the system,
-    /// which is up.
+    /// Claims the databases of the measured groups of a configuration, on the system, which is up.
     ///
     /// # Errors
     /// When one is not to be had.
@@ -246,7 +247,7 @@ impl Systems<'_> {
             policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
         self.claimed(system, |ready, options| {
             let base = ready.target();
-            ready.spread.enter(&base, &names, Wish { policy, only_reads }, options)
+            ready.databases.enter(&base, &names, Wish { policy, only_reads }, options)
         })
     }
 }

@@ -247,7 +247,7 @@ const WHOLE: [&str; 7] = [
      [factors]\nstorage = [\"d\"]\nendpoint = [\"e\"]\n[[storage]]\nname = \"d\"\ndata = \"/d\"\n[[endpoint]]\nname = \"e\"\n\
      application = { kind = \"tomcat\", war = \"a.war\" }\n",
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n\
-     [[beside]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
+     [[background]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
 ];
 
 /// The table of a section in a spec, if it has one.

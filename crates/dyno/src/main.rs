@@ -4,25 +4,27 @@
 //! * `arguments`: those of the process, without passwords for `ps`;
 //! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the
 //!   command line to a plan;
-//! * `workload`: what clients do: built in, or the user's own SQL; `together`: several at the same
-//!   time;
+//! * `workload`: what clients do: built in, or the user's own SQL; `workload_set`: those of a
+//!   configuration;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
-//! * `run`: one experiment from plan to report; `trials`, `beside`, `systems`: its parts;
-//!   `preflight`: whether it can be run here; `checkup`: whether the machine is fit for it;
+//! * `run`: one experiment from plan to report; `trials`, `client_groups`, `databases`, `systems`:
+//!   its parts; `preflight`: whether it can be run here; `checkup`: whether the machine is fit for
+//!   it;
 //! * `import`: figures of other programs;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way
 //!   to the terminal.
 
 mod arguments;
-mod beside;
 mod campaign;
 mod checkup;
 mod claims;
 mod cli;
+mod client_groups;
 mod commands;
 mod curve;
 mod data;
+mod databases;
 mod disk;
 #[cfg(test)]
 mod documents;
@@ -40,13 +42,12 @@ mod run;
 mod search;
 mod slot;
 mod spec_file;
-mod spread;
 mod system;
 mod systems;
-mod together;
 mod trials;
 mod ui;
 mod workload;
+mod workload_set;
 
 use clap::Parser;
 use cli::{Cli, Command};

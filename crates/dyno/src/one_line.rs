@@ -193,7 +193,7 @@ impl OneLine {
                         "{other} is SQL and other scripts are Lua, but a workload has one kind of script"
                     );
                     return Err(Failure::new(USAGE, text)
-                        .help("give scripts of one kind; in a spec, the others can run as a background workload (`[[beside]]`)"));
+                        .help("give scripts of one kind; in a spec, the others can run as a background workload (`[[background]]`)"));
                 }
                 let workload = format!("kind = \"{kind}\"\nscripts = [{}]\n", list.join(", "));
                 (scripts.join(", "), workload, "data = \"existing\"\n")

@@ -1,11 +1,11 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
 use crate::checkup;
+use crate::databases::missing;
 use crate::original_settings::hooks;
-use crate::spread::missing;
 use crate::systems::connections_beside;
-use crate::together::{self, Member, Together, only_reads};
 use crate::workload::AnyWorkload;
+use crate::workload_set::{self, Member, WorkloadSet, only_reads};
 use dyno_drivers::open_files;
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::workload::Workload;
@@ -13,6 +13,7 @@ use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, network_path, probe, run_lock, server};
 use dyno_host::{copies, databases};
+use dyno_model::client_group::ClientGroup;
 use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
@@ -90,8 +91,11 @@ fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
 fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     let rooms = plan.configurations.iter().map(|configuration| {
         let engine = plan.systems[configuration.system].engine();
-        let room = open_files::make_room(engine, configuration.all_sessions());
-        room.map_err(|short| (configuration.all_clients(), short))
+        let room =
+            open_files::make_room(engine, plan.sum_of_groups(configuration, ClientGroup::sessions));
+        room.map_err(|short| {
+            (plan.sum_of_groups(configuration, |group| group.clients.count), short)
+        })
     });
     if let Some((clients, short)) =
         rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed)
@@ -224,13 +228,13 @@ impl<'p> Look<'p, '_> {
     }
 
     /// The workloads of each of its configurations, but for those that are wrong.
-    fn workloads(&self) -> impl Iterator<Item = Together<'p>> + use<'p> {
-        together::of_system(self.plan, self.index).flatten()
+    fn workloads(&self) -> impl Iterator<Item = WorkloadSet> + use<'p> {
+        workload_set::of_system(self.plan, self.index).flatten()
     }
 
     /// What a workload's catalogue allows and this system's dialect does not.
     fn options(&mut self) {
-        let wrong = together::of_system(self.plan, self.index).filter_map(Result::err);
+        let wrong = workload_set::of_system(self.plan, self.index).filter_map(Result::err);
         let mut tell = self.once();
         wrong.for_each(|message| tell(Obstacle::said(&message)));
     }
@@ -243,14 +247,14 @@ impl<'p> Look<'p, '_> {
                 refusals.push(error);
             }
         };
-        let missing = |together: Together<'_>| {
-            let is_brought = together.brings_data();
-            let of = |member: &Member<'_>| match &member.workload {
+        let missing = |set: WorkloadSet| {
+            let is_brought = set.brings_data();
+            let of = |member: &Member| match &member.workload {
                 AnyWorkload::Sql(_) if !is_brought => Some(Obstacle::NoTables),
                 AnyWorkload::Lua(_) if !is_brought => Some(Obstacle::NoPrepare),
                 _ => None,
             };
-            together.members.iter().find_map(of)
+            set.members().find_map(of)
         };
         if let Some(obstacle) = self.workloads().find_map(missing) {
             self.tell(obstacle);
@@ -396,10 +400,9 @@ impl<'p> Look<'p, '_> {
         if let Err(error) = copies::inspect(target) {
             self.tell(Obstacle::said(&error.to_string()));
         }
-        let workloads =
-            self.workloads().filter(|together| together.setups().all(|it| !it.is_made_once()));
+        let workloads = self.workloads().filter(|set| set.setups().all(|it| !it.is_made_once()));
         let mut tell = self.once();
-        for member in workloads.flat_map(|together| together.members) {
+        for member in workloads.flat_map(WorkloadSet::into_members) {
             match member.workload {
                 AnyWorkload::Sql(sql) => rehearsed(sql.rehearse(target), &mut tell),
                 AnyWorkload::Lua(lua) => rehearsed(lua.rehearse(target), &mut tell),
@@ -414,18 +417,18 @@ impl<'p> Look<'p, '_> {
         let is_own = source.data == DataPolicy::Own;
         let workloads = self.workloads();
         let mut tell = self.once();
-        for together in workloads {
-            for member in &together.members {
+        for set in workloads {
+            for member in set.members() {
                 match &member.workload {
                     AnyWorkload::Sql(sql) => {
                         if sql.data().is_made_once() && source.data != DataPolicy::Copy {
                             tell(Obstacle::SetupElsewhere);
                         }
-                        if is_own && !together.brings_others_data() {
+                        if is_own && !set.brings_others_data() {
                             tell(Obstacle::OwnDatabase);
                         }
                     }
-                    AnyWorkload::Lua(_) if is_own && !together.brings_data() => {
+                    AnyWorkload::Lua(_) if is_own && !set.brings_data() => {
                         tell(Obstacle::NoPrepare);
                     }
                     AnyWorkload::Lua(_) | AnyWorkload::Native(_) => {}
@@ -438,13 +441,13 @@ impl<'p> Look<'p, '_> {
     /// not known beforehand.
     fn programs(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
         let database = target.database_name();
-        let all = self.workloads().flat_map(|together| {
-            let is_brought = together.brings_data();
-            together.members.into_iter().map(move |member| (member.workload, is_brought))
+        let all = self.workloads().flat_map(|set| {
+            let is_brought = set.brings_data();
+            set.into_members().map(move |member| (member, is_brought))
         });
         let mut tell = self.once();
-        for (workload, is_brought) in all {
-            let AnyWorkload::Lua(lua) = workload else { continue };
+        for (member, is_brought) in all {
+            let AnyWorkload::Lua(lua) = member.workload else { continue };
             match source.data {
                 // It holds what is not dyno's, and the user named it.
                 DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced) => {
@@ -467,13 +470,16 @@ impl<'p> Look<'p, '_> {
             true => String::new(),
             false => format!("{}: ", target.database),
         };
-        let all = self.workloads().flat_map(|together| {
-            let is_brought = source.data == DataPolicy::Own && together.brings_others_data();
-            together.members.into_iter().map(move |member| (member.workload, is_brought))
+        let all = self.workloads().flat_map(|set| {
+            let is_brought = source.data == DataPolicy::Own && set.brings_others_data();
+            set.into_members().map(move |member| (member, is_brought))
         });
         let mut tell = self.once();
-        for (workload, is_brought) in all {
-            let AnyWorkload::Sql(sql) = workload else { continue };
+        for (member, is_brought) in all {
+            let AnyWorkload::Sql(sql) = member.workload else { continue };
+            if member.group.database.is_some_and(|name| name != target.database) {
+                continue;
+            }
             if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
                 let (script, statement) = (script.to_string(), statement.to_string());
                 let database = target.database_name();
@@ -563,7 +569,7 @@ fn connections_needed(plan: &Plan, system: usize) -> u64 {
 }
 
 fn most_rows(plan: &Plan, system: usize) -> u64 {
-    together::of_system(plan, system).flatten().map(|together| together.rows()).max().unwrap_or(0)
+    workload_set::of_system(plan, system).flatten().map(|set| set.rows()).max().unwrap_or(0)
 }
 
 /// Bytes that the largest data set of a system takes, loaded or grown.
@@ -596,7 +602,7 @@ pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
 /// what is wrong with one is told, and not that of its database.
 fn scripts_only(plan: &Plan, system: usize) -> bool {
     let is_own =
-        |member: &Member<'_>| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
-    together::of_system(plan, system)
-        .all(|together| together.map_or(true, |together| together.members.iter().all(is_own)))
+        |member: &Member| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
+    workload_set::of_system(plan, system)
+        .all(|set| set.map_or(true, |set| set.members().all(is_own)))
 }

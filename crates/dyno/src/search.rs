@@ -267,9 +267,9 @@ impl Listener for Heard<'_> {
         }
     }
 
-    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
+    fn history(&mut self, trial: &str, group: Option<&str>, history: &Arc<History>) {
         if let Some(listener) = self.kept() {
-            listener.history(trial, beside, history);
+            listener.history(trial, group, history);
         }
     }
 }

@@ -3,9 +3,8 @@
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
 use crate::one_line;
-use crate::together::Together;
 use crate::workload;
-use dyno_engine::workload::DataSet;
+use crate::workload_set::WorkloadSet;
 use dyno_files::{SCRIPT_MAX, SETUP_MAX, reason};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
@@ -118,7 +117,7 @@ fn line_of(error: &FromUtf8Error) -> (usize, usize) {
 /// The data set that a configuration can share with others.
 fn shared_data(plan: &Plan, configuration: &Configuration) -> Option<String> {
     // Options that do not fit are told by preflight.
-    let data = Together::of(plan, configuration).ok()?;
+    let data = WorkloadSet::new(plan, configuration).ok()?;
     let source = &plan.systems[configuration.system].source;
     let is_copied =
         matches!(source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy);

@@ -1,7 +1,7 @@
 //! One system that answers: a server that dyno started, or one that was there, with what dyno knows
 //! of it while a run goes on.
 
-use crate::spread::Spread;
+use crate::databases::ClaimedDatabases;
 use dyno_engine::Node;
 use dyno_host::copies;
 use dyno_host::counters::{self, WriteMarks};
@@ -35,8 +35,8 @@ pub(crate) struct Ready {
     pub(crate) ways: Vec<(String, RunningPath)>,
     /// Directly in front of its servers, where a fault is to cut the way to one.
     fault_proxies: Vec<Arc<FaultProxy>>,
-    /// Databases of it that clients were spread over.
-    pub(crate) spread: Spread,
+    /// Databases of it that are claimed besides its own.
+    pub(crate) databases: ClaimedDatabases,
     /// What stops it, if a command of the user's started it.
     pub(crate) slot: Option<ExclusiveSlot>,
     /// The database of which it works in a copy.
@@ -63,7 +63,7 @@ impl Ready {
             is_untouched: true,
             ways: Vec::new(),
             fault_proxies: Vec::new(),
-            spread: Spread::default(),
+            databases: ClaimedDatabases::default(),
             slot: None,
             original: None,
         }
@@ -163,7 +163,7 @@ impl Ready {
     pub(crate) fn take_over(&mut self, known: Self) {
         self.ways = known.ways;
         self.fault_proxies = known.fault_proxies;
-        self.spread = known.spread;
+        self.databases = known.databases;
         self.original = known.original;
         if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
             claim.replaced.extend(known.replaced);
@@ -213,20 +213,20 @@ impl Ready {
         if let Some(claim) = &mut self.claim {
             claim.check(&existing.target, is_marked).map_err(|error| error.to_string())?;
         }
-        self.spread.check(&existing.target, is_marked)
+        self.databases.check(&existing.target, is_marked)
     }
 
     /// What the server tells of changes in the databases that are only read.
     pub(crate) fn write_marks(&self) -> Vec<WriteMarks> {
         let Source::Existing(existing) = &self.source else { return Vec::new() };
         let own = existing.target.only_reads.then(|| existing.target.clone());
-        let all = own.into_iter().chain(self.spread.only_read(&existing.target));
+        let all = own.into_iter().chain(self.databases.only_read(&existing.target));
         all.filter_map(|target| counters::write_marks(&target).ok()).collect()
     }
 
     /// Databases that could not be locked against other runs.
     pub(crate) fn unlocked(&self) -> impl Iterator<Item = Warning> {
-        self.claim.iter().chain(self.spread.claims()).filter_map(|claim| {
+        self.claim.iter().chain(self.databases.claims()).filter_map(|claim| {
             let (database, reason) = (claim.database.clone(), claim.lock_problem()?.to_owned());
             Some(Warning::DatabaseNotLocked { database, reason })
         })
@@ -350,11 +350,12 @@ impl Ready {
             return self.nodes(network_path, query_mode);
         }
         let by_way = Target { query_mode, ..self.target_by(network_path) };
-        let nodes = names.iter().flat_map(|name| Node::alone(self.spread.target(&by_way, name)));
+        let nodes =
+            names.iter().flat_map(|name| Node::alone(self.databases.target(&by_way, Some(name))));
         nodes.collect()
     }
 
-    /// The servers that a trial's clients are spread over, by the way that they take.
+    /// The servers that a trial's clients connect to, by the way that they take.
     pub(crate) fn nodes(
         &self,
         network_path: Option<&EndpointPlan>,

@@ -5,10 +5,9 @@ use crate::disk::DiskWatch;
 use crate::original_settings::{Originals, hooks};
 use crate::slot::Slot;
 use crate::system::{Ready, Source};
-use crate::together::{Together, only_reads, unmake};
+use crate::workload_set::{WorkloadSet, only_reads, unmake};
 use dyno_drivers::timeout::is_end_requested;
 use dyno_engine::MeasuredWorkers;
-use dyno_engine::workload::DataSet as _;
 use dyno_host::copies;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::databases;
@@ -451,8 +450,8 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
     }
 
-    /// Notes that tables are about to be made in a system's own database, or in one that clients
-    /// are spread over; what was loaded there is no longer whole.
+    /// Notes that tables are about to be made in a system's own database, or in one of
+    /// `load.databases`; what was loaded there is no longer whole.
     ///
     /// # Errors
     /// When a table is not dyno's, or the marker cannot be written, without which nothing could be
@@ -467,7 +466,7 @@ impl<'p> Systems<'p> {
             ready.loaded = None;
             let target = ready.target();
             match (database, &mut ready.claim) {
-                (Some(name), _) => ready.spread.record_tables(&target, name, tables, options),
+                (Some(name), _) => ready.databases.record_tables(&target, name, tables, options),
                 (None, Some(claim)) => {
                     claim.record_tables(&target, tables, options).map_err(|error| error.to_string())
                 }
@@ -481,7 +480,7 @@ impl<'p> Systems<'p> {
     }
 
     /// True when a data set of so many rows is loaded once and then restored by copy.
-    pub(crate) fn restores(&self, configuration: usize, data: &Together<'_>) -> bool {
+    pub(crate) fn restores(&self, configuration: usize, data: &WorkloadSet) -> bool {
         let system = self.system_of(configuration);
         data.is_made_once() && self.plan.is_copyable(system)
             || self.plan.restores(system, data.rows())
@@ -613,8 +612,10 @@ impl<'p> Systems<'p> {
                     );
                 }
                 if self.data_policy(system) == DataPolicy::Own {
-                    let (name, problems) =
-                        (&self.plan.systems[system].name, ready.spread.clean_up(&existing.target));
+                    let (name, problems) = (
+                        &self.plan.systems[system].name,
+                        ready.databases.clean_up(&existing.target),
+                    );
                     tell_problems(
                         problems.into_iter().map(|error| not_removed(name, &error)),
                         listener,

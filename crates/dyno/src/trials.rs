@@ -1,15 +1,16 @@
 //! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
 
-use crate::beside::{Beside, nodes_for};
+use crate::client_groups::{Background, nodes_for};
 use crate::data::{Missing, Provider};
 use crate::faults::Faults;
 use crate::interrupt::Interrupts;
 use crate::search::Searches;
 use crate::systems::Systems;
-use crate::together::Together;
-use dyno_engine::workload::DataSet;
-use dyno_engine::{TrialError, TrialInput};
+use crate::workload::AnyWorkload;
+use crate::workload_set::{Member, WorkloadSet};
+use dyno_engine::{TrialError, TrialInput, run_groups};
 use dyno_host::monitor::Watch;
+use dyno_model::client_group::GroupRole;
 use dyno_model::event::{Event, InterimAnalysis, Listener, Listeners};
 use dyno_model::fault::Expected;
 use dyno_model::judge::has_faults;
@@ -213,11 +214,8 @@ fn measure(
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
     let system = configuration.system;
-    let mut together = Together::of(plan, configuration).map_err(Missing::Trial)?;
-    // Canned replies are no data that could be damaged.
-    let keeps_data = plan.system(trial).engine().keeps_data();
-    together.members.iter_mut().for_each(|member| member.is_audited &= keeps_data);
-    let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
+    let set = WorkloadSet::new(plan, configuration).map_err(Missing::Trial)?;
+    let loading = Provider { trial, systems, interrupts }.provide(&set, listener)?;
     systems.tell_unlocked(system, listener);
     systems.open_way(trial.configuration, listener).map_err(Missing::Trial)?;
     let network_path = plan.endpoint(configuration);
@@ -225,7 +223,7 @@ fn measure(
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
     ready.is_untouched = false;
-    if !together.is_reusable() {
+    if !set.is_reusable() {
         // No other trial will find in the data what it expects.
         ready.loaded = None;
     }
@@ -244,11 +242,15 @@ fn measure(
     let full = || if expected == Expected::FullDisk { None } else { disks.full() };
     let ending = || ready.ending().or_else(|| ready.way_ending(network_path)).or_else(full);
     let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.count());
-    let of_databases = together.take_databases();
-    let mut members = together.members.into_iter();
-    let own = members.next().expect("a configuration is about a workload");
-    let beside =
-        Beside { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
+    // Canned replies are no data that could be damaged.
+    let keeps_data = plan.system(trial).engine().keeps_data();
+    let members =
+        set.into_members().map(|it| Member { is_audited: it.is_audited && keeps_data, ..it });
+    let (own, others): (Vec<_>, Vec<_>) =
+        members.partition(|it| it.group.role == GroupRole::Measured);
+    let background =
+        Background { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
+    let groups = others.into_iter().map(|member| background.group(member)).collect();
     let counters = || {
         let counters = ready.counters(&names);
         // They are read right before the clients begin and right after they have ended.
@@ -259,8 +261,8 @@ fn measure(
         started_at: utc_now(),
         loading,
         counters: &counters,
-        is_audited: own.is_audited,
-        ..TrialInput::new(trial.clone(), nodes_for(&own, &nodes), clients, load, seed, count)
+        is_audited: own[0].is_audited,
+        ..TrialInput::new(trial.clone(), nodes_for(&own[0], &nodes), clients, load, seed, count)
     };
     input.load.shares_machine = ready.shares_machine();
     // A system that is to be measured cold must not be warmed up by tries.
@@ -269,18 +271,14 @@ fn measure(
     input.load.expected = expected;
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
     let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
-    let (workload, others) = of_databases.unwrap_or_else(|| (own.workload, Vec::new()));
-    let measured = match &faults {
-        None => beside.around(members.collect(), &mut watch, |role, listener| {
-            workload.run_spread(others, &TrialInput { role, ..input.clone() }, listener)
-        }),
-        Some(faults) => {
-            input.mend = Some(&mend);
-            let mut clock = faults.clock();
-            let mut listeners = Listeners(vec![&mut watch, &mut clock]);
-            workload.run(&input, &mut listeners)
-        }
-    };
+    input.mend = faults.is_some().then_some(&mend);
+    let mut clock = faults.as_ref().map(Faults::clock);
+    let mut listeners = Listeners(vec![&mut watch]);
+    listeners.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Listener));
+    let own = own.into_iter().map(|member| member.workload).collect();
+    let measured = run_groups(&trial.id, groups, &mut listeners, |barrier, listener| {
+        AnyWorkload::run(own, &TrialInput { barrier, ..input.clone() }, listener)
+    });
     let measured = measured.map(|mut record| {
         watch.finish(&mut record, &configuration.load);
         // Clients give up sooner than a server is known to have died, and of one that dyno did not

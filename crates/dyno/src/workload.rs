@@ -2,14 +2,14 @@
 
 use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
 use dyno_engine::{TrialError, TrialInput};
-use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{LUA, WorkloadDescription};
+use dyno_model::client_group::{ClientGroup, GroupRole};
 use dyno_model::databases::transaction_names;
 use dyno_model::event::Listener;
-use dyno_model::plan::{Configuration, Plan, SystemPlan};
+use dyno_model::plan::{Configuration, Plan, SystemPlan, WorkloadPlan};
 use dyno_model::record::TrialRecord;
 use dyno_model::spec::WorkloadNames;
-use dyno_model::target::{Engine, QueryMode};
+use dyno_model::target::QueryMode;
 use dyno_pgbench::{SQL, Transactions};
 use dyno_sysbench::Scripts;
 
@@ -20,49 +20,40 @@ pub(crate) enum AnyWorkload {
 }
 
 impl AnyWorkload {
-    /// Makes the workload of a configuration, or of one that has that of a workload beside in its
-    /// place.
+    /// Makes the workload of a client group of a configuration.
     ///
     /// # Errors
     /// When its options do not fit the engine, or a script has a mistake, in words.
-    pub(crate) fn of(
+    pub(crate) fn of_group(
         plan: &Plan,
         configuration: &Configuration,
-        beside: Option<&BesidePlan>,
+        group: &ClientGroup,
     ) -> Result<Self, String> {
         let engine = plan.systems[configuration.system].engine();
-        let of_system =
-            plan.configurations.iter().filter(|other| other.system == configuration.system);
-        let clients = of_system.flat_map(|other| match beside {
-            None => vec![other.clients],
-            Some(it) => other
-                .beside
-                .iter()
-                .filter(|other| other.name == it.name)
-                .map(|it| it.clients)
-                .collect(),
-        });
-        let clients_max = clients.max().unwrap_or(0);
-        Self::built(configuration, engine, plan.query_mode(configuration), plan.seed, clients_max)
+        let setting = Setting { engine, clients: group.clients.count, seed: plan.seed };
+        let clients_max = plan.most_clients_of(configuration.system, group);
+        let built =
+            Self::built(&group.workload, setting, plan.query_mode(configuration), clients_max);
+        built.map_err(|reason| match group.role {
+            GroupRole::Measured => reason,
+            GroupRole::Background => format!("{}: {reason}", group.section()),
+        })
     }
 
     fn built(
-        configuration: &Configuration,
-        engine: Engine,
+        workload: &WorkloadPlan,
+        setting: Setting,
         query_mode: QueryMode,
-        seed: u64,
         clients_max: u32,
     ) -> Result<Self, String> {
-        let workload = &configuration.workload;
-        check_engine(&workload.kind, engine)?;
-        if workload.kind == SQL {
-            return Transactions::build(&workload.options, engine, query_mode).map(Self::Sql);
+        check_engine(&workload.kind, setting.engine)?;
+        match workload.kind.as_str() {
+            SQL => {
+                Transactions::build(&workload.options, setting.engine, query_mode).map(Self::Sql)
+            }
+            LUA => Scripts::build(&workload.options, setting, clients_max).map(Self::Lua),
+            _ => Native::build(workload, setting).map(Self::Native),
         }
-        let setting = Setting { engine, clients: configuration.clients, seed };
-        if workload.kind == LUA {
-            return Scripts::build(&workload.options, setting, clients_max).map(Self::Lua);
-        }
-        Native::build(workload, setting).map(Self::Native)
     }
 
     pub(crate) fn data(&self) -> &dyn DataSet {
@@ -90,78 +81,41 @@ impl AnyWorkload {
         }
     }
 
-    /// Measures one trial.
+    /// Measures the measured groups of a trial, or one background group: one workload, or one of
+    /// the same kind for each database.
     ///
     /// # Errors
     /// When nothing could be measured.
     pub(crate) fn run(
-        self,
+        mut all: Vec<Self>,
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        self.run_spread(Vec::new(), input, listener)
-    }
-
-    /// Measures one trial with clients that are spread over databases: each of the others, which
-    /// are of the same kind, is of another database.
-    ///
-    /// # Errors
-    /// When nothing could be measured.
-    pub(crate) fn run_spread(
-        self,
-        others: Vec<Self>,
-        input: &TrialInput<'_>,
-        listener: &mut dyn Listener,
-    ) -> Result<TrialRecord, TrialError> {
-        match self {
+        let others = all.split_off(1).into_iter();
+        match all.remove(0) {
             Self::Native(native) => {
                 let native_of =
                     |other| if let Self::Native(native) = other { Some(native) } else { None };
-                let others = others.into_iter().filter_map(native_of).collect();
-                native.run_spread_trial(others, input, listener)
+                native.run_groups_trial(others.filter_map(native_of).collect(), input, listener)
             }
             Self::Sql(sql) => {
-                let mut all = vec![sql];
-                all.extend(
-                    others.into_iter().filter_map(|other| {
-                        if let Self::Sql(sql) = other { Some(sql) } else { None }
-                    }),
-                );
-                Transactions::run(all, input, listener)
+                let sql_of = |other| if let Self::Sql(sql) = other { Some(sql) } else { None };
+                let all = std::iter::once(sql).chain(others.filter_map(sql_of));
+                Transactions::run(all.collect(), input, listener)
             }
             Self::Lua(lua) => lua.run(input, listener),
         }
-    }
-
-    /// The workload of each database that the clients of a configuration are spread over; none
-    /// where they work in the system's own.
-    ///
-    /// # Errors
-    /// As [`Self::of`].
-    pub(crate) fn of_databases(
-        plan: &Plan,
-        configuration: &Configuration,
-    ) -> Result<Vec<Self>, String> {
-        let databases = &configuration.load.databases;
-        let number = if databases.is_one() { 0 } else { databases.number() as usize };
-        let of_database = |place: usize| {
-            let clients = databases.share(configuration.clients, place);
-            let configuration = Configuration { clients, ..configuration.clone() };
-            let engine = plan.systems[configuration.system].engine();
-            Self::built(&configuration, engine, plan.query_mode(&configuration), plan.seed, clients)
-        };
-        (0..number).map(of_database).collect()
     }
 }
 
 /// What a configuration's workload calls its transactions and statements, while the spec is read;
 /// neither seed nor query mode changes that.
 pub(crate) fn names(configuration: &Configuration, system: &SystemPlan) -> Option<WorkloadNames> {
+    let setting = Setting { engine: system.engine(), clients: configuration.clients, seed: 0 };
     let workload = AnyWorkload::built(
-        configuration,
-        system.engine(),
+        &configuration.workload,
+        setting,
         QueryMode::Prepared,
-        0,
         configuration.clients,
     )
     .ok()?;

@@ -2,8 +2,8 @@
 
 use crate::eligibility::Eligibility;
 use crate::stats::sides::Place;
-use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::OptionValue;
+use dyno_model::client_group::BackgroundPlan;
 use dyno_model::plan::{
     Configuration, DataPolicy, Stages, StopRule, SystemPlan, SystemSource, WorkloadPlan,
 };
@@ -319,18 +319,20 @@ pub(super) fn workload_differences(
         return vec![("the workload".to_owned(), kind, other)];
     }
     let mut differences = option_differences(&one.workload, &other.workload);
-    let (lines, other_lines) = (all_beside(&one.beside), all_beside(&other.beside));
+    let (lines, other_lines) =
+        (background_line(&one.background), background_line(&other.background));
     if lines != other_lines {
-        differences.push(("beside".to_owned(), lines, other_lines));
+        differences.push(("background".to_owned(), lines, other_lines));
     }
-    let same = |it: &&BesidePlan, known: &BesidePlan| {
+    let same = |it: &&BackgroundPlan, known: &BackgroundPlan| {
         known.name == it.name && known.workload.kind == it.workload.kind
     };
-    for it in &other.beside {
-        let Some(known) = one.beside.iter().find(|known| same(&it, known)) else { continue };
+    for it in &other.background {
+        let Some(known) = one.background.iter().find(|known| same(&it, known)) else { continue };
         let options = option_differences(&known.workload, &it.workload).into_iter();
         differences.extend(
-            options.map(|(name, one, other)| (format!("beside.{}.{name}", it.name), one, other)),
+            options
+                .map(|(name, one, other)| (format!("background.{}.{name}", it.name), one, other)),
         );
     }
     differences
@@ -352,10 +354,10 @@ fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, 
         .collect()
 }
 
-/// What runs beside, in a line: `report: sql, 2 clients`; `-` is nothing, as for an option that a
-/// side does not have.
-fn all_beside(all: &[BesidePlan]) -> String {
-    let one = |it: &BesidePlan| {
+/// Background workloads in a line: `report: sql, 2 clients`; `-` is nothing, as for an option that
+/// a side does not have.
+fn background_line(all: &[BackgroundPlan]) -> String {
+    let one = |it: &BackgroundPlan| {
         let rate =
             it.rate.map_or_else(String::new, |rate| format!(", {}", crate::figures::rate(rate)));
         let think = it.think.map_or_else(String::new, |mean| format!(", think time {mean}"));

@@ -6,8 +6,8 @@ mod schemas;
 use super::*;
 use crate::compare::model::{CompareWarning, CompareWarningKind, Condition, MetricPair};
 use dyno_model::audit::AuditCheck;
-use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::OptionValue;
+use dyno_model::client_group::{BackgroundPlan, GroupRecord};
 use dyno_model::latency::LatencySummary;
 use dyno_model::record::{StatementLatency, TrialRecord};
 use dyno_model::units::Nanos;
@@ -441,38 +441,44 @@ fn what_runs_beside_on_one_side_is_a_warning_and_its_audit_counts() {
     let with = |name: &str, clients: u32, found: u64| {
         let mut run = measured(name, &[100.0, 101.0, 102.0]);
         let workload = run.plan.configurations[0].workload.clone();
-        let plan =
-            BesidePlan { name: "report".to_owned(), workload, clients, rate: None, think: None };
-        run.plan.configurations[0].beside = vec![plan];
+        let plan = BackgroundPlan {
+            name: "report".to_owned(),
+            workload,
+            clients,
+            rate: None,
+            think: None,
+        };
+        run.plan.configurations[0].background = vec![plan];
         let audit =
             AuditCheck::RowCount { table: "t".to_owned(), expected_min: 5, expected_max: 5, found };
         each_record(&mut run, |_, record| {
             let own = TrialRecord { audit: audit.clone().into(), ..TrialRecord::default() };
-            record.beside = vec![BesideRecord { name: "report".to_owned(), clients, record: own }];
+            record.background =
+                vec![GroupRecord { name: "report".to_owned(), clients, record: own }];
         });
         run
     };
     let without = || measured("a", &[100.0, 101.0, 102.0]);
     let model = compared(vec![without()], vec![with("b", 2, 5)], &[Metric::Throughput]);
-    let expected = ("beside".to_owned(), "-".to_owned(), "report: rush, 2 clients".to_owned());
+    let expected = ("background".to_owned(), "-".to_owned(), "report: rush, 2 clients".to_owned());
     assert_eq!(differing(&model, Condition::Workload), [expected]);
     let violated = compared(vec![without()], vec![with("b", 2, 4)], &[Metric::Throughput]);
     assert_eq!(violated.outcome.verdict, Verdict::Invalid);
     let more = compared(vec![with("a", 2, 5)], vec![with("b", 3, 5)], &[Metric::Throughput]);
     let expected = (
-        "beside".to_owned(),
+        "background".to_owned(),
         "report: rush, 2 clients".to_owned(),
         "report: rush, 3 clients".to_owned(),
     );
     assert_eq!(differing(&more, Condition::Workload), [expected]);
     let one = compared(vec![with("b", 1, 5)], vec![without()], &[Metric::Throughput]);
-    let expected = ("beside".to_owned(), "report: rush, 1 client".to_owned(), "-".to_owned());
+    let expected = ("background".to_owned(), "report: rush, 1 client".to_owned(), "-".to_owned());
     assert_eq!(differing(&one, Condition::Workload), [expected]);
     let mut rows = with("b", 2, 5);
-    let options = &mut rows.plan.configurations[0].beside[0].workload.options.0;
+    let options = &mut rows.plan.configurations[0].background[0].workload.options.0;
     options.insert("rows".to_owned(), OptionValue::Integer(5));
     let rows = compared(vec![with("a", 2, 5)], vec![rows], &[Metric::Throughput]);
-    let expected = ("beside.report.rows".to_owned(), "100".to_owned(), "5".to_owned());
+    let expected = ("background.report.rows".to_owned(), "100".to_owned(), "5".to_owned());
     assert_eq!(differing(&rows, Condition::Workload), [expected]);
 }
 

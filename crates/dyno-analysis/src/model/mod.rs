@@ -151,9 +151,9 @@ pub struct ReportModel {
     /// workload has less than two names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedRow>,
-    /// What ran beside the workloads of configurations, a row for each and configuration.
+    /// Background workloads, a row for each in each configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<BesideRow>,
+    pub background: Vec<BackgroundRow>,
     /// How often the data were looked at while they were measured; absent where the number of
     /// blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

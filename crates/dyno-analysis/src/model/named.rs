@@ -5,9 +5,9 @@ use dyno_model::audit::AuditVerdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A workload that ran beside that of a configuration, over its valid trials.
+/// A background workload of a configuration, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BesideRow {
+pub struct BackgroundRow {
     /// Kind of workload.
     pub kind: String,
     /// Its clients.

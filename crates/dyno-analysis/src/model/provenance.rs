@@ -108,9 +108,9 @@ pub struct SystemStart {
 pub struct WorkloadRow {
     /// Name.
     pub kind: String,
-    /// What it is called where it ran beside another.
+    /// Its name if it is a background workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<String>,
+    pub background: Option<String>,
     /// All options as text.
     pub options: BTreeMap<String, String>,
 }

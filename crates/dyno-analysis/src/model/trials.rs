@@ -131,7 +131,7 @@ pub struct ConfigurationRow {
     /// Retries by kind, most frequent first.
     pub retries_by_kind: Vec<KindCount>,
     /// The first error of each sort in measured trials with its message and statement, most
-    /// frequent first. Statements of workloads beside have these workloads' names in front.
+    /// frequent first. Statements of background workloads have these workloads' names in front.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
     /// Retries per committed transaction of the valid trials (ratio; 0 when nothing was committed).

@@ -5,8 +5,8 @@ use crate::limits::limits;
 use crate::model::{Estimate, LimitVerdict, NamedRow};
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
-use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::WorkloadOptions;
+use dyno_model::client_group::{BackgroundPlan, GroupRecord};
 use dyno_model::databases::{Databases, transaction_names};
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
@@ -214,7 +214,7 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
 fn with_report() -> RunData {
     let mut data = run();
     let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
-    let plan = BesidePlan {
+    let plan = BackgroundPlan {
         name: "report".to_owned(),
         workload,
         clients: 3,
@@ -222,7 +222,7 @@ fn with_report() -> RunData {
         think: None,
     };
     for configuration in &mut data.run.plan.configurations {
-        configuration.beside = vec![plan.clone()];
+        configuration.background = vec![plan.clone()];
     }
     each_record(&mut data.run, |index, record| {
         let scatter = 1.0 + 0.01 * (f64::from(record.trial.block) - 2.5);
@@ -257,7 +257,8 @@ fn with_report() -> RunData {
             audit: audit.into(),
             ..TrialRecord::default()
         };
-        record.beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record: own }];
+        record.background =
+            vec![GroupRecord { name: "report".to_owned(), clients: 3, record: own }];
     });
     data
 }
@@ -265,7 +266,7 @@ fn with_report() -> RunData {
 #[test]
 fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit() {
     let model = analyse(&with_report());
-    let [row] = model.beside.as_slice() else { panic!("{:?}", model.beside) };
+    let [row] = model.background.as_slice() else { panic!("{:?}", model.background) };
     let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
     assert_eq!((row.kind.as_str(), row.clients, row.rate), ("sql", 3, Some(0.5)));
     let figures = &row.figures;
@@ -275,7 +276,7 @@ fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit()
     );
     assert_eq!((figures.committed, figures.failed, figures.retries), (4 * 960, 4 * 40, 4 * 2));
     assert_eq!(row.audit, AuditVerdict::Violated);
-    assert!(analyse(&run()).beside.is_empty());
+    assert!(analyse(&run()).background.is_empty());
 }
 
 #[test]
@@ -301,10 +302,15 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
         let mut data =
             Shape { clients: vec![8], blocks: 5, has_trouble: false, ..Shape::small() }.read();
         let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
-        let plan =
-            BesidePlan { name: "report".to_owned(), workload, clients: 3, rate: None, think: None };
-        data.run.plan.configurations.iter_mut().for_each(|it| it.beside = vec![plan.clone()]);
-        let part = Some(LimitPart::Beside("report".to_owned()));
+        let plan = BackgroundPlan {
+            name: "report".to_owned(),
+            workload,
+            clients: 3,
+            rate: None,
+            think: None,
+        };
+        data.run.plan.configurations.iter_mut().for_each(|it| it.background = vec![plan.clone()]);
+        let part = Some(LimitPart::Background("report".to_owned()));
         let limit = |part| Limit {
             measure: LimitMeasure::Mean,
             value: 1e9,
@@ -335,8 +341,8 @@ fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
                     ..TrialRecord::default()
                 },
             };
-            record.beside =
-                vec![BesideRecord { name: "report".to_owned(), clients: 3, record: background }];
+            record.background =
+                vec![GroupRecord { name: "report".to_owned(), clients: 3, record: background }];
         });
         let model = analyse(&data);
         let case = format!("{started} {committed} {open_loop:?}");
@@ -358,7 +364,7 @@ fn limits_are_of_the_workload_beside_that_they_name() {
     let limit = |measure, value| Limit {
         measure,
         value,
-        part: Some(LimitPart::Beside("report".to_owned())),
+        part: Some(LimitPart::Background("report".to_owned())),
         configurations: vec![0],
         aborts: false,
     };
@@ -388,7 +394,7 @@ fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_configuration_itself
         configurations: vec![0],
         aborts: false,
     };
-    let part = Some(LimitPart::Beside("report".to_owned()));
+    let part = Some(LimitPart::Background("report".to_owned()));
     data.run.plan.limits = vec![own.clone(), Limit { part, ..own }];
     let verdicts = |data: &RunData| {
         limits(&View::new(data)).into_iter().map(|row| row.verdict).collect::<Vec<_>>()

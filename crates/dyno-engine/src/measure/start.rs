@@ -1,4 +1,4 @@
-//! The beginning that crews have in common, and what stops them together.
+//! The moment at which the crews of a trial begin, and what stops them together.
 
 use crate::window::{StopCause, Window};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,7 @@ const RUN_UP: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     pub(super) epoch: Instant,
-    /// Whose crew it is, where it is not the one that leads.
+    /// The background group whose crew it is; `None`: the measured groups.
     name: Option<String>,
     stopped: Arc<OnceLock<StopCause>>,
 }
@@ -23,8 +23,8 @@ impl Start {
         Self { epoch: Instant::now() + RUN_UP, name: None, stopped: Arc::default() }
     }
 
-    /// The same moment for a crew that has a name.
-    pub(crate) fn of(&self, name: &str) -> Self {
+    /// The same moment for the crew of a background group.
+    pub(crate) fn named(&self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self.clone() }
     }
 
@@ -36,9 +36,9 @@ impl Start {
             }
         } else if let (None, Some(own)) = (self.stopped.get(), window.stop_cause()) {
             let _ = self.stopped.set(match (&self.name, own) {
-                (Some(name), StopCause::Trouble(reason)) => {
-                    StopCause::Trouble(format!("the workload {name:?} beside stopped: {reason}"))
-                }
+                (Some(name), StopCause::Trouble(reason)) => StopCause::Trouble(format!(
+                    "the background workload {name:?} stopped: {reason}"
+                )),
                 (_, own) => own,
             });
         }
@@ -55,19 +55,19 @@ mod tests {
     fn a_worker_pool_that_is_stopped_stops_the_others_and_says_who_it_was() {
         let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
         let start = Start::soon();
-        let (lead, report) = (start.clone(), start.of("report"));
+        let (measured, report) = (start.clone(), start.named("report"));
         let window = || Window::new(start.epoch, &load, None);
-        let (own, beside) = (window(), window());
-        lead.stop_together(&own);
-        report.stop_together(&beside);
-        assert!(!own.is_stopped() && !beside.is_stopped(), "nobody was stopped");
+        let (own, background) = (window(), window());
+        measured.stop_together(&own);
+        report.stop_together(&background);
+        assert!(!own.is_stopped() && !background.is_stopped(), "nobody was stopped");
         let trouble = |reason: &str| StopCause::Trouble(reason.to_owned());
-        beside.stop(trouble("no table"));
-        report.stop_together(&beside);
-        lead.stop_together(&own);
-        let told = "the workload \"report\" beside stopped: no table";
+        background.stop(trouble("no table"));
+        report.stop_together(&background);
+        measured.stop_together(&own);
+        let told = "the background workload \"report\" stopped: no table";
         assert_eq!(own.stop_cause(), Some(trouble(told)));
-        assert_eq!(beside.stop_cause(), Some(trouble("no table")), "its own reason stays");
+        assert_eq!(background.stop_cause(), Some(trouble("no table")), "its own reason stays");
     }
 
     #[test]
@@ -75,9 +75,9 @@ mod tests {
         let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
         let start = Start::soon();
         let window = || Window::new(start.epoch, &load, None);
-        let (own, beside) = (window(), window());
-        beside.stop(StopCause::User);
-        start.of("report").stop_together(&beside);
+        let (own, background) = (window(), window());
+        background.stop(StopCause::User);
+        start.named("report").stop_together(&background);
         start.stop_together(&own);
         assert_eq!(own.stop_cause(), Some(StopCause::User));
         assert_eq!(StopCause::User.to_string(), "interrupted by the user");

@@ -52,10 +52,10 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
 fn a_worker_pool_that_has_ended_before_anybody_looked_stops_the_others_too() {
     let load = LoadPlan::new(StopRule::Duration(HOUR));
     let start = Start::soon();
-    measured(&load, &start.of("report"), |window| window.stop(no_table()));
+    measured(&load, &start.named("report"), |window| window.stop(no_table()));
     let lead = Window::new(start.epoch, &load, None);
     start.stop_together(&lead);
-    let told = "the workload \"report\" beside stopped: no table".to_owned();
+    let told = "the background workload \"report\" stopped: no table".to_owned();
     assert_eq!(lead.stop_cause(), Some(StopCause::Trouble(told)));
 }
 
@@ -63,8 +63,8 @@ fn a_worker_pool_that_has_ended_before_anybody_looked_stops_the_others_too() {
 fn a_worker_pool_that_has_done_all_its_work_is_not_cut_short_by_one_that_was_stopped() {
     let load = LoadPlan::new(StopRule::Duration(Nanos(0)));
     let start = Start::soon();
-    let beside = Window::new(start.epoch, &load, None);
-    beside.stop(no_table());
-    start.of("report").stop_together(&beside);
+    let background = Window::new(start.epoch, &load, None);
+    background.stop(no_table());
+    start.named("report").stop_together(&background);
     assert_eq!(measured(&load, &start, |_| ()).stop_cause(), None);
 }

@@ -1,6 +1,7 @@
 //! Loads and trials against the null driver, and on SQLite.
 
 mod bench;
+mod client_groups;
 mod draws;
 mod figures;
 mod growth;
@@ -9,7 +10,7 @@ mod open_loop;
 mod power_cut;
 mod retries;
 mod scheduling;
-mod spread;
+
 mod stages;
 mod sysbench_accounting;
 mod trial;

@@ -254,8 +254,8 @@ impl Listener for Watch<'_> {
         self.listener.sample(sample);
     }
 
-    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
-        self.listener.history(trial, beside, history);
+    fn history(&mut self, trial: &str, group: Option<&str>, history: &Arc<History>) {
+        self.listener.history(trial, group, history);
     }
 }
 

@@ -96,7 +96,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     warnings.extend(stalls(record, asked.load));
     warnings.extend(audit(record));
     warnings.extend(faults(record));
-    warnings.extend(record.warnings_beside());
+    warnings.extend(record.background_warnings());
     warnings.retain(|warning| !is_meant(record, asked.load, warning));
     warnings
 }
@@ -174,7 +174,7 @@ fn is_derived(warning: &Warning) -> bool {
         | Warning::ViolatedIn { .. }
         | Warning::AuditNotRun { .. }
         | Warning::Steal { .. }
-        | Warning::Beside { .. }
+        | Warning::Background { .. }
         | Warning::CountersDiffer { .. } => true,
         Warning::Collapse { .. }
         | Warning::WarmUpLeft { .. }
@@ -409,13 +409,13 @@ fn restart(facts: &Facts) -> Option<Warning> {
 fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let counter = asked.engine.traits().commit_counter?;
     let in_doubt =
-        record.with_beside(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
+        record.sum_of_groups(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
     if in_doubt > 0 {
         return None;
     }
     let theirs = u64::try_from(*record.server_counters.get(counter)?).ok()?;
-    let ours = record.with_beside(|_, facts| facts.commits_sent_in_all);
-    let refused = record.with_beside(|_, facts| facts.commits_refused_in_all);
+    let ours = record.sum_of_groups(|_, facts| facts.commits_sent_in_all);
+    let refused = record.sum_of_groups(|_, facts| facts.commits_refused_in_all);
     let counter = counter.to_owned();
     let is_counted = theirs <= ours && ours - theirs <= refused;
     (!is_counted).then_some(Warning::CountersDiffer { counter, ours, theirs })

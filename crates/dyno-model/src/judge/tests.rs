@@ -1,6 +1,6 @@
 use super::*;
-use crate::beside::BesideRecord;
 use crate::catalog::Growth;
+use crate::client_group::GroupRecord;
 use crate::failure::FailureKind;
 use crate::fault::FaultAction;
 use crate::record::{GeneratorRecord, OpenLoop, WorkerRecord};
@@ -392,15 +392,16 @@ fn what_a_fault_does_on_purpose_is_no_warning_and_what_it_does_not_do_is_one() {
 
 #[test]
 fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
-    let beside = |reconnects: u64| {
+    let background = |reconnects: u64| {
         judged(|it| {
             it.server_counters.insert("Com_commit".to_owned(), 100_000);
             let mut other = record();
             other.ledger.reconnects = reconnects;
-            it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: other }];
+            it.background =
+                vec![GroupRecord { name: "report".to_owned(), clients: 1, record: other }];
         })
     };
-    assert_eq!(beside(0), []);
+    assert_eq!(background(0), []);
     let differ = |theirs| Warning::CountersDiffer {
         counter: "Com_commit".to_owned(),
         ours: 100_000,
@@ -408,22 +409,24 @@ fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
     };
     let alone = judged(|it| {
         it.server_counters.insert("Com_commit".to_owned(), 50_000);
-        it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: record() }];
+        it.background =
+            vec![GroupRecord { name: "report".to_owned(), clients: 1, record: record() }];
     });
     assert_eq!(alone, [differ(50_000)]);
-    assert_eq!(beside(1), [], "who connects anew beside may have sent what nobody counted");
+    assert_eq!(background(1), [], "who connects anew may have sent what nobody counted");
 }
 
 #[test]
-fn warnings_about_what_runs_beside_are_told_of_the_trial_and_weigh_what_they_do_to_it() {
+fn warnings_about_background_workloads_are_reported_of_the_trial_and_weigh_what_they_do_to_it() {
     let told = |inner: Warning, is_stopped: bool| {
         let all = judged(|it| {
             facts(it).stopped = is_stopped.then(|| "by the user".to_owned());
             let other = TrialRecord { warnings: vec![inner], ..record() };
-            it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: other }];
+            it.background =
+                vec![GroupRecord { name: "report".to_owned(), clients: 1, record: other }];
         });
-        let of_beside = |warning: &&Warning| matches!(warning, Warning::Beside { name, .. } if name == "report");
-        all.iter().find(of_beside).map(Warning::severity)
+        let of_background = |warning: &&Warning| matches!(warning, Warning::Background { name, .. } if name == "report");
+        all.iter().find(of_background).map(Warning::severity)
     };
     let cut_short = || Warning::CutShort { reason: "its script failed".to_owned() };
     for (inner, weighs) in [

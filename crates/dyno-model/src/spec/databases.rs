@@ -1,4 +1,4 @@
-//! `load.databases`: what clients are spread over, and what cannot be.
+//! `load.databases`: the databases that measured clients work in, and what cannot have several.
 
 use super::reader::{Fields, integer, wrong_type};
 use super::tree::{Node, Value};
@@ -83,10 +83,10 @@ pub(super) fn check(
     let refuse = |message: &str, help: &str| {
         top.problems.refuse(fixed.unwrap_or(top.span), message, help);
     };
-    if top.node("beside").is_some() {
+    if top.node("background").is_some() {
         refuse(
             "several databases cannot be combined with a background workload",
-            "remove [[beside]], or `load.databases`",
+            "remove [[background]], or `load.databases`",
         );
     }
     if top.node("fault").is_some() {

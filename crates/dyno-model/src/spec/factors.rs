@@ -19,7 +19,7 @@ const COMBINATIONS_MAX: usize = 10_000;
 
 /// What is before the name of a setting.
 const SETTINGS: &str = "server.settings.";
-/// What is behind the name of a workload beside.
+/// What is behind the name of a background workload.
 const CLIENTS: &str = ".clients";
 
 /// What a level changes.
@@ -37,8 +37,8 @@ pub(super) enum Place {
     Storage,
     /// The way to the server.
     Endpoint,
-    /// The number of clients of a workload beside, by its name.
-    Beside(String),
+    /// The number of clients of a background workload, by its name.
+    Background(String),
 }
 
 impl Place {
@@ -179,8 +179,8 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
                 "`\"server.settings.NAME\"` varies a setting of the server; for anything else, {per_system}"
             ),
         ),
-        Some(("beside", rest)) if rest.len() > CLIENTS.len() && rest.ends_with(CLIENTS) => {
-            Some(Place::Beside(rest[..rest.len() - CLIENTS.len()].to_owned()))
+        Some(("background", rest)) if rest.len() > CLIENTS.len() && rest.ends_with(CLIENTS) => {
+            Some(Place::Background(rest[..rest.len() - CLIENTS.len()].to_owned()))
         }
         None if name == "storage" => Some(Place::Storage),
         None if name == "endpoint" => Some(Place::Endpoint),
@@ -191,7 +191,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
                 "load.KEY",
                 "server.settings.NAME",
                 "system.query_mode",
-                "beside.NAME.clients",
+                "background.NAME.clients",
                 "storage",
                 "endpoint",
             ];
@@ -211,8 +211,8 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     let fixed = match place {
         Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
         Place::Load(key) => document.table("load").and_then(|table| table.entry(key)),
-        // Of a workload beside, whoever reads it says so.
-        Place::QueryMode | Place::Storage | Place::Endpoint | Place::Beside(_) => None,
+        // The reader of [[background]] reports this.
+        Place::QueryMode | Place::Storage | Place::Endpoint | Place::Background(_) => None,
         Place::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
     };
     if let Some(fixed) = fixed {

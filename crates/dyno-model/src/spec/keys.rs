@@ -1,12 +1,12 @@
 //! Every key of a spec in one place: the readers accept what stands here, within the ranges that
 //! stand here, and docs/reference/spec.md is made from it.
 
-mod beside;
+mod background;
 mod load;
 mod report;
 mod section;
 
-pub use beside::BESIDE;
+pub use background::BACKGROUND;
 pub use load::{FIND, LOAD, STAGE};
 pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
@@ -35,7 +35,7 @@ pub const SECTIONS: [&Section; 24] = [
     &PROXY,
     &APPLICATION,
     &PROFILE,
-    &BESIDE,
+    &BACKGROUND,
     &FAULT,
     &LIMIT,
     &PUBLISHED,
@@ -64,7 +64,7 @@ pub static TOP: Section = Section {
             .help("folders for the data of servers, for the factor `storage`"),
         key("profile", "tables, `[profile.NAME]`", "none")
             .help("variations of this file, chosen with `--profile NAME`"),
-        key("beside", "tables, `[[beside]]`", "none").help("background workloads"),
+        key("background", "tables, `[[background]]`", "none").help("background workloads"),
         key("fault", "tables, `[[fault]]`", "none").help("faults that are injected during trials"),
         key("limit", "tables, `[[limit]]`", "none").help("limits that the results must pass"),
         key("published", "tables, `[[published]]`", "none")
@@ -293,7 +293,7 @@ pub static FACTORS: Section = Section {
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
             configuration, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
             `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (for one system), \
-            `\"system.query_mode\"`, `\"beside.NAME.clients\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
+            `\"system.query_mode\"`, `\"background.NAME.clients\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
             `[[endpoint]]`). A factor with any other name has named levels, each of which can set several \
             paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],

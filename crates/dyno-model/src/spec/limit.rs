@@ -66,7 +66,7 @@ fn part(fields: &Fields<'_>) -> Option<LimitPart> {
         named("stage", LimitPart::Stage),
         named("transaction", LimitPart::Transaction),
         named("statement", LimitPart::Statement),
-        named("beside", LimitPart::Beside),
+        named("background", LimitPart::Background),
     ]
     .into_iter()
     .flatten()
@@ -163,8 +163,8 @@ fn names(
         }
         LimitPart::Transaction(_) => of_workload().map(|names| names.transactions),
         LimitPart::Statement(_) => of_workload().map(|names| names.statements),
-        LimitPart::Beside(_) => {
-            Some(configuration.beside.iter().map(|beside| beside.name.clone()).collect())
+        LimitPart::Background(_) => {
+            Some(configuration.background.iter().map(|it| it.name.clone()).collect())
         }
     }
 }
@@ -233,13 +233,16 @@ pub(super) fn resolved(
             all.dedup();
             let (key, what, name) = (part.key(), part.what(), part.name());
             let help = match (all.is_empty(), part) {
-                (false, LimitPart::Beside(_)) => suggestion(name, &all, "[[beside]] tables"),
+                (false, LimitPart::Background(_)) => {
+                    suggestion(name, &all, "[[background]] tables")
+                }
                 (false, _) => suggestion(name, &all, &format!("its {key}s")),
                 (true, LimitPart::Stage(_)) => {
                     "the load has no stages; add [[load.stages]], or remove `stage`".to_owned()
                 }
-                (true, LimitPart::Beside(_)) => {
-                    "there is no background workload; add [[beside]], or remove `beside`".to_owned()
+                (true, LimitPart::Background(_)) => {
+                    "there is no background workload; add [[background]], or remove `background`"
+                        .to_owned()
                 }
                 (true, _) => format!("this workload's {key}s have no names; remove `{key}`"),
             };

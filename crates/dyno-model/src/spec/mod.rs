@@ -6,7 +6,7 @@
 //!   laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
 //! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`,
-//!   `levels`, `choice`, `fault`, `limit`, `beside`, `databases`, `names`, `front`, `storage`,
+//!   `levels`, `choice`, `fault`, `limit`, `background`, `databases`, `names`, `front`, `storage`,
 //!   `endpoint`, `published`, `profile`, `quantity`, `argument`: one file per part of a spec;
 //! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks;
 //!   [`estimate`]: how long it will take.
@@ -16,7 +16,7 @@
 //! does not panic. No message and no rendered line holds a password.
 
 mod argument;
-mod beside;
+mod background;
 mod choice;
 mod databases;
 mod declared;
@@ -51,8 +51,8 @@ pub use names::{NamesOf, WorkloadNames};
 pub use order::in_blocks;
 pub use scripts::{DeclaredOptions, ReadScript, TextKind};
 
-use crate::beside::BesidePlan;
 use crate::catalog::{HTTP, LUA, WorkloadDescription};
+use crate::client_group::BackgroundPlan;
 use crate::limit::Limit;
 use crate::lists;
 use crate::plan::{
@@ -102,8 +102,8 @@ struct Combination {
     /// What the levels change of every system; `settings` are apart.
     variation: Variation,
     settings: Vec<SettingLevel>,
-    /// Clients of workloads beside, by their names.
-    beside: BTreeMap<String, u32>,
+    /// Clients of background workloads, by their names.
+    background: BTreeMap<String, u32>,
 }
 
 /// A server's setting as a level gives it.
@@ -183,7 +183,7 @@ fn configurations(
     combinations: &[Combination],
     clients: &[u32],
     exclusions: &[Choice],
-    beside: &[BesidePlan],
+    background: &[BackgroundPlan],
 ) -> Vec<Configuration> {
     let mut configurations = Vec::new();
     for (system, plan) in systems.iter().enumerate() {
@@ -196,7 +196,7 @@ fn configurations(
                     load: combination.load.clone(),
                     levels: combination.levels.clone(),
                     variation: combination.variation(plan),
-                    beside: beside::with_clients(beside, &combination.beside),
+                    background: background::with_clients(background, &combination.background),
                 };
                 if !exclusions.iter().any(|exclusion| exclusion.holds(&configuration)) {
                     configurations.push(configuration);
@@ -248,8 +248,8 @@ fn read(
     fault::check_search(&top, combinations.iter().any(|it| it.load.find.is_some()));
     let trials: Vec<_> =
         combinations.iter().map(|it| (it.load.stop, it.workload.kind.as_str())).collect();
-    let beside = beside::read(&top, &factors, &trials, &endpoints, known);
-    load::check_timeout(&top, &systems, &factors, limited(&combinations, &beside));
+    let background = background::read(&top, &factors, &trials, &endpoints, known);
+    load::check_timeout(&top, &systems, &factors, limited(&combinations, &background));
     let names_of = known.names;
     let known = choice::Known { systems: &systems, factors: &factors };
     let are_searched =
@@ -270,7 +270,7 @@ fn read(
     let title = title?.trim().to_owned();
     let found = problems
         .is_empty()
-        .then(|| configurations(&systems, &combinations, &clients, &exclusions, &beside));
+        .then(|| configurations(&systems, &combinations, &clients, &exclusions, &background));
     databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
     let parts = limit::Parts { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
@@ -298,15 +298,16 @@ fn read(
     })
 }
 
-/// The kinds of the workloads, those beside too, whose clients are to wait for an answer for a
-/// limited time.
+/// The kinds of the workloads, background workloads included, whose clients are to wait for an
+/// answer for a limited time.
 fn limited<'a>(
     combinations: &'a [Combination],
-    beside: &'a [BesidePlan],
+    background: &'a [BackgroundPlan],
 ) -> impl Iterator<Item = &'a str> {
     let limited = combinations.iter().filter(|it| it.load.statement_timeout.is_some());
     let kinds = |it: &'a Combination| {
-        std::iter::once(&it.workload).chain(beside.iter().map(|beside| &beside.workload))
+        std::iter::once(&it.workload)
+            .chain(background.iter().map(|background| &background.workload))
     };
     limited.flat_map(kinds).map(|workload| workload.kind.as_str())
 }
@@ -503,7 +504,7 @@ impl Parts<'_> {
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
             let (mut variation, mut settings) = (Variation::default(), Vec::new());
-            let mut beside = BTreeMap::new();
+            let mut background = BTreeMap::new();
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
@@ -517,14 +518,15 @@ impl Parts<'_> {
                     }
                     Place::Storage => variation.storage = Some(value),
                     Place::Endpoint => variation.endpoint = Some(value),
-                    Place::Beside(name) => {
-                        beside.extend(value.parse().ok().map(|clients| (name.clone(), clients)));
+                    Place::Background(name) => {
+                        background
+                            .extend(value.parse().ok().map(|clients| (name.clone(), clients)));
                     }
                     Place::Workload(_) | Place::Load(_) => {}
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination { levels, workload, load, variation, settings, beside });
+                found.push(Combination { levels, workload, load, variation, settings, background });
             }
         }
         found

@@ -4,7 +4,7 @@ use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource
 use crate::units::Nanos;
 use proptest::prelude::*;
 
-mod beside;
+mod background;
 mod budget;
 mod clusters;
 mod databases;

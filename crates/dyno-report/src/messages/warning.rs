@@ -141,7 +141,9 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
                 false => fill!(RECORDING_BEHIND, lang, seconds),
             }
         }
-        Warning::Beside { name, inner } => fill!(BESIDE, lang, name, inner = sentence(inner, lang)),
+        Warning::Background { name, inner } => {
+            fill!(BESIDE, lang, name, inner = sentence(inner, lang))
+        }
         Warning::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
         Warning::RecordingIncomplete { what } => {
             fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang))
@@ -215,7 +217,7 @@ mod tests {
             Warning::CountersUnbalanced {
                 identities: vec!["a = b: 1 against 2".into(), "c = d: 3 against 4".into()],
             },
-            Warning::Beside { name: "report".into(), inner: Box::new(Warning::AuditViolated) },
+            Warning::Background { name: "report".into(), inner: Box::new(Warning::AuditViolated) },
             Warning::AuditViolated,
             Warning::ViolatedIn { databases: vec!["dyno_2".into(), "dyno_3".into()] },
             Warning::AuditNotRun { reason: text() },

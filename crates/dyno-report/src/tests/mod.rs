@@ -2,7 +2,7 @@
 
 use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod anomalies;
-mod beside;
+mod background;
 mod bounds;
 mod charts;
 mod damage;

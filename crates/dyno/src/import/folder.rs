@@ -141,7 +141,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
                 load: LoadPlan::new(StopRule::Duration(reading.measured)),
                 levels: Vec::new(),
                 variation: Variation::default(),
-                beside: Vec::new(),
+                background: Vec::new(),
             });
             repeats.push(0);
             configurations.len() - 1

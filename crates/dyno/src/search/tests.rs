@@ -151,7 +151,7 @@ fn run(
         },
         levels: Vec::new(),
         variation: Variation::default(),
-        beside: Vec::new(),
+        background: Vec::new(),
     };
     let trial = Trial { id: format!("b0{block}-001"), block, configuration: 0 };
     let mut heard = Listening::default();

@@ -149,21 +149,21 @@ fn a_history_that_is_full_stays_whole_and_the_load_goes_on() {
 }
 
 #[test]
-fn a_history_beside_another_workload_is_written_under_its_name() {
+fn a_history_of_a_background_workload_is_written_under_its_name() {
     let bench = Bench::new();
     bench.file(
         "h.toml",
-        "title = \"Beside\"\n[[system]]\nname = \"S\"\nserver = { kind = \"sqlite\" }\n\
+        "title = \"Background\"\n[[system]]\nname = \"S\"\nserver = { kind = \"sqlite\" }\n\
          [workload]\nkind = \"oltp_point_select\"\ntables = 1\ntable_size = 100\n\
-         [[beside]]\nname = \"../who reads?\"\nworkload = { kind = \"history\", keys = 3 }\nclients = 3\n\
+         [[background]]\nname = \"../who reads?\"\nworkload = { kind = \"history\", keys = 3 }\nclients = 3\n\
          [load]\nclients = 1\nduration = \"500ms\"\nwarmup = \"0s\"\nattempts_max = 1000\n[design]\nblocks = 1\n",
     );
     let ended = bench.dyno(&["run", "h.toml", "--out", "r"]);
     let records = records(&bench.path().join("r"));
     let [record] = &records[..] else { panic!("{ended}") };
-    let beside = &record.beside[0].record;
-    assert!(beside.ledger.committed > 0, "{ended}");
+    let background = &record.background[0].record;
+    assert!(background.ledger.committed > 0, "{ended}");
     let folder = bench.path().join("r/trials").join(&record.trial.id);
     assert!(!folder.join("history.edn").exists(), "the trial is about another workload");
-    written(&folder.join("history----who-reads-.edn"), beside);
+    written(&folder.join("history----who-reads-.edn"), background);
 }

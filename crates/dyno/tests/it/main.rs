@@ -3,7 +3,7 @@
 mod addresses;
 mod applications;
 mod audits;
-mod beside;
+mod background;
 mod bounds;
 mod clusters;
 mod command_line;

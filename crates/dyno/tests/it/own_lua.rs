@@ -248,18 +248,18 @@ fn what_the_audit_of_any_configuration_asks_for_is_tried_before_the_run() {
         "look.lua",
         format!("{connect}\nfunction event() c:query(\"SELECT count(*) FROM things\") end"),
     );
-    let beside = |name: &str, more: &str| {
+    let background = |name: &str, more: &str| {
         format!(
-            "[[beside]]\nname = \"{name}\"\n[beside.workload]\nkind = \"lua\"\nscript = \"look.lua\"\n{more}"
+            "[[background]]\nname = \"{name}\"\n[background.workload]\nkind = \"lua\"\nscript = \"look.lua\"\n{more}"
         )
     };
     let text = format!(
         "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"{}\"\ndata = \"existing\"\n[load]\nclients = 1\nduration = \"1s\"\n\
          [workload]\nkind = \"sql\"\nscripts = [\"read.sql\"]\n{}{}[factors]\nof = [\n\
-         {{ name = \"a\", \"beside.b.clients\" = 0 }}, {{ name = \"b\", \"beside.a.clients\" = 0 }} ]\n",
+         {{ name = \"a\", \"background.b.clients\" = 0 }}, {{ name = \"b\", \"background.a.clients\" = 0 }} ]\n",
         shop.url,
-        beside("a", ""),
-        beside("b", "[beside.workload.audit]\n\"count(*) from nowhere\" = \"unchanged\"\n"),
+        background("a", ""),
+        background("b", "[background.workload.audit]\n\"count(*) from nowhere\" = \"unchanged\"\n"),
     );
     let ended = run(&shop.bench, &text, "none");
     assert!(ended.code == 4 && ended.stderr.contains("no such table: nowhere"), "{ended}");

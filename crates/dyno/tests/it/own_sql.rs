@@ -168,7 +168,7 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     assert!(
         mixed.code == 2
             && mixed.stderr.contains("read.sql is SQL")
-            && mixed.stderr.contains("[[beside]]"),
+            && mixed.stderr.contains("[[background]]"),
         "{mixed}"
     );
 }

@@ -60,13 +60,13 @@ impl Bench {
             let mut event: serde_json::Value = serde_json::from_str(line).expect("events are JSON");
             forget_the_machine_in(&mut event);
             // An index that is written would make what is not there.
-            for beside in event
-                .get_mut("beside")
+            for background in event
+                .get_mut("background")
                 .and_then(serde_json::Value::as_array_mut)
                 .into_iter()
                 .flatten()
             {
-                forget_the_machine_in(&mut beside["record"]);
+                forget_the_machine_in(&mut background["record"]);
             }
             lines.push_str(&format!("{event}\n"));
         }
@@ -103,7 +103,7 @@ fn forget_the_machine_in(record: &mut serde_json::Value) {
 }
 
 fn is_of_the_machine(warning: &Warning) -> bool {
-    if let Warning::Beside { inner, .. } = warning {
+    if let Warning::Background { inner, .. } = warning {
         return is_of_the_machine(inner);
     }
     matches!(

@@ -34,8 +34,8 @@ pub static LIMIT: Section = Section {
             "statements that it applies to, by their name in the report, for all but \
              `throughput` and `lost`; `failed` is then the share of statements that the server refused",
         ),
-        key("beside", "name of a workload", "the workload of the configuration")
-            .help("workload of `[[beside]]` that it applies to"),
+        key("background", "name of a workload", "the workload of the configuration")
+            .help("workload of `[[background]]` that it applies to"),
         key("abort", "true or false", "`false`")
             .help("stop the run after the block in which it fails"),
     ],

@@ -69,7 +69,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
         (
             SERVER,
             four,
-            "[[beside]]\nname = \"report\"\nworkload.kind = \"rush\"\n",
+            "[[background]]\nname = \"report\"\nworkload.kind = \"rush\"\n",
             "cannot be combined with a background workload",
         ),
         (

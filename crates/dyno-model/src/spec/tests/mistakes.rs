@@ -486,7 +486,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"color\" = [1]\n[profile.smoke]",
-        "21:1: unknown factor `color` in [factors] [factors: `workload.kind`, `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `beside.NAME.clients`, `storage`, `endpoint`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.kind`, `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `background.NAME.clients`, `storage`, `endpoint`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
     ),
     // Published figures.
     (

@@ -318,22 +318,30 @@ fn scripts_in_lua_know_no_limit_on_waiting_and_nobody_would_notice_a_way_that_is
         parse(input, &known).map(|_| ()).map_err(|errors| errors.to_string())
     };
     let limit = "statement_timeout = \"2s\"\n";
-    let beside = "[[beside]]\nname = \"b\"\nworkload = { kind = \"lua\", script = \"read.sql\" }\n";
+    let background =
+        "[[background]]\nname = \"b\"\nworkload = { kind = \"lua\", script = \"read.sql\" }\n";
     let cut = "[[fault]]\nat = \"1s\"\naction = \"disconnect\"\n";
     let varied = "[factors]\n\"load.statement_timeout\" = [\"1s\", \"2s\"]\n";
     for (kind, rest, expected, line) in [
         ("lua", limit.to_owned(), "`load.statement_timeout` does nothing for `lua`", 11),
         ("lua", varied.to_owned(), "`load.statement_timeout` does nothing for `lua`", 12),
-        ("sql", format!("{limit}{beside}"), "`load.statement_timeout` does nothing for `lua`", 11),
+        (
+            "sql",
+            format!("{limit}{background}"),
+            "`load.statement_timeout` does nothing for `lua`",
+            11,
+        ),
         ("lua", cut.to_owned(), "scripts in Lua wait for an answer as long as it takes", 11),
     ] {
         let said = read(kind, &rest).expect_err(&rest);
         assert!(said.contains(expected), "{rest}: {said}");
         assert!(said.contains(&format!("here/own.toml:{line}:")), "{rest}: {said}");
     }
-    for (kind, rest) in
-        [("sql", format!("{limit}{cut}")), ("lua", beside.to_owned()), ("sql", beside.to_owned())]
-    {
+    for (kind, rest) in [
+        ("sql", format!("{limit}{cut}")),
+        ("lua", background.to_owned()),
+        ("sql", background.to_owned()),
+    ] {
         assert_eq!(read(kind, &rest), Ok(()), "{rest}");
     }
 }

@@ -3,13 +3,15 @@
 use super::super::parse;
 use super::{catalog, errors, input};
 use crate::catalog::{LUA, OptionValue, ScriptText, WorkloadOptions};
+use crate::client_group::{ClientGroup, GroupRole};
 use crate::limit::{LimitMeasure, LimitPart};
 use crate::plan::{Configuration, Plan, StopRule, WorkloadPlan};
 use crate::units::Nanos;
 
 const START: &str = "title = \"shop\"\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n[workload]\nkind = \"oltp_read_write\"\n";
 const LOAD: &str = "[load]\nclients = [1, 8]\nduration = \"10s\"\nrate = \"50/s\"\n";
-const REPORT: &str = "[[beside]]\nname = \"report\"\nworkload = { kind = \"rush\", rows = 7 }\n";
+const REPORT: &str =
+    "[[background]]\nname = \"report\"\nworkload = { kind = \"rush\", rows = 7 }\n";
 
 fn plan(more: &str) -> Plan {
     let text = format!("{START}{LOAD}{REPORT}{more}");
@@ -17,29 +19,37 @@ fn plan(more: &str) -> Plan {
 }
 
 fn clients(configuration: &Configuration) -> Vec<(&str, u32)> {
-    configuration.beside.iter().map(|beside| (beside.name.as_str(), beside.clients)).collect()
+    configuration
+        .background
+        .iter()
+        .map(|background| (background.name.as_str(), background.clients))
+        .collect()
 }
 
 #[test]
-fn what_runs_beside_is_in_every_configuration_and_lasts_as_long() {
+fn a_background_workload_is_in_every_configuration_and_lasts_as_long() {
     let found = plan(
-        "clients = 3\nthink = \"2s\"\n[[beside]]\nname = \"more\"\nworkload.kind = \"rush\"\nrate = \"30/min\"\n",
+        "clients = 3\nthink = \"2s\"\n[[background]]\nname = \"more\"\nworkload.kind = \"rush\"\nrate = \"30/min\"\n",
     );
     for configuration in &found.configurations {
         assert_eq!(clients(configuration), [("report", 3), ("more", 1)]);
-        assert_eq!(configuration.all_clients(), configuration.clients + 4);
-        let report = configuration.beside[0].configuration(configuration);
+        let groups = found.groups(configuration);
+        let [own, report, more] = &groups[..] else { panic!("{groups:?}") };
+        assert_eq!((own.role, report.role), (GroupRole::Measured, GroupRole::Background));
+        let numbers = |it: &ClientGroup| (it.clients.first, it.clients.step, it.clients.count);
+        let after = configuration.clients;
+        assert_eq!(
+            [own, report, more].map(numbers),
+            [(0, 1, after), (after, 1, 3), (after + 3, 1, 1)]
+        );
         assert_eq!(
             (report.workload.kind.as_str(), report.workload.options.count("rows")),
             ("rush", 7)
         );
-        assert_eq!(
-            (report.clients, report.load.stop),
-            (3, StopRule::Duration(Nanos(10_000_000_000)))
-        );
+        assert_eq!(report.load.stop, StopRule::Duration(Nanos(10_000_000_000)));
         assert_eq!(report.load.warmup, configuration.load.warmup);
         assert_eq!((report.load.rate, report.load.think), (None, Some(Nanos(2_000_000_000))));
-        assert_eq!(configuration.beside[1].configuration(configuration).load.rate, Some(0.5));
+        assert_eq!(more.load.rate, Some(0.5));
     }
     assert_eq!(found.most_clients(0), 8 + 4, "connections are for all of them");
 }
@@ -63,14 +73,14 @@ fn each_script_of_lua_has_a_session_of_its_own_for_each_client() {
     }
     assert_eq!((found.most_clients(0), found.most_sessions(0)), (8 + 3, 2 * 8 + 3));
     for configuration in &mut found.configurations {
-        configuration.beside[0].workload = lua.clone();
+        configuration.background[0].workload = lua.clone();
     }
     assert_eq!(found.most_sessions(0), 2 * 8 + 2 * 3);
 }
 
 #[test]
 fn its_clients_are_a_factor_and_none_is_without_it() {
-    let found = plan("[factors]\n\"beside.report.clients\" = [0, 2]\n");
+    let found = plan("[factors]\n\"background.report.clients\" = [0, 2]\n");
     let all: Vec<_> = found
         .configurations
         .iter()
@@ -80,7 +90,7 @@ fn its_clients_are_a_factor_and_none_is_without_it() {
     assert_eq!(all, [(1, "0", vec![]), (8, "0", vec![]), (1, "2", with()), (8, "2", with())]);
     assert_eq!(found.most_clients(0), 10);
     let named = plan(
-        "[factors]\nnight = [{ name = \"quiet\", \"beside.report.clients\" = 0 }, { name = \"busy\" }]\n",
+        "[factors]\nnight = [{ name = \"quiet\", \"background.report.clients\" = 0 }, { name = \"busy\" }]\n",
     );
     assert_eq!(clients(&named.configurations[0]), []);
     assert_eq!(clients(&named.configurations[2]), [("report", 1)]);
@@ -89,9 +99,9 @@ fn its_clients_are_a_factor_and_none_is_without_it() {
 #[test]
 fn a_limit_of_it_is_about_the_configurations_that_have_it() {
     let found = plan(
-        "[factors]\n\"beside.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 2s\"\nlost = 0\nbeside = \"report\"\n",
+        "[factors]\n\"background.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 2s\"\nlost = 0\nbackground = \"report\"\n",
     );
-    let part = Some(LimitPart::Beside("report".to_owned()));
+    let part = Some(LimitPart::Background("report".to_owned()));
     let all: Vec<_> = found
         .limits
         .iter()
@@ -104,47 +114,53 @@ fn a_limit_of_it_is_about_the_configurations_that_have_it() {
 }
 
 #[test]
-fn what_cannot_run_beside_is_refused_with_its_remedy() {
+fn what_cannot_run_in_the_background_is_refused_with_its_remedy() {
     let rows = [
         (
-            "[[beside]]\nworkload.kind = \"rush\"",
-            "missing key `name` in [[beside]] [add for example `name = \"report\"`]",
+            "[[background]]\nworkload.kind = \"rush\"",
+            "missing key `name` in [[background]] [add for example `name = \"report\"`]",
         ),
-        ("[[beside]]\nname = \"x\"", "missing key `workload` in [[beside]] [add for example"),
         (
-            "[[beside]]\nname = \"report\"\nworkload.kind = \"rush\"",
+            "[[background]]\nname = \"x\"",
+            "missing key `workload` in [[background]] [add for example",
+        ),
+        (
+            "[[background]]\nname = \"report\"\nworkload.kind = \"rush\"",
             "two background workloads are named `report` [the name tells them apart",
         ),
-        ("clients = 0", "`beside.clients` must be between 1 and 100000, got 0"),
+        ("clients = 0", "`background.clients` must be between 1 and 100000, got 0"),
         (
             "rate = \"5/s\"\nthink = \"1s\"",
-            "`beside.think` and a rate in `beside.rate` cannot both be given [remove one of them",
+            "`background.think` and a rate in `background.rate` cannot both be given [remove one of them",
         ),
-        ("client = 2", "unknown key `client` in [[beside]] [did you mean `clients`?]"),
+        ("client = 2", "unknown key `client` in [[background]] [did you mean `clients`?]"),
         (
-            "[factors]\n\"beside.reports.clients\" = [0, 1]",
+            "[factors]\n\"background.reports.clients\" = [0, 1]",
             "no background workload is named `reports` [did you mean `report`?]",
         ),
         (
-            "[factors]\n\"beside.report.clients\" = [0, -1]",
-            "`beside.report.clients` must be between 0 and 100000, got -1",
+            "[factors]\n\"background.report.clients\" = [0, -1]",
+            "`background.report.clients` must be between 0 and 100000, got -1",
         ),
         (
-            "clients = 2\n[factors]\n\"beside.report.clients\" = [0, 1]",
-            "`beside.report.clients` is a factor and also has a fixed value",
+            "clients = 2\n[factors]\n\"background.report.clients\" = [0, 1]",
+            "`background.report.clients` is a factor and also has a fixed value",
         ),
-        ("[factors]\n\"beside.report.rate\" = [0, 1]", "unknown factor `beside.report.rate`"),
+        (
+            "[factors]\n\"background.report.rate\" = [0, 1]",
+            "unknown factor `background.report.rate`",
+        ),
         (
             "[[fault]]\naction = \"run\"\ncommand = \"x\"\nat = \"1s\"",
             "faults cannot be combined with a background workload (`report`) [remove",
         ),
         (
-            "[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"",
-            "no background workload is called `night` [[[beside]] tables: `report`]",
+            "[[limit]]\np99 = \"< 2s\"\nbackground = \"night\"",
+            "no background workload is called `night` [[[background]] tables: `report`]",
         ),
         (
-            "[[limit]]\np99 = \"< 2s\"\nbeside = \"report\"\ntransaction = \"x\"",
-            "a limit has both `transaction` and `beside`",
+            "[[limit]]\np99 = \"< 2s\"\nbackground = \"report\"\ntransaction = \"x\"",
+            "a limit has both `transaction` and `background`",
         ),
     ];
     for (more, expected) in rows {
@@ -160,22 +176,29 @@ fn what_cannot_run_beside_is_refused_with_its_remedy() {
         ),
         "{found:?}"
     );
-    let found = errors(&format!("{START}{LOAD}[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"\n"));
+    let found =
+        errors(&format!("{START}{LOAD}[[limit]]\np99 = \"< 2s\"\nbackground = \"night\"\n"));
     assert!(
-        found[0].contains("there is no background workload; add [[beside]], or remove `beside`"),
+        found[0].contains(
+            "there is no background workload; add [[background]], or remove `background`"
+        ),
         "{found:?}"
     );
 }
 
 #[test]
-fn services_and_applications_have_nothing_beside_them() {
+fn services_and_applications_take_no_background_workload() {
     use crate::catalog::{HTTP, WorkloadDescription};
     let mut all = catalog();
     all.push(WorkloadDescription { name: HTTP, summary: "", audit: "", options: Vec::new() });
     let refused = |text: &str| parse(input(text), &all).expect_err("refused").to_string();
-    let beside =
-        refused(&format!("{START}{LOAD}[[beside]]\nname = \"x\"\nworkload.kind = \"{HTTP}\"\n"));
-    assert!(beside.contains("the workload `http` cannot run in the background"), "{beside}");
+    let background = refused(&format!(
+        "{START}{LOAD}[[background]]\nname = \"x\"\nworkload.kind = \"{HTTP}\"\n"
+    ));
+    assert!(
+        background.contains("the workload `http` cannot run in the background"),
+        "{background}"
+    );
     let start = START.replace("oltp_read_write", HTTP);
     let own = refused(&format!("{start}{LOAD}{REPORT}"));
     assert!(

@@ -1,5 +1,4 @@
-//! Databases on a system that clients are spread over: claimed each by itself, filled, and cleaned
-//! up.
+//! Databases of `load.databases` on a system: claimed one by one, filled, and cleaned up.
 
 use dyno_host::databases::{self, beside};
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -16,7 +15,7 @@ struct Database {
 
 /// The databases of a system that were entered so far.
 #[derive(Default)]
-pub(crate) struct Spread(Vec<Database>);
+pub(crate) struct ClaimedDatabases(Vec<Database>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Wish {
@@ -25,7 +24,7 @@ pub(crate) struct Wish {
     pub(crate) only_reads: bool,
 }
 
-impl Spread {
+impl ClaimedDatabases {
     /// Claims databases beside another, but for those that are claimed already; of those whose
     /// tables are used as they are, it is seen that they may be.
     ///
@@ -64,8 +63,9 @@ impl Spread {
         found.expect("databases are entered before anything is done in them")
     }
 
-    /// Where a database is, on the server of another.
-    pub(crate) fn target(&self, base: &Target, name: &str) -> Target {
+    /// Where a database is, on the server of another; `None`: that one.
+    pub(crate) fn target(&self, base: &Target, name: Option<&str>) -> Target {
+        let Some(name) = name else { return base.clone() };
         let target = beside(base, name);
         if self.of(name).only_reads { target.reading() } else { target }
     }
@@ -117,7 +117,7 @@ impl Spread {
     /// Those that are only read.
     pub(crate) fn only_read(&self, base: &Target) -> impl Iterator<Item = Target> {
         let reading = self.0.iter().filter(|database| database.only_reads);
-        reading.map(|database| self.target(base, &database.name))
+        reading.map(|database| self.target(base, Some(&database.name)))
     }
 
     /// The claims.

@@ -1,10 +1,10 @@
-//! Workloads beside stand in every form of a report and in every language.
+//! Background workloads appear in every form of a report and in every language.
 
 use super::*;
 use crate::messages::LANGUAGES;
 use dyno_model::audit::AuditCheck;
-use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::WorkloadOptions;
+use dyno_model::client_group::{BackgroundPlan, GroupRecord};
 use dyno_model::ledger::Ledger;
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::WorkloadPlan;
@@ -18,7 +18,7 @@ use dyno_store::fixture::each_record;
 fn with_report() -> ReportModel {
     let mut data = tiny().read();
     let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
-    let plan = BesidePlan {
+    let plan = BackgroundPlan {
         name: "nightly".to_owned(),
         workload,
         clients: 2,
@@ -26,7 +26,7 @@ fn with_report() -> ReportModel {
         think: None,
     };
     for configuration in &mut data.run.plan.configurations {
-        configuration.beside = vec![plan.clone()];
+        configuration.background = vec![plan.clone()];
     }
     each_record(&mut data.run, |_, record| {
         let time = Bounded::value(250e6);
@@ -57,13 +57,14 @@ fn with_report() -> ReportModel {
             ..TrialRecord::default()
         };
         let inner = Box::new(Warning::AuditViolated);
-        record.warnings.push(Warning::Beside { name: "nightly".to_owned(), inner });
-        record.beside = vec![BesideRecord { name: "nightly".to_owned(), clients: 2, record: own }];
+        record.warnings.push(Warning::Background { name: "nightly".to_owned(), inner });
+        record.background =
+            vec![GroupRecord { name: "nightly".to_owned(), clients: 2, record: own }];
     });
     data.run.plan.limits = vec![Limit {
         measure: LimitMeasure::P99,
         value: 20.0,
-        part: Some(LimitPart::Beside("nightly".to_owned())),
+        part: Some(LimitPart::Background("nightly".to_owned())),
         configurations: vec![0],
         aborts: false,
     }];
@@ -109,16 +110,16 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(inner), "{text}");
     let sheet = render(&model, Format::Csv, EN);
     let lines = sheet.lines().filter(|line| {
-        line.starts_with("beside,")
+        line.starts_with("background,")
             && line.contains(",violated,throughput@nightly,transactions-per-second,39,")
     });
     assert_eq!(lines.count(), model.configurations.len(), "{sheet}");
     let page = render(&model, Format::Html, EN);
-    assert!(page.contains("id=\"beside\"") && page.contains("href=\"#beside\""));
+    assert!(page.contains("id=\"background\"") && page.contains("href=\"#background\""));
     let json: serde_json::Value =
         serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
-    assert_eq!(json["limits"][0]["beside"], "nightly");
-    assert_eq!(json["beside"][0]["figures"]["name"], "nightly");
+    assert_eq!(json["limits"][0]["background"], "nightly");
+    assert_eq!(json["background"][0]["figures"]["name"], "nightly");
 }
 
 #[test]
@@ -135,5 +136,5 @@ fn every_language_and_form_has_the_part_on_what_ran_beside() {
         }
         assert!(crate::html::test_report(&model, lang).contains(heading));
     }
-    assert!(!render(tiny_model(), Format::Html, EN).contains("id=\"beside\""));
+    assert!(!render(tiny_model(), Format::Html, EN).contains("id=\"background\""));
 }

@@ -1,14 +1,15 @@
-//! `[[beside]]`: workloads that run at the same time as the one that the experiment is about.
+//! `[[background]]`: background workloads, which run at the same time as the one that the
+//! experiment is about.
 
 use super::diagnostic::Diagnostic;
 use super::factors::{Factor, Place};
-use super::keys::{BESIDE, CLIENTS_MAX};
+use super::keys::{BACKGROUND, CLIENTS_MAX};
 use super::load::{has_thinking, thinks_at_a_rate};
 use super::option::Known;
 use super::reader::{Fields, integer};
 use super::workload;
-use crate::beside::BesidePlan;
 use crate::catalog::HTTP;
+use crate::client_group::BackgroundPlan;
 use crate::plan::{EndpointPlan, StopRule, Via};
 use crate::words::suggestion;
 use std::collections::BTreeMap;
@@ -23,15 +24,15 @@ pub(super) fn read(
     measured: &[(StopRule, &str)],
     endpoints: &[EndpointPlan],
     known: Known<'_>,
-) -> Vec<BesidePlan> {
-    let mut found: Vec<BesidePlan> = Vec::new();
-    for fields in top.each("beside", &BESIDE) {
-        let Some(beside) = one(&fields, factors, known) else { continue };
-        if found.iter().any(|other| other.name == beside.name) {
-            let message = format!("two background workloads are named `{}`", beside.name);
+) -> Vec<BackgroundPlan> {
+    let mut found: Vec<BackgroundPlan> = Vec::new();
+    for fields in top.each("background", &BACKGROUND) {
+        let Some(background) = one(&fields, factors, known) else { continue };
+        if found.iter().any(|other| other.name == background.name) {
+            let message = format!("two background workloads are named `{}`", background.name);
             fields.refuse("name", message, "the name tells them apart in the report: change one");
         }
-        found.push(beside);
+        found.push(background);
     }
     if let Some(first) = found.first() {
         check_trials(top, &first.name, measured, endpoints);
@@ -41,13 +42,18 @@ pub(super) fn read(
 }
 
 /// All that run, with the clients that levels say, by name.
-pub(super) fn with_clients(all: &[BesidePlan], levels: &BTreeMap<String, u32>) -> Vec<BesidePlan> {
-    let clients = |beside: &BesidePlan| levels.get(&beside.name).copied().unwrap_or(beside.clients);
-    let with_clients = all.iter().map(|it| BesidePlan { clients: clients(it), ..it.clone() });
-    with_clients.filter(|beside| beside.clients > 0).collect()
+pub(super) fn with_clients(
+    all: &[BackgroundPlan],
+    levels: &BTreeMap<String, u32>,
+) -> Vec<BackgroundPlan> {
+    let clients = |background: &BackgroundPlan| {
+        levels.get(&background.name).copied().unwrap_or(background.clients)
+    };
+    let with_clients = all.iter().map(|it| BackgroundPlan { clients: clients(it), ..it.clone() });
+    with_clients.filter(|background| background.clients > 0).collect()
 }
 
-fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<BesidePlan> {
+fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<BackgroundPlan> {
     let name = fields.required_text("name", "add for example `name = \"report\"`").map(str::trim);
     let example = "add for example `workload = { kind = \"sql\", scripts = [\"report.sql\"] }`";
     if fields.node("workload").is_none() {
@@ -60,15 +66,15 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
     let think = fields.duration("think");
     let clients = fields.integer("clients");
     if let (Some(_), Some(node)) = (rate, fields.node("think")) {
-        thinks_at_a_rate(fields, "beside.think", "beside.rate", node.span);
+        thinks_at_a_rate(fields, "background.think", "background.rate", node.span);
     }
     if let (Some(_), Some(workload)) = (rate, &workload)
         && has_thinking(workload)
     {
         thinks_at_a_rate(
             fields,
-            "beside.workload.scripts.think",
-            "beside.rate",
+            "background.workload.scripts.think",
+            "background.rate",
             fields.place("workload"),
         );
     }
@@ -78,18 +84,19 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
     }
     let name = name?;
     if name.chars().count() > NAME_MAX || name.chars().any(char::is_control) {
-        let message = format!("`beside.name` must be one line of at most {NAME_MAX} characters");
+        let message =
+            format!("`background.name` must be one line of at most {NAME_MAX} characters");
         fields.refuse("name", message, "shorten it");
     }
     let varied = factors.iter().flat_map(Factor::changes).find(|change| is_of(&change.place, name));
     if let (Some(change), Some(entry)) = (varied, fields.table.entry("clients")) {
-        let message = format!("`beside.{name}.clients` is a factor and also has a fixed value");
+        let message = format!("`background.{name}.clients` is a factor and also has a fixed value");
         let diagnostic = Diagnostic::new(change.key_span, message).label("varied here");
         fields
             .problems
             .report(diagnostic.related(entry.key_span, "fixed here").help("remove one of them"));
     }
-    Some(BesidePlan {
+    Some(BackgroundPlan {
         name: name.to_owned(),
         workload: workload?,
         clients: clients.unwrap_or(1),
@@ -99,10 +106,10 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
 }
 
 fn is_of(place: &Place, name: &str) -> bool {
-    matches!(place, Place::Beside(of) if of == name)
+    matches!(place, Place::Background(of) if of == name)
 }
 
-/// What trials cannot do when something runs beside their workload.
+/// What trials cannot do that have a background workload.
 fn check_trials(
     top: &Fields<'_>,
     name: &str,
@@ -116,31 +123,36 @@ fn check_trials(
     }
     if top.node("fault").is_some() {
         let message = format!("faults cannot be combined with a background workload (`{name}`)");
-        top.refuse("fault", message, "remove the faults, or [[beside]]");
+        top.refuse("fault", message, "remove the faults, or [[background]]");
     }
     if measured.iter().any(|(_, kind)| *kind == HTTP) {
         let message = format!("the workload `http` cannot have a background workload (`{name}`)");
-        let help = "choose a workload that accesses the database directly, or remove [[beside]]";
+        let help =
+            "choose a workload that accesses the database directly, or remove [[background]]";
         top.refuse("workload", message, help);
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
         let message =
             format!("`{name}` asks the database itself, and an endpoint leads to an application");
-        top.refuse("beside", message, "remove that endpoint from the levels, or [[beside]]");
+        top.refuse(
+            "background",
+            message,
+            "remove that endpoint from the levels, or [[background]]",
+        );
     }
 }
 
-/// Levels must be numbers of clients of workloads that there are.
-fn check_levels(factors: &[Factor], found: &[BesidePlan], top: &Fields<'_>) {
-    let names: Vec<&str> = found.iter().map(|beside| beside.name.as_str()).collect();
+/// Levels must be numbers of clients of background workloads that exist.
+fn check_levels(factors: &[Factor], found: &[BackgroundPlan], top: &Fields<'_>) {
+    let names: Vec<&str> = found.iter().map(|background| background.name.as_str()).collect();
     let range = 0..=CLIENTS_MAX;
     for change in factors.iter().flat_map(Factor::changes) {
-        let Place::Beside(name) = &change.place else { continue };
+        let Place::Background(name) = &change.place else { continue };
         if !names.contains(&name.as_str()) {
             let message = format!("no background workload is named `{name}`");
-            let help = suggestion(name, &names, "[[beside]] tables");
+            let help = suggestion(name, &names, "[[background]] tables");
             top.problems.refuse(change.key_span, message, help);
         }
-        integer(&change.node, &format!("beside.{name}.clients"), &range, top.problems);
+        integer(&change.node, &format!("background.{name}.clients"), &range, top.problems);
     }
 }

@@ -1,14 +1,14 @@
-//! The section that says what runs at the same time as the workload that an experiment is about.
+//! The section on background workloads.
 
 use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 
-/// A workload beside.
-pub static BESIDE: Section = Section {
-    heading: "[[beside]]",
-    prefix: "beside.",
-    about: "A background workload: it runs at the same time as `[workload]`, in every trial and on the same system, with its own clients: a report beside \
-            the shop, for example. It begins and ends with the trial, warm-up included, and has figures, an audit and, if you like, limits of its own; comparisons and \
-            questions are about `[workload]`. The factor `\"beside.NAME.clients\"` varies its clients, 0 to disable it. Trials must end by time.",
+/// A background workload.
+pub static BACKGROUND: Section = Section {
+    heading: "[[background]]",
+    prefix: "background.",
+    about: "A background workload: it runs at the same time as `[workload]`, in every trial and on the same system, with its own clients: a report on \
+            the shop's data, for example. It begins and ends with the trial, warm-up included, and has figures, an audit and, if you like, limits of its own; comparisons and \
+            questions are about `[workload]`. The factor `\"background.NAME.clients\"` varies its clients, 0 to disable it. Trials must end by time.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels, limits and reports"),
         key("workload", "table", "required").help(

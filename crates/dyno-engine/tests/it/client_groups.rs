@@ -4,7 +4,7 @@
 use crate::bench::{NOBODY, SEED, Silent, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{ClientId, Verdict, Workload};
-use dyno_engine::{Node, Session, TrialInput, run_spread_trial};
+use dyno_engine::{Node, Session, TrialInput, run_groups_trial};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule, Trial};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
     let load = LoadPlan { workers: Some(2), ..LoadPlan::new(StopRule::TransactionsPerClient(20)) };
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     let input = TrialInput::new(trial, nodes, 5, &load, SEED, &NOBODY);
-    let record = run_spread_trial(workloads, &input, &mut Silent).expect("it can be measured");
+    let record = run_groups_trial(workloads, &input, &mut Silent).expect("it can be measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
     let of_each: Vec<_> = record
         .ledger

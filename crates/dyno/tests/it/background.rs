@@ -1,9 +1,8 @@
-//! Workloads that run beside the one that a trial is about: their figures, their audits, and what
-//! the server counted of all.
+//! Background workloads: their figures, their audits, and what the server counted of all.
 
 use crate::program::{Bench, Ended, flaws, questions_max, records};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::beside::BesideRecord;
+use dyno_model::client_group::GroupRecord;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::warning::Warning;
@@ -17,7 +16,7 @@ fn spec(system: &str, workload: &str, more: &str) -> String {
     )
 }
 
-const REPORT: &str = "[[beside]]\nname = \"report\"\n[beside.workload]\nkind = \"sql\"\n[[beside.workload.scripts]]\nname = \"totals\"\n\
+const REPORT: &str = "[[background]]\nname = \"report\"\n[background.workload]\nkind = \"sql\"\n[[background.workload.scripts]]\nname = \"totals\"\n\
                       sql = \"SELECT count(*), sum(k) FROM sbtest1;\"\n";
 
 fn run(bench: &Bench, text: &str, results: &str) -> Ended {
@@ -25,9 +24,9 @@ fn run(bench: &Bench, text: &str, results: &str) -> Ended {
     bench.dyno(&["run", "night.toml", "--out", results])
 }
 
-fn beside(record: &TrialRecord) -> &BesideRecord {
-    let [beside] = record.beside.as_slice() else { panic!("{:?}", record.beside) };
-    beside
+fn background(record: &TrialRecord) -> &GroupRecord {
+    let [background] = record.background.as_slice() else { panic!("{:?}", record.background) };
+    background
 }
 
 /// Times that a kind of statements was answered.
@@ -37,11 +36,11 @@ fn answered(record: &TrialRecord, kind: &str) -> u64 {
 }
 
 #[test]
-fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
+fn a_report_in_the_background_of_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
     let bench = Bench::new();
     let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 500";
     let more = format!(
-        "{REPORT}[factors]\n\"beside.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 60s\"\nfailed = \"< 50 %\"\nbeside = \"report\"\n"
+        "{REPORT}[factors]\n\"background.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 60s\"\nfailed = \"< 50 %\"\nbackground = \"report\"\n"
     );
     let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", mix, &more), "r");
     // With one block nothing is decided.
@@ -49,9 +48,9 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
     assert!(ended.stdout.contains("Background workloads"), "{ended}");
     let folder = bench.path().join("r");
     let (alone, with): (Vec<_>, Vec<_>) =
-        records(&folder).into_iter().partition(|it| it.beside.is_empty());
+        records(&folder).into_iter().partition(|it| it.background.is_empty());
     assert_eq!((alone.len(), with.len()), (1, 1), "{ended}");
-    let (own, report) = (&with[0], beside(&with[0]));
+    let (own, report) = (&with[0], background(&with[0]));
     assert_eq!((report.name.as_str(), report.clients), ("report", 2));
     let ledger = &report.record.ledger;
     assert!(own.ledger.committed > 0 && ledger.committed > 0, "{ended}");
@@ -67,7 +66,7 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
     let sheet = bench.dyno(&["report", "r", "--format", "csv"]).stdout;
     let line = sheet
         .lines()
-        .find(|line| line.starts_with("beside,") && line.contains(",committed@report,"));
+        .find(|line| line.starts_with("background,") && line.contains(",committed@report,"));
     assert!(line.is_some_and(|line| line.contains(&format!(",{},", ledger.committed))), "{sheet}");
     let summary = std::fs::read_to_string(folder.join("summary.json")).expect("it is written");
     let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
@@ -75,7 +74,7 @@ fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
         .as_array()
         .expect("trials")
         .iter()
-        .filter_map(|it| it["beside"][0]["committed"].as_u64());
+        .filter_map(|it| it["background"][0]["committed"].as_u64());
     assert_eq!(all.collect::<Vec<_>>(), [ledger.committed]);
 }
 
@@ -88,7 +87,7 @@ fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
     let refused = run(&bench, &text, "no");
     assert_eq!(refused.code, 4, "{refused}");
     for words in [
-        "[[beside]] \"report\" changes sbtest1",
+        "[[background]] \"report\" changes sbtest1",
         "the audit of [workload]",
         "let one of them only read",
     ] {
@@ -96,11 +95,11 @@ fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
     }
     assert!(!bench.path().join("no").exists());
     let told = bench.dyno(&["plan", "night.toml"]);
-    assert!(told.code == 4 && told.stdout.contains("beside"), "{told}");
+    assert!(told.code == 4 && told.stdout.contains("[[background]]"), "{told}");
 }
 
 #[test]
-fn a_workload_beside_that_cannot_go_on_ends_the_trial_and_says_so() {
+fn a_background_workload_that_cannot_go_on_ends_the_trial_and_says_so() {
     let bench = Bench::new();
     let wrong = REPORT.replace("sum(k)", "sum(colour)");
     let text = spec(
@@ -113,7 +112,7 @@ fn a_workload_beside_that_cannot_go_on_ends_the_trial_and_says_so() {
     let ended = run(&bench, &text, "r");
     let records = records(&bench.path().join("r"));
     let told = |record: &TrialRecord| {
-        record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { reason } if reason.contains("the workload \"report\" beside stopped") && reason.contains("colour")))
+        record.warnings.iter().any(|warning| matches!(warning, Warning::CutShort { reason } if reason.contains("the background workload \"report\" stopped") && reason.contains("colour")))
     };
     assert!(
         records.len() == 1 && told(&records[0]),
@@ -124,9 +123,9 @@ fn a_workload_beside_that_cannot_go_on_ends_the_trial_and_says_so() {
 
 /// Counters in a table of dyno's own, and payments in one of the user's: both commit, and each is
 /// audited by what its own clients did.
-const PAYING: &str = "[[beside]]\nname = \"till\"\nclients = 2\n[beside.workload]\nkind = \"sql\"\n[beside.workload.audit]\n\
-                      \"count(*) from payments\" = \"+1 per pay\"\n[[beside.workload.setup]]\nname = \"schema\"\n\
-                      sql = \"CREATE TABLE payments (id INTEGER, n INTEGER);\"\n[[beside.workload.scripts]]\nname = \"pay\"\n\
+const PAYING: &str = "[[background]]\nname = \"till\"\nclients = 2\n[background.workload]\nkind = \"sql\"\n[background.workload.audit]\n\
+                      \"count(*) from payments\" = \"+1 per pay\"\n[[background.workload.setup]]\nname = \"schema\"\n\
+                      sql = \"CREATE TABLE payments (id INTEGER, n INTEGER);\"\n[[background.workload.scripts]]\nname = \"pay\"\n\
                       sql = '''\nBEGIN;\nINSERT INTO payments VALUES (1, 1);\nCOMMIT;\n'''\n";
 
 /// Runs both on a server that dyno starts.
@@ -141,7 +140,7 @@ fn both_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
     let ended = run(&bench, &text, "r");
     assert!(ended.is_done(), "{kind}: {ended}");
     let record = records(&bench.path().join("r")).remove(0);
-    let till = &beside(&record).record;
+    let till = &background(&record).record;
     assert!(record.ledger.committed > 0 && till.ledger.committed > 0, "{kind}: {ended}");
     for audit in [&record.audit, &till.audit] {
         assert_eq!(audit.verdict(), AuditVerdict::Intact, "{kind}: {audit:?}");
@@ -157,7 +156,7 @@ fn commits(record: &TrialRecord) -> i64 {
 
 fn the_server_counts_the_commits_of_both(kind: ServerKind) {
     let Some((_bench, record)) = both_on(kind) else { return };
-    let (own, till) = (commits(&record), commits(&beside(&record).record));
+    let (own, till) = (commits(&record), commits(&background(&record).record));
     assert!(own > 0 && till > 0);
     assert_eq!(
         record.server_counters["Com_commit"],
@@ -181,7 +180,7 @@ fn the_server_counts_the_commits_of_both_on_mysql() {
 #[test]
 fn postgresql_counts_the_transactions_of_both() {
     let Some((bench, record)) = both_on(ServerKind::Postgres) else { return };
-    let till = &beside(&record).record;
+    let till = &background(&record).record;
     let in_all = |record: &TrialRecord| {
         i64::try_from(record.facts.as_ref().expect("written").committed_in_all).expect("few")
     };
@@ -229,13 +228,14 @@ fn the_data_of_all_are_made_one_after_another_and_once() {
         ("same prepare", lua, lua),
     ] {
         bench.file("of_none.sql", "CREATE TABLE seen (n INTEGER);\n");
-        let more =
-            format!("[[beside]]\nname = \"other\"\nclients = 2\n[beside.workload]\n{other}\n");
+        let more = format!(
+            "[[background]]\nname = \"other\"\nclients = 2\n[background.workload]\n{other}\n"
+        );
         let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", own, &more), name);
         assert!(ended.is_done(), "{name}: {ended}");
         let record = records(&bench.path().join(name)).remove(0);
         assert!(
-            record.ledger.committed > 0 && beside(&record).record.ledger.committed > 0,
+            record.ledger.committed > 0 && background(&record).record.ledger.committed > 0,
             "{name}: {ended}"
         );
     }
@@ -272,15 +272,20 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
             "kind = \"lua\"\nscripts = [\"{name}.lua\", \"own_{name}.lua\"]\nmodules = [\"tables.lua\"]\n"
         )
     };
-    let more =
-        format!("[[beside]]\nname = \"other\"\nclients = 5\n[beside.workload]\n{}", scripts("two"));
+    let more = format!(
+        "[[background]]\nname = \"other\"\nclients = 5\n[background.workload]\n{}",
+        scripts("two")
+    );
     let text = spec("server = { kind = \"postgres\" }", &scripts("one"), &more);
     let ended = run(&bench, &text, "r");
     assert!(ended.is_done(), "{ended}");
     let record = records(&bench.path().join("r")).remove(0);
-    assert!(record.ledger.committed > 0 && beside(&record).record.ledger.committed > 0, "{ended}");
+    assert!(
+        record.ledger.committed > 0 && background(&record).record.ledger.committed > 0,
+        "{ended}"
+    );
     // Another value of an option that `prepare` does not read changes nothing of what it makes.
-    let other = text.replace("[beside.workload]", "[beside.workload]\nrows = 4");
+    let other = text.replace("[background.workload]", "[background.workload]\nrows = 4");
     let ended = run(&bench, &other, "unread");
     assert!(ended.is_done(), "{ended}");
     // One that it reads, in whatever thread, makes it another, whose tables are in the way of the
@@ -306,10 +311,10 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
 }
 
 #[test]
-fn scripts_of_lua_run_beside_on_sqlite() {
+fn scripts_of_lua_run_in_the_background_on_sqlite() {
     let bench = Bench::new();
     bench.file("look.lua", "function thread_init() c = sysbench.sql.driver():connect() end\nfunction event() c:query(\"SELECT count(*) FROM sbtest1\") end\n");
-    let lua = "[[beside]]\nname = \"look\"\nrate = \"40/s\"\nworkload = { kind = \"lua\", script = \"look.lua\" }\n";
+    let lua = "[[background]]\nname = \"look\"\nrate = \"40/s\"\nworkload = { kind = \"lua\", script = \"look.lua\" }\n";
     let text = spec(
         "server = { kind = \"sqlite\" }",
         "kind = \"oltp_point_select\"\ntables = 1\ntable_size = 100",
@@ -318,13 +323,14 @@ fn scripts_of_lua_run_beside_on_sqlite() {
     let ended = run(&bench, &text, "r");
     assert!(ended.is_done(), "{ended}");
     let record = records(&bench.path().join("r")).remove(0);
-    let look = &beside(&record).record;
+    let look = &background(&record).record;
     assert!(look.open_loop.is_some_and(|it| it.arrived > 0), "{look:?}");
     assert_eq!(answered(look, "select"), look.ledger.committed);
 }
 
 #[test]
-fn what_is_taken_to_read_cannot_write_beside_and_what_another_changes_is_not_asked_of_it() {
+fn what_is_taken_to_read_cannot_write_in_the_background_and_what_another_changes_is_not_asked_of_it()
+ {
     let bench = Bench::new();
     let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 100";
     let records_of = |results: &str| records(&bench.path().join(results));
@@ -338,17 +344,17 @@ fn what_is_taken_to_read_cannot_write_beside_and_what_another_changes_is_not_ask
         let sly = sly.replace("kind = \"sql\"\n", "kind = \"sql\"\nsetup = [\"purge.sql\"]\n");
         let ended = run(&bench, &spec("server = { kind = \"postgres\" }", mix, &sly), "sly");
         let [record] = &records_of("sly")[..] else { panic!("{ended}") };
-        let refused = &beside(record).record;
+        let refused = &background(record).record;
         assert_eq!(refused.ledger.committed, 0, "the server refuses it: {ended}");
         assert!(format!("{refused:?}").contains("read-only"), "{refused:?}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
     }
-    let writing = "[[beside]]\nname = \"mix\"\nworkload = { kind = \"oltp_read_write\", tables = 1, table_size = 100 }\n";
+    let writing = "[[background]]\nname = \"mix\"\nworkload = { kind = \"oltp_read_write\", tables = 1, table_size = 100 }\n";
     let system = "server = { kind = \"sqlite\", settings = { journal_mode = \"WAL\" } }";
     let ended = run(&bench, &spec(system, mix, writing), "mixed");
     assert_eq!(records_of("mixed").len(), 1, "{ended}");
     for record in records_of("mixed") {
         assert_eq!(record.audit.checks, [], "it changed nothing");
-        assert_eq!(beside(&record).record.audit.verdict(), AuditVerdict::Intact);
+        assert_eq!(background(&record).record.audit.verdict(), AuditVerdict::Intact);
     }
 }

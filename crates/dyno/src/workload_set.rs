@@ -1,38 +1,40 @@
-//! The workloads of a configuration: the one that it is about and those beside it, with their data
-//! as one data set.
+//! The workloads of a configuration, one for each client group, with the data of each database as
+//! one data set.
 //!
-//! Each audits the data by what its own clients did, so none may find the work of another: what two
-//! change is refused, what only reads is kept from writing by the server, and is not audited where
-//! another changes its tables.
+//! Each workload audits the data by what its own clients did, so none may find the work of another:
+//! two that change the same table are refused. A workload that only reads is kept from writing by
+//! the server, and is not audited where another changes its tables.
 
 use crate::workload::AnyWorkload;
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
-use dyno_model::beside::BesidePlan;
+use dyno_model::client_group::ClientGroup;
+use dyno_model::lists;
 use dyno_model::plan::{Configuration, Plan};
 use dyno_model::target::{Engine, Target};
 use dyno_pgbench::{mentions, reads};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
 
-pub(crate) struct Together<'p> {
-    /// The one that the configuration is about is the first.
-    pub(crate) members: Vec<Member<'p>>,
+pub(crate) struct WorkloadSet {
+    /// What is in each database that a group works in.
+    pub(crate) databases: Vec<GroupData>,
+}
+
+/// The workloads of the groups in one database, and their data as one data set.
+pub(crate) struct GroupData {
+    /// `None`: the database of the system's address.
+    pub(crate) database: Option<String>,
+    pub(crate) members: Vec<Member>,
     /// Tables, each with its member and its place among the member's. One that two have is there
     /// once.
     tables: Vec<(usize, usize, TableDefinition)>,
-    /// The databases that the clients are spread over, each with a workload for its own clients;
-    /// none where they work in the system's own.
-    pub(crate) databases: Vec<(String, AnyWorkload)>,
 }
 
-/// One of the workloads of a configuration.
-pub(crate) struct Member<'p> {
+/// A client group and its workload.
+pub(crate) struct Member {
+    pub(crate) group: ClientGroup,
     pub(crate) workload: AnyWorkload,
-    /// `None`: the configuration is about it.
-    pub(crate) beside: Option<&'p BesidePlan>,
-    /// The configuration with it in the place of its workload, clients and load.
-    pub(crate) configuration: Configuration,
     /// Its sessions are kept from writing.
     pub(crate) only_reads: bool,
     /// Whoever changes its tables is asked about them in its place.
@@ -83,25 +85,10 @@ impl Changes {
     }
 }
 
-impl<'p> Member<'p> {
-    fn of(
-        plan: &'p Plan,
-        configuration: Configuration,
-        beside: Option<&'p BesidePlan>,
-    ) -> Result<Self, String> {
-        let workload = AnyWorkload::of(plan, &configuration, beside);
-        let workload = workload.map_err(|reason| match beside {
-            None => reason,
-            Some(beside) => format!("[[beside]] {:?}: {reason}", beside.name),
-        })?;
-        Ok(Self { workload, beside, configuration, only_reads: false, is_audited: true })
-    }
-
-    fn name(&self) -> String {
-        self.beside.map_or_else(
-            || "[workload]".to_owned(),
-            |beside| format!("[[beside]] {:?}", beside.name),
-        )
+impl Member {
+    fn new(plan: &Plan, configuration: &Configuration, group: ClientGroup) -> Result<Self, String> {
+        let workload = AnyWorkload::of_group(plan, configuration, &group)?;
+        Ok(Self { group, workload, only_reads: false, is_audited: true })
     }
 
     fn has_table(&self, name: &str) -> bool {
@@ -123,20 +110,81 @@ impl<'p> Member<'p> {
     }
 }
 
-impl<'p> Together<'p> {
-    /// All workloads of a configuration.
+impl WorkloadSet {
+    /// The workloads of all groups of a configuration.
     ///
     /// # Errors
-    /// What is wrong with one, or why two do not get along, in words.
-    pub(crate) fn of(plan: &'p Plan, configuration: &'p Configuration) -> Result<Self, String> {
-        let mut members = vec![Member::of(plan, configuration.clone(), None)?];
-        for beside in &configuration.beside {
-            members.push(Member::of(plan, beside.configuration(configuration), Some(beside))?);
-        }
+    /// What is wrong with one, or why two cannot run at the same time, in words.
+    pub(crate) fn new(plan: &Plan, configuration: &Configuration) -> Result<Self, String> {
         let engine = plan.systems[configuration.system].engine();
-        let changes: Vec<Changes> =
-            members.iter().map(|member| Changes::of(&member.workload, engine)).collect();
+        let groups =
+            plan.groups(configuration).into_iter().map(|group| (group.database.clone(), group));
+        let databases = lists::grouped(groups).into_iter().map(|(database, groups)| {
+            let members = groups.into_iter().map(|group| Member::new(plan, configuration, group));
+            GroupData::new(database, members.collect::<Result<_, _>>()?, engine)
+        });
+        Ok(Self { databases: databases.collect::<Result<_, _>>()? })
+    }
+
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
+        self.databases.iter().flat_map(|it| &it.members)
+    }
+
+    pub(crate) fn into_members(self) -> impl Iterator<Item = Member> {
+        self.databases.into_iter().flat_map(|it| it.members)
+    }
+
+    /// Equal for sets whose data are equal.
+    pub(crate) fn fingerprint(&self) -> String {
+        let of = |it: &GroupData| match &it.database {
+            None => it.fingerprint(),
+            Some(name) => format!("{name}: {}", it.fingerprint()),
+        };
+        self.databases.iter().map(of).collect::<Vec<_>>().join("\n")
+    }
+
+    /// True when a trial leaves all data as good as new.
+    pub(crate) fn is_reusable(&self) -> bool {
+        self.databases.iter().all(DataSet::is_reusable)
+    }
+
+    /// As [`DataSet::is_made_once`].
+    pub(crate) fn is_made_once(&self) -> bool {
+        self.databases.iter().any(DataSet::is_made_once)
+    }
+
+    /// True when it brings something to be made.
+    pub(crate) fn brings_data(&self) -> bool {
+        self.members().any(|it| brings(it.workload.data()))
+    }
+
+    /// The same, by others than scripts of SQL.
+    pub(crate) fn brings_others_data(&self) -> bool {
+        let others = self.members().filter(|it| !matches!(it.workload, AnyWorkload::Sql(_)));
+        others.map(|it| it.workload.data()).any(brings)
+    }
+
+    /// What scripts of SQL set up, each once.
+    pub(crate) fn setups(&self) -> impl Iterator<Item = &dyn DataSet> {
+        let makers = self.databases.iter().flat_map(GroupData::makers);
+        makers.filter(|workload| matches!(workload, AnyWorkload::Sql(_))).map(AnyWorkload::data)
+    }
+
+    /// Rows of all tables, in all databases.
+    pub(crate) fn rows(&self) -> u64 {
+        self.databases.iter().flat_map(|it| &it.tables).map(|(_, _, table)| table.rows).sum()
+    }
+}
+
+impl GroupData {
+    fn new(
+        database: Option<String>,
+        mut members: Vec<Member>,
+        engine: Engine,
+    ) -> Result<Self, String> {
         if members.len() > 1 {
+            let changes = members.iter().map(|member| Changes::of(&member.workload, engine));
+            let changes: Vec<Changes> = changes.collect();
             agree(&mut members, &changes)?;
         }
         for at in 1..members.len() {
@@ -154,8 +202,8 @@ impl<'p> Together<'p> {
                     {
                         return Err(format!(
                             "{} and {} both make a table {}, and not the same one\nhint: give both the same options for their tables",
-                            members[*other].name(),
-                            member.name(),
+                            members[*other].group.section(),
+                            member.group.section(),
                             table.name
                         ));
                     }
@@ -163,27 +211,11 @@ impl<'p> Together<'p> {
                 }
             }
         }
-        let of_databases = AnyWorkload::of_databases(plan, configuration)?;
-        let databases = plan.databases(configuration).into_iter().zip(of_databases).collect();
-        Ok(Self { members, tables, databases })
+        Ok(Self { database, members, tables })
     }
 
-    /// True when it brings something to be made.
-    pub(crate) fn brings_data(&self) -> bool {
-        self.all().any(brings)
-    }
-
-    /// The same, by others than scripts of SQL.
-    pub(crate) fn brings_others_data(&self) -> bool {
-        let others = self.members.iter().filter(|it| !matches!(it.workload, AnyWorkload::Sql(_)));
-        others.map(|it| it.workload.data()).any(brings)
-    }
-
-    /// What scripts of SQL set up, each once.
-    pub(crate) fn setups(&self) -> impl Iterator<Item = &dyn DataSet> {
-        self.makers()
-            .filter(|workload| matches!(workload, AnyWorkload::Sql(_)))
-            .map(AnyWorkload::data)
+    fn all(&self) -> impl Iterator<Item = &dyn DataSet> {
+        self.members.iter().map(|member| member.workload.data())
     }
 
     /// What two would make in the same way is made once.
@@ -194,26 +226,6 @@ impl<'p> Together<'p> {
         };
         (0..self.members.len()).filter(is_first).map(|at| &self.members[at].workload)
     }
-
-    /// The workload of the first database and those of the others, where clients are spread over
-    /// several.
-    pub(crate) fn take_databases(&mut self) -> Option<(AnyWorkload, Vec<AnyWorkload>)> {
-        let mut all = std::mem::take(&mut self.databases).into_iter().map(|(_, workload)| workload);
-        Some((all.next()?, all.collect()))
-    }
-
-    /// Rows of all tables, in all databases.
-    pub(crate) fn rows(&self) -> u64 {
-        let rows = |data: &dyn DataSet| data.tables().iter().map(|table| table.rows).sum::<u64>();
-        match self.databases.is_empty() {
-            true => rows(self),
-            false => self.databases.iter().map(|(_, workload)| rows(workload.data())).sum(),
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &dyn DataSet> {
-        self.members.iter().map(|member| member.workload.data())
-    }
 }
 
 /// True when something is to be made.
@@ -222,7 +234,7 @@ fn brings(data: &dyn DataSet) -> bool {
 }
 
 /// Sees to it that no audit finds the work of another workload.
-fn agree(members: &mut [Member<'_>], changes: &[Changes]) -> Result<(), String> {
+fn agree(members: &mut [Member], changes: &[Changes]) -> Result<(), String> {
     for at in 0..members.len() {
         members[at].only_reads =
             matches!(members[at].workload, AnyWorkload::Sql(_)) && changes[at].is_nothing();
@@ -241,7 +253,7 @@ fn agree(members: &mut [Member<'_>], changes: &[Changes]) -> Result<(), String> 
                 members[at].is_audited = false;
                 continue;
             }
-            let (audited, other) = (member.name(), members[other].name());
+            let (audited, other) = (member.group.section(), members[other].group.section());
             let remedy = match is_native {
                 true => {
                     "let one of them only read, or give them tables of their own; what a script changes is known when it is written in SQL \
@@ -261,22 +273,21 @@ fn agree(members: &mut [Member<'_>], changes: &[Changes]) -> Result<(), String> 
 pub(crate) fn of_system(
     plan: &Plan,
     system: usize,
-) -> impl Iterator<Item = Result<Together<'_>, String>> {
+) -> impl Iterator<Item = Result<WorkloadSet, String>> {
     let configurations =
         plan.configurations.iter().filter(move |configuration| configuration.system == system);
-    configurations.map(|configuration| Together::of(plan, configuration))
+    configurations.map(|configuration| WorkloadSet::new(plan, configuration))
 }
 
 /// True when nothing is to be sent to a system but what is not known to write. Its sessions are
 /// then kept from writing, so that a database need not be dyno's.
 pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
     let engine = plan.systems[system].engine();
-    of_system(plan, system).all(|together| {
-        together.is_ok_and(|it| it.members.iter().all(|member| only_reading(member, engine)))
-    })
+    of_system(plan, system)
+        .all(|set| set.is_ok_and(|it| it.members().all(|member| only_reading(member, engine))))
 }
 
-fn only_reading(member: &Member<'_>, engine: Engine) -> bool {
+fn only_reading(member: &Member, engine: Engine) -> bool {
     match &member.workload {
         AnyWorkload::Sql(sql) => sql.writing().is_none(),
         // What a program will send is not to be seen; the server sees it.
@@ -285,33 +296,28 @@ fn only_reading(member: &Member<'_>, engine: Engine) -> bool {
     }
 }
 
-/// Has scripts remove what they made on a system.
+/// Has scripts remove what they made in the database of a system's address.
 pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
     let mut known = BTreeSet::new();
-    for together in of_system(plan, system).flatten().filter(|it| known.insert(it.fingerprint())) {
-        together.unmake(target, &AtomicUsize::new(0));
+    let sets = of_system(plan, system).flatten().filter(|it| known.insert(it.fingerprint()));
+    for data in sets.flat_map(|it| it.databases).filter(|it| it.database.is_none()) {
+        data.unmake(target, &AtomicUsize::new(0));
     }
 }
 
-impl DataSet for Together<'_> {
+impl DataSet for GroupData {
     fn fingerprint(&self) -> String {
-        if !self.databases.is_empty() {
-            let of = |(name, workload): &(String, AnyWorkload)| {
-                format!("{name}: {}", workload.data().fingerprint())
-            };
-            return self.databases.iter().map(of).collect::<Vec<_>>().join("\n");
+        if let [alone] = self.members.as_slice() {
+            return alone.workload.data().fingerprint();
         }
-        let brought = self.all().filter(|data| brings(*data));
-        let mut all: Vec<String> = brought.map(DataSet::fingerprint).collect();
+        let mut all: Vec<String> =
+            self.all().filter(|data| brings(*data)).map(DataSet::fingerprint).collect();
         all.dedup();
-        match self.members.as_slice() {
-            [alone] => alone.workload.data().fingerprint(),
-            _ => all.join("\n"),
-        }
+        all.join("\n")
     }
 
     fn is_reusable(&self) -> bool {
-        let leaves = |member: &Member<'_>| {
+        let leaves = |member: &Member| {
             let data = member.workload.data();
             data.is_reusable() || member.only_reads && !brings(data)
         };
@@ -346,11 +352,11 @@ mod tests {
     use crate::workload::catalog;
     use dyno_model::spec::{Input, parse};
 
-    /// A spec with a workload beside another, on SQLite.
+    /// A spec with a background workload, on SQLite.
     fn plan(own: &str, beside: &str) -> Plan {
         let text = format!(
             "title = \"t\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"sqlite\" }}\n[load]\nclients = 2\nduration = \"1s\"\n\
-             [workload]\n{own}\n[[beside]]\nname = \"night\"\n[beside.workload]\n{beside}\n"
+             [workload]\n{own}\n[[background]]\nname = \"night\"\n[background.workload]\n{beside}\n"
         );
         let script = |file: &std::path::Path, _: dyno_model::spec::TextKind| match file
             .extension()
@@ -376,8 +382,8 @@ mod tests {
     /// What speaks against both running at the same time.
     fn refusal(own: &str, beside: &str) -> String {
         let own = own.replace("WORKLOAD", "workload");
-        let plan = plan(&own, &beside.replace("WORKLOAD", "beside.workload"));
-        Together::of(&plan, &plan.configurations[0]).err().unwrap_or_default()
+        let plan = plan(&own, &beside.replace("WORKLOAD", "background.workload"));
+        WorkloadSet::new(&plan, &plan.configurations[0]).err().unwrap_or_default()
     }
 
     const RUSH: &str = "kind = \"rush\"";
@@ -400,19 +406,19 @@ mod tests {
             (
                 RUSH,
                 &writing,
-                "[[beside]] \"night\" changes rush, and the audit of [workload] would take that for a fault\nhint: let one of them only read",
+                "[[background]] \"night\" changes rush, and the audit of [workload] would take that for a fault\nhint: let one of them only read",
             ),
             (
                 &writing,
                 &RUSH.to_owned(),
-                "[workload] changes rush, and the audit of [[beside]] \"night\"",
+                "[workload] changes rush, and the audit of [[background]] \"night\"",
             ),
             (
                 RUSH,
                 &sql("CREATE TABLE x (id INTEGER);"),
-                "[[beside]] \"night\" may change anything, and the audit of [workload]",
+                "[[background]] \"night\" may change anything, and the audit of [workload]",
             ),
-            (RUSH, &LUA.to_owned(), "[[beside]] \"night\" may change anything"),
+            (RUSH, &LUA.to_owned(), "[[background]] \"night\" may change anything"),
             (LUA, &reading, ""),
             (MIX, &MIX.to_owned(), "changes sbtest1, and the audit of"),
             (MIX, &"kind = \"oltp_point_select\"\ntables = 2".to_owned(), ""),
@@ -426,14 +432,14 @@ mod tests {
             (
                 RUSH,
                 &audited("sum(c2) from rush"),
-                "[workload] changes rush, and the audit of [[beside]] \"night\" would take that for a fault\nhint: remove that line",
+                "[workload] changes rush, and the audit of [[background]] \"night\" would take that for a fault\nhint: remove that line",
             ),
             (RUSH, &audited("count(*) from orders"), ""),
             // It shows no statements, and writes.
             (
                 BULK,
                 &sql("INSERT INTO sbtest1 VALUES (1, 1);"),
-                "[[beside]] \"night\" changes sbtest1, and the audit of",
+                "[[background]] \"night\" changes sbtest1, and the audit of",
             ),
             (BULK, &BULK.to_owned(), "changes sbtest1, and the audit of"),
             (
@@ -459,9 +465,9 @@ mod tests {
     #[test]
     fn what_only_reads_is_kept_from_writing_and_not_asked_about_what_another_changes() {
         let of = |own: &str, beside: &str| {
-            let plan = plan(own, &beside.replace("WORKLOAD", "beside.workload"));
-            let together = Together::of(&plan, &plan.configurations[0]).expect("they get along");
-            together.members.iter().map(|it| (it.only_reads, it.is_audited)).collect::<Vec<_>>()
+            let plan = plan(own, &beside.replace("WORKLOAD", "background.workload"));
+            let set = WorkloadSet::new(&plan, &plan.configurations[0]).expect("they get along");
+            set.members().map(|it| (it.only_reads, it.is_audited)).collect::<Vec<_>>()
         };
         assert_eq!(of(RUSH, &sql("SELECT 1;")), [(false, true), (true, true)]);
         assert_eq!(of(RUSH, &sql("INSERT INTO x VALUES (1);")), [(false, true), (false, true)]);
@@ -474,11 +480,11 @@ mod tests {
     fn data_of_all_are_one_data_set() {
         let reads = "kind = \"oltp_point_select\"\ntables = 2";
         let tables = |own: &str, beside: &str| {
-            let plan = plan(own, &beside.replace("WORKLOAD", "beside.workload"));
-            let together = Together::of(&plan, &plan.configurations[0]).expect("they get along");
+            let plan = plan(own, &beside.replace("WORKLOAD", "background.workload"));
+            let set = WorkloadSet::new(&plan, &plan.configurations[0]).expect("they get along");
             let names: Vec<String> =
-                together.tables().into_iter().map(|table| table.name).collect();
-            (names.join(" "), together.is_reusable(), together.fingerprint())
+                set.databases[0].tables().into_iter().map(|table| table.name).collect();
+            (names.join(" "), set.is_reusable(), set.fingerprint())
         };
         let (both, is_reusable, fingerprint) = tables(MIX, reads);
         assert_eq!(

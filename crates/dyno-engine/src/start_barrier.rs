@@ -1,0 +1,376 @@
+//! The points at which the client groups of a trial wait for each other.
+//!
+//! The groups with the role `measured` are one member, the first; each background group is another,
+//! on a thread of its own.
+//!
+//! 1. **Start**: no client begins before the clients of all members are ready and the first member
+//!    has read the server's counters. All begin at the same moment. A member that is stopped early
+//!    stops the others ([`Start`]).
+//! 2. **Audit**: nobody asks what became of the data before the sessions of all members have ended.
+//!    The first member reads the server's counters and audits before the others do, so that no
+//!    question of dyno's is counted.
+
+use crate::measure::load::TrialError;
+use crate::measure::start::Start;
+use dyno_drivers::lock;
+use dyno_model::client_group::GroupRecord;
+use dyno_model::event::Listener;
+use dyno_model::history::History;
+use dyno_model::record::TrialRecord;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+const PANICKED: &str = "its thread panicked; this is a bug of dyno";
+
+/// A background group, and what measures it as a member of the barrier.
+pub struct BackgroundGroup<'a> {
+    /// Its name.
+    pub name: String,
+    /// Number of its clients.
+    pub clients: u32,
+    /// Measures it.
+    pub run: MeasureGroup<'a>,
+    /// Bytes of the stack of its thread.
+    pub stack_size: usize,
+}
+
+type Outcome = Result<TrialRecord, TrialError>;
+type MeasureGroup<'a> = Box<dyn FnOnce(&BarrierMember, &mut dyn Listener) -> Outcome + Send + 'a>;
+
+/// Measures background groups on threads of their own around the measured groups, which `measured`
+/// measures. The listener gets the events of the latter, and the histories of all.
+///
+/// # Errors
+/// Those of `measured`.
+pub fn run_groups(
+    trial: &str,
+    background: Vec<BackgroundGroup<'_>>,
+    listener: &mut dyn Listener,
+    measured: impl FnOnce(Option<&BarrierMember>, &mut dyn Listener) -> Outcome,
+) -> Outcome {
+    if background.is_empty() {
+        return measured(None, listener);
+    }
+    let (first, members) =
+        StartBarrier::members(background.iter().map(|it| (it.name.clone(), it.clients)));
+    thread::scope(|scope| {
+        let run = |group: BackgroundGroup<'_>, member: BarrierMember| {
+            let mut history = KeptHistory::default();
+            let outcome = (group.run)(&member, &mut history);
+            member.leave(outcome);
+            (group.name, history)
+        };
+        let each = background.into_iter().zip(members).map(|(group, member)| {
+            let thread = thread::Builder::new().stack_size(group.stack_size);
+            let spawned = thread.spawn_scoped(scope, move || run(group, member));
+            spawned.expect("a thread can be started")
+        });
+        let threads: Vec<_> = each.collect();
+        let measured = measured(Some(&first), &mut *listener);
+        // Members that still wait for the start are told that there is none.
+        drop(first);
+        // A panicked member was already reported; nobody may panic here before all are joined.
+        for (name, KeptHistory(history)) in
+            threads.into_iter().filter_map(|thread| thread.join().ok())
+        {
+            if let Some(history) = history {
+                listener.history(trial, Some(&name), &history);
+            }
+        }
+        measured
+    })
+}
+
+/// Keeps the history of a background group, and drops its other events.
+#[derive(Default)]
+struct KeptHistory(Option<Arc<History>>);
+
+impl Listener for KeptHistory {
+    fn history(&mut self, _trial: &str, _group: Option<&str>, history: &Arc<History>) {
+        self.0 = Some(Arc::clone(history));
+    }
+}
+
+/// What the members of a trial share.
+struct StartBarrier {
+    /// Names and numbers of clients of the background groups.
+    groups: Vec<(String, u32)>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// How far each background group is.
+    background: Vec<Progress>,
+    start: Option<Start>,
+    /// The first member has audited, or has left.
+    may_audit: bool,
+}
+
+#[derive(Default, PartialEq)]
+enum Progress {
+    #[default]
+    Connecting,
+    Ready,
+    Settled,
+    /// `None`: it panicked.
+    Left(Option<Box<Outcome>>),
+}
+
+impl Progress {
+    fn is_ready(&self) -> bool {
+        *self != Self::Connecting
+    }
+
+    fn is_settled(&self) -> bool {
+        matches!(self, Self::Settled | Self::Left(_))
+    }
+
+    fn has_left(&self) -> bool {
+        matches!(self, Self::Left(_))
+    }
+}
+
+/// A member of the barrier.
+pub struct BarrierMember {
+    /// Its place among the background groups; `None`: the measured groups.
+    group: Option<usize>,
+    barrier: Arc<StartBarrier>,
+}
+
+impl StartBarrier {
+    fn members(groups: impl Iterator<Item = (String, u32)>) -> (BarrierMember, Vec<BarrierMember>) {
+        let groups: Vec<_> = groups.collect();
+        let background = groups.iter().map(|_| Progress::default()).collect();
+        let state = Mutex::new(State { background, ..State::default() });
+        let barrier = Arc::new(Self { groups, state, changed: Condvar::new() });
+        let member = |group| BarrierMember { group, barrier: Arc::clone(&barrier) };
+        (member(None), (0..barrier.groups.len()).map(|group| member(Some(group))).collect())
+    }
+
+    /// An error of a background group, with its name.
+    fn failed(&self, group: usize, error: Option<&TrialError>) -> TrialError {
+        let named =
+            |reason: &str| format!("the background workload {:?}: {reason}", self.groups[group].0);
+        match error {
+            Some(TrialError::Interrupted) => TrialError::Interrupted,
+            Some(TrialError::LeftBehind(reason)) => TrialError::LeftBehind(named(reason)),
+            Some(error) => TrialError::Machine(named(&error.to_string())),
+            None => TrialError::Machine(named(PANICKED)),
+        }
+    }
+}
+
+impl BarrierMember {
+    /// True for a background group.
+    pub(crate) fn is_background(&self) -> bool {
+        self.group.is_some()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut lock(&self.barrier.state));
+        self.barrier.changed.notify_all();
+    }
+
+    /// Notes how far it is, and waits until `until` holds.
+    fn wait(&self, reached: Progress, until: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        if let Some(group) = self.group {
+            self.change(|state| state.background[group] = reached);
+        }
+        let waiting =
+            self.barrier.changed.wait_while(lock(&self.barrier.state), |state| !until(state));
+        waiting.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its clients are ready; returns when those of all members are. The first member calls `begin`
+    /// before anybody begins.
+    ///
+    /// # Errors
+    /// For the first member, when another has left; for the others, when there will be no start.
+    pub(crate) fn ready(&self, begin: impl FnOnce()) -> Result<Start, TrialError> {
+        let Some(group) = self.group else {
+            let state = self.wait(Progress::Ready, |state| {
+                state.background.iter().all(Progress::is_ready)
+                    || state.background.iter().any(Progress::has_left)
+            });
+            let left =
+                state.background.iter().enumerate().find_map(|(group, progress)| match progress {
+                    Progress::Left(outcome) => {
+                        Some(self.barrier.failed(group, error(outcome.as_deref())))
+                    }
+                    _ => None,
+                });
+            drop(state);
+            if let Some(error) = left {
+                return Err(error);
+            }
+            begin();
+            let start = Start::soon();
+            self.change(|state| state.start = Some(start.clone()));
+            return Ok(start);
+        };
+        let state = self.wait(Progress::Ready, |state| state.start.is_some() || state.may_audit);
+        let start = state.start.as_ref().map(|start| start.named(&self.barrier.groups[group].0));
+        start.ok_or(TrialError::Interrupted)
+    }
+
+    /// Its sessions have ended; returns when it may ask what became of the data.
+    pub(crate) fn settled(&self) {
+        drop(self.wait(Progress::Settled, |state| match self.group {
+            None => state.background.iter().all(Progress::is_settled),
+            Some(_) => state.may_audit,
+        }));
+    }
+
+    /// The records of the background groups, which audit from here on. For each one that is
+    /// missing, the reason.
+    ///
+    /// # Errors
+    /// When threads of one go on.
+    pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<String>), TrialError> {
+        self.change(|state| state.may_audit = true);
+        let mut state =
+            self.wait(Progress::Settled, |state| state.background.iter().all(Progress::has_left));
+        let (mut records, mut missing) = (Vec::new(), Vec::new());
+        let outcomes =
+            state.background.drain(..).enumerate().map(|(group, progress)| match progress {
+                Progress::Left(outcome) => (group, outcome.map(|outcome| *outcome)),
+                _ => (group, None),
+            });
+        for (group, outcome) in outcomes {
+            let (name, clients) = self.barrier.groups[group].clone();
+            match outcome {
+                Some(Ok(record)) => records.push(GroupRecord { name, clients, record }),
+                other => match self.barrier.failed(group, error(other.as_ref())) {
+                    error @ TrialError::LeftBehind(_) => return Err(error),
+                    error => missing.push(error.to_string()),
+                },
+            }
+        }
+        Ok((records, missing))
+    }
+
+    /// It has ended.
+    fn leave(self, outcome: Outcome) {
+        self.left(Some(Box::new(outcome)));
+    }
+
+    fn left(&self, outcome: Option<Box<Outcome>>) {
+        self.change(|state| match self.group {
+            None => state.may_audit = true,
+            Some(group) => {
+                if let Some(progress) = state.background.get_mut(group)
+                    && !progress.has_left()
+                {
+                    *progress = Progress::Left(outcome);
+                }
+            }
+        });
+    }
+}
+
+fn error(outcome: Option<&Outcome>) -> Option<&TrialError> {
+    outcome.and_then(|outcome| outcome.as_ref().err())
+}
+
+impl Drop for BarrierMember {
+    fn drop(&mut self) {
+        self.left(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::failure::FailureKind;
+
+    fn pair() -> (BarrierMember, BarrierMember) {
+        let (first, mut others) = StartBarrier::members([("report".to_owned(), 3)].into_iter());
+        (first, others.remove(0))
+    }
+
+    #[test]
+    fn all_begin_together_and_the_records_come_with_their_names() {
+        let (first, member) = pair();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                assert!(member.ready(|| panic!("the first member does this")).is_ok());
+                member.settled();
+                member.leave(Ok(TrialRecord {
+                    started_at: "then".to_owned(),
+                    ..TrialRecord::default()
+                }));
+            });
+            let mut has_begun = false;
+            assert!(first.ready(|| has_begun = true).is_ok() && has_begun);
+            first.settled();
+            let (records, missing) = first.records().expect("all have ended");
+            assert_eq!(
+                (records[0].name.as_str(), records[0].clients, missing),
+                ("report", 3, vec![])
+            );
+            assert_eq!(records[0].record.started_at, "then");
+        });
+    }
+
+    #[test]
+    fn no_background_group_audits_before_the_first_member_has() {
+        let (first, member) = pair();
+        let (told, audits) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let _ = member.ready(|| ());
+                member.settled();
+                let _ = told.send("background");
+                member.leave(Ok(TrialRecord::default()));
+            });
+            first.ready(|| ()).expect("both are ready");
+            first.settled();
+            let is_early = audits.recv_timeout(std::time::Duration::from_millis(50)).is_ok();
+            assert!(!is_early, "the first member has read no counters yet");
+            first.records().expect("all have ended");
+            assert_eq!(audits.recv(), Ok("background"));
+        });
+    }
+
+    #[test]
+    fn a_member_that_cannot_begin_is_named_with_its_reason() {
+        let failed = |leave: fn(BarrierMember)| {
+            let (first, member) = pair();
+            leave(member);
+            (first.ready(|| panic!("nobody begins")).expect_err("it is not ready"), first)
+        };
+        let ramp = |member: BarrierMember| {
+            member.leave(Err(TrialError::Ramp(FailureKind::Other.failure("no room"))));
+        };
+        let told = failed(ramp).0.to_string();
+        assert!(
+            told.contains("the background workload \"report\": clients could not be started: ")
+                && told.contains("no room"),
+            "{told}"
+        );
+        assert_eq!(
+            failed(|member| member.leave(Err(TrialError::Interrupted))).0,
+            TrialError::Interrupted
+        );
+        let (panicked, first) = failed(drop);
+        assert!(panicked.to_string().contains("panicked"));
+        let (records, missing) = first.records().expect("all have ended");
+        assert!(records.is_empty() && missing.len() == 1, "{missing:?}");
+    }
+
+    #[test]
+    fn members_that_wait_are_told_when_there_will_be_no_start() {
+        let (first, member) = pair();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(move || {
+                let start = member.ready(|| ());
+                member.settled();
+                start.err()
+            });
+            drop(first);
+            assert_eq!(waiting.join().expect("it ends"), Some(TrialError::Interrupted));
+        });
+    }
+}

@@ -1,0 +1,276 @@
+//! Client groups: a trial runs a list of them ([`Plan::groups`]).
+//!
+//! The groups with the role [`Measured`](GroupRole::Measured) are what a configuration is about.
+//! There is one, or one for each database of `load.databases`; they share one load, and their
+//! figures together are those of the trial. Each background group has a load of its own, and a
+//! record of its own ([`GroupRecord`]).
+
+use crate::audit::AuditVerdict;
+use crate::catalog::LUA;
+use crate::lists;
+use crate::plan::{Configuration, LoadPlan, Plan, WorkloadPlan};
+use crate::record::{Facts, TrialRecord};
+use crate::warning::Warning;
+
+pub use crate::plan::BackgroundPlan;
+pub use crate::record::GroupRecord;
+
+/// Clients of a trial that do the same work in the same database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientGroup {
+    /// Unique in its trial: that of the background workload, or of the database; empty for the
+    /// group that is the only measured one.
+    pub name: String,
+    /// What it is for.
+    pub role: GroupRole,
+    /// What its clients do.
+    pub workload: WorkloadPlan,
+    /// Where; `None`: in the database of the system's address.
+    pub database: Option<String>,
+    /// Which clients of the trial they are.
+    pub clients: ClientNumbers,
+    /// How they are loaded. Rate, stages and stop rule of measured groups are those of all of them
+    /// together.
+    pub load: LoadPlan,
+}
+
+/// What a client group is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupRole {
+    /// The configuration is about it.
+    Measured,
+    /// It runs at the same time.
+    Background,
+}
+
+/// Numbers of clients: `first`, `first + step` and so on. Each client of a trial has one number,
+/// from 0. Those of measured groups take turns, so that any range of numbers (those at work in a
+/// stage, or on one of several generators) is shared evenly by the groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientNumbers {
+    /// The lowest.
+    pub first: u32,
+    /// From one to the next; at least 1.
+    pub step: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl ClientNumbers {
+    /// Client i of `clients` is in group i modulo `groups`; those of one group.
+    #[must_use]
+    pub fn dealt(clients: u32, group: u32, groups: u32) -> Self {
+        let count = clients / groups + u32::from(group < clients % groups);
+        Self { first: group, step: groups, count }
+    }
+}
+
+impl ClientGroup {
+    /// What it is called where the spec is meant.
+    #[must_use]
+    pub fn section(&self) -> String {
+        match self.role {
+            GroupRole::Measured => "[workload]".to_owned(),
+            GroupRole::Background => format!("[[background]] {:?}", self.name),
+        }
+    }
+
+    /// Sessions of its clients. Each script of Lua has one of its own for each client, since it
+    /// connects by itself.
+    #[must_use]
+    pub fn sessions(&self) -> u32 {
+        match self.workload.kind.as_str() {
+            LUA => self
+                .clients
+                .count
+                .saturating_mul(self.workload.options.scripts("scripts").len() as u32),
+            _ => self.clients.count,
+        }
+    }
+}
+
+impl BackgroundPlan {
+    /// The load of its clients in a trial: as long as the measured one and under the same rules,
+    /// but for what arrives.
+    fn load(&self, measured: &LoadPlan) -> LoadPlan {
+        LoadPlan {
+            rate: self.rate,
+            think: self.think,
+            stages: None,
+            is_overload: false,
+            find: None,
+            milestones: Vec::new(),
+            ..measured.clone()
+        }
+    }
+}
+
+impl Plan {
+    /// The client groups that a trial of a configuration runs: the measured ones, then the
+    /// background in the order of the spec.
+    #[must_use]
+    pub fn groups(&self, configuration: &Configuration) -> Vec<ClientGroup> {
+        let databases = self.databases(configuration);
+        let number = databases.len().max(1) as u32;
+        let measured = |group: u32| {
+            let database = databases.get(group as usize).cloned();
+            ClientGroup {
+                name: database.clone().unwrap_or_default(),
+                role: GroupRole::Measured,
+                workload: configuration.workload.clone(),
+                database,
+                clients: ClientNumbers::dealt(configuration.clients, group, number),
+                load: configuration.load.clone(),
+            }
+        };
+        let mut groups: Vec<ClientGroup> = (0..number).map(measured).collect();
+        let mut first = configuration.clients;
+        for plan in &configuration.background {
+            groups.push(ClientGroup {
+                name: plan.name.clone(),
+                role: GroupRole::Background,
+                workload: plan.workload.clone(),
+                database: None,
+                clients: ClientNumbers { first, step: 1, count: plan.clients },
+                load: plan.load(&configuration.load),
+            });
+            first += plan.clients;
+        }
+        groups
+    }
+
+    /// Clients of the configuration of a system that has the most, in all groups.
+    #[must_use]
+    pub fn most_clients(&self, system: usize) -> u32 {
+        self.most(system, |group| group.clients.count)
+    }
+
+    /// Most sessions that clients of a system have at once.
+    pub(crate) fn most_client_sessions(&self, system: usize) -> u32 {
+        self.most(system, ClientGroup::sessions)
+    }
+
+    fn most(&self, system: usize, of: fn(&ClientGroup) -> u32) -> u32 {
+        self.of_system(system)
+            .map(|configuration| self.sum_of_groups(configuration, of))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// A sum over the groups of a configuration.
+    #[must_use]
+    pub fn sum_of_groups(&self, configuration: &Configuration, of: fn(&ClientGroup) -> u32) -> u32 {
+        self.groups(configuration).iter().map(of).fold(0, u32::saturating_add)
+    }
+
+    /// The number of clients that a group has in the configuration of a system where it has the
+    /// most.
+    #[must_use]
+    pub fn most_clients_of(&self, system: usize, group: &ClientGroup) -> u32 {
+        let clients = |configuration: &Configuration| match group.role {
+            GroupRole::Measured => Some(configuration.clients),
+            GroupRole::Background => configuration
+                .background
+                .iter()
+                .find(|it| it.name == group.name)
+                .map(|it| it.clients),
+        };
+        self.of_system(system).filter_map(clients).max().unwrap_or(0)
+    }
+
+    /// All background workloads, each once, as the first configuration that has it has it.
+    #[must_use]
+    pub fn background(&self) -> Vec<&BackgroundPlan> {
+        let all = self.configurations.iter().flat_map(|configuration| &configuration.background);
+        lists::grouped(all.map(|it| (&it.name, it))).into_iter().map(|(_, all)| all[0]).collect()
+    }
+
+    /// The databases of the measured groups of a configuration; none where they work in the
+    /// system's own.
+    #[must_use]
+    pub fn databases(&self, configuration: &Configuration) -> Vec<String> {
+        configuration.load.databases.names(self.systems[configuration.system].database())
+    }
+
+    /// All databases of the measured groups of a system.
+    #[must_use]
+    pub fn databases_of(&self, system: usize) -> Vec<String> {
+        lists::distinct(
+            self.of_system(system).flat_map(|configuration| self.databases(configuration)),
+        )
+    }
+
+    /// True when a group works in a system's own database.
+    #[must_use]
+    pub fn uses_own_database(&self, system: usize) -> bool {
+        self.of_system(system).any(|configuration| configuration.load.databases.is_one())
+    }
+}
+
+impl TrialRecord {
+    /// Warnings about the background groups. What concerns all of a trial is reported of the trial
+    /// itself.
+    pub(crate) fn background_warnings(&self) -> impl Iterator<Item = Warning> {
+        let is_stopped = self.facts.as_ref().is_some_and(|facts| facts.stopped.is_some());
+        let is_of_all = move |warning: &Warning| match warning {
+            Warning::SharedMachine
+            | Warning::DebugBuild
+            | Warning::Steal { .. }
+            | Warning::ShortWindow { .. } => true,
+            Warning::CutShort { .. } => is_stopped,
+            _ => false,
+        };
+        self.background.iter().flat_map(move |group| {
+            let own = group.record.warnings.iter().filter(move |warning| !is_of_all(warning));
+            own.map(|it| Warning::Background {
+                name: group.name.clone(),
+                inner: Box::new(it.clone()),
+            })
+        })
+    }
+
+    /// True when there was something to do: a transaction began, or was due.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        let facts = self.facts.as_ref();
+        let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
+        self.ledger.started + in_all > 0
+            || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
+    }
+
+    /// The worst audit verdict of all groups.
+    #[must_use]
+    pub fn worst_audit(&self) -> AuditVerdict {
+        let background = self.background.iter().map(|group| group.record.audit.verdict());
+        background.fold(self.audit.verdict(), AuditVerdict::max)
+    }
+
+    /// The sum of what was counted in all groups.
+    pub(crate) fn sum_of_groups(&self, of: impl Fn(&TrialRecord, &Facts) -> u64) -> u64 {
+        let background = self.background.iter().map(|group| &group.record);
+        let all = [self].into_iter().chain(background);
+        all.filter_map(|record| Some(of(record, record.facts.as_ref()?))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_group_has_its_share_of_the_clients_and_each_client_is_in_one_group() {
+        for (clients, shares) in
+            [(5, vec![5]), (5, vec![3, 2]), (8, vec![2, 2, 2, 2]), (8, vec![3, 3, 2])]
+        {
+            let groups = shares.len() as u32;
+            let numbers = |group| ClientNumbers::dealt(clients, group, groups);
+            let dealt: Vec<ClientNumbers> = (0..groups).map(numbers).collect();
+            assert_eq!(dealt.iter().map(|it| it.count).collect::<Vec<_>>(), shares);
+            let each =
+                |it: &ClientNumbers| (it.first..).step_by(it.step as usize).take(it.count as usize);
+            let mut all: Vec<u32> = dealt.iter().flat_map(each).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..clients).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What measures a background group of a trial, and where the clients of a group connect.
+
+use crate::workload::AnyWorkload;
+use crate::workload_set::Member;
+use dyno_engine::random::trial_seed;
+use dyno_engine::{BackgroundGroup, BarrierMember, Node, TrialInput};
+use dyno_model::event::Listener;
+use dyno_model::plan::Trial;
+use dyno_sysbench::SCRIPT_STACK;
+use std::sync::atomic::AtomicUsize;
+
+/// What the background groups of a trial have in common.
+pub(crate) struct Background<'a> {
+    pub(crate) trial: &'a Trial,
+    pub(crate) nodes: &'a [Node],
+    /// Seed of the experiment.
+    pub(crate) seed: u64,
+    /// Number of interrupts by the user.
+    pub(crate) count: &'a AtomicUsize,
+    pub(crate) shares_machine: bool,
+}
+
+impl Background<'_> {
+    pub(crate) fn group(&self, member: Member) -> BackgroundGroup<'_> {
+        let nodes = nodes_for(&member, self.nodes);
+        let Member { group, workload, is_audited, .. } = member;
+        let (name, clients) = (group.name, group.clients.count);
+        // It draws other numbers than its neighbours.
+        let seed = trial_seed(self.seed, &name);
+        let run = move |barrier: &BarrierMember, listener: &mut dyn Listener| {
+            let mut input = TrialInput {
+                barrier: Some(barrier),
+                is_audited,
+                ..TrialInput::new(self.trial.clone(), nodes, clients, &group.load, seed, self.count)
+            };
+            input.load.shares_machine = self.shares_machine;
+            AnyWorkload::run(vec![workload], &input, listener)
+        };
+        // Scripts may be read on its thread.
+        BackgroundGroup { name, clients, run: Box::new(run), stack_size: SCRIPT_STACK }
+    }
+}
+
+/// Where the clients of a group connect; sessions that only read are kept from writing.
+pub(crate) fn nodes_for(member: &Member, nodes: &[Node]) -> Vec<Node> {
+    let mut nodes = nodes.to_vec();
+    if member.only_reads {
+        for node in &mut nodes {
+            node.target = node.target.clone().reading();
+            node.client_target = node.client_target.take().map(|client_target| {
+                if client_target.engine.has_sql() { client_target.reading() } else { client_target }
+            });
+        }
+    }
+    nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::catalog;
+    use crate::workload_set::WorkloadSet;
+    use dyno_engine::run_groups;
+    use dyno_model::spec::{Input, parse};
+    use dyno_model::target::{Endpoint, Engine, Target};
+
+    struct Nobody;
+    impl Listener for Nobody {}
+
+    #[test]
+    fn a_member_that_panics_ends_the_trial_with_the_reason_and_not_the_run() {
+        let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 10\n";
+        let text = format!(
+            "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"null:\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+             [workload]\n{mix}[[background]]\nname = \"report\"\n[background.workload]\n{mix}"
+        );
+        let input = Input { file_name: "t.toml", text: &text, ..Input::default() };
+        let (_, plan) = parse(input, &catalog()).unwrap_or_else(|errors| panic!("{errors}"));
+        let (trial, configuration) = (&plan.trials[0], &plan.configurations[0]);
+        let mut members =
+            WorkloadSet::new(&plan, configuration).expect("both only read").into_members();
+        let own = members.next().expect("the measured group");
+        let count = AtomicUsize::new(0);
+        // Without a server there is nowhere to connect, which is a mistake of whoever asks.
+        let background =
+            Background { trial, nodes: &[], seed: 1, count: &count, shares_machine: true };
+        let groups = members.map(|member| background.group(member)).collect();
+        let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));
+        let measured = run_groups(&trial.id, groups, &mut Nobody, |barrier, listener| {
+            let input = TrialInput::new(trial.clone(), nodes, 1, &configuration.load, 1, &count);
+            AnyWorkload::run(vec![own.workload], &TrialInput { barrier, ..input.clone() }, listener)
+        });
+        let told = measured.expect_err("nothing was measured").to_string();
+        assert!(told.contains("the background workload \"report\": its thread panicked"), "{told}");
+    }
+}
