@@ -1,18 +1,20 @@
-//! Files that users, servers and results folders name, opened in one place: [`open`] to read,
-//! [`append`] to add to one.
+//! Opens files that are named by users, servers and results folders: [`open`] to read, [`append`]
+//! to append.
 //!
-//! A name may lead to a device that never ends, to a FIFO that nobody writes to, or to more than
-//! memory holds. [`open`] refuses what is not a regular file before it reads from it, and reads at
-//! most as many bytes as its caller says. What the shell hands over (`/dev/stdin`, `/dev/fd/63` of
-//! `<(zcat log.gz)`) may be a pipe, because somebody is writing to it.
+//! A name may refer to a device that never ends, to a FIFO without a writer, or to a file larger
+//! than memory. [`open`] rejects anything but a regular file before it reads, and reads at most as
+//! many bytes as the caller allows. Files passed by the shell (`/dev/stdin`, `/dev/fd/63` of
+//! `<(zcat log.gz)`) may be pipes, because a writer exists.
 //!
 //! # Layout
-//! [`open`] is the function, [`Limited`] what it returns; [`read`], [`read_text`] and [`read_from`]
-//! take everything at once; [`append`] opens what is written; [`reason`] words an error.
+//! [`open`] is the main function and [`Limited`] its result; [`read`], [`read_text`] and
+//! [`read_from`] read everything at once; [`append`] opens files for writing; [`reason`] formats an
+//! error.
 //!
 //! # Invariants
-//! No other crate of ours is used here. No link is followed to a file that is written. No other
-//! crate reads a file that somebody names in another way (`crates/dyno/tests/it/tidy/opening.rs`).
+//! This crate uses no other crate of the workspace. Files opened for writing are never reached
+//! through a link. No other crate opens a user-supplied path in another way
+//! (`crates/dyno/tests/it/tidy/opening.rs`).
 #![warn(missing_docs)]
 
 use rustix::fs::OFlags;
@@ -22,29 +24,28 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Largest script, specification, certificate or file of options, bytes. None that anybody wrote by
-/// hand comes near.
+/// Maximum size of a script, specification, certificate or option file, in bytes. Hand-written
+/// files are far smaller.
 pub const SCRIPT_MAX: u64 = 64 << 20;
 
-/// Largest text that makes the tables of a run, which may be a dump, bytes. All of it is in memory
-/// while it is sent.
+/// Maximum size of the SQL that sets up a run's tables, in bytes. It may be a dump, and is held in
+/// memory while it is sent.
 pub const SETUP_MAX: u64 = 1 << 30;
 
-/// Largest file of a results folder, bytes. The histograms of a trial of a day come near a
-/// gigabyte.
+/// Maximum size of a file of a results folder, in bytes. The histograms of a day-long trial
+/// approach one gigabyte.
 pub const RESULT_MAX: u64 = 4 << 30;
 
-/// No limit: for what is read piece by piece and not kept.
+/// No limit, for input that is read piece by piece and not kept.
 pub const NO_LIMIT: u64 = u64::MAX;
 
-/// Opens a regular file of at most `limit` bytes for reading; links are followed. It does not wait
-/// for anybody to write. `/dev/null` is an empty file, because people name it to say that they have
-/// none.
+/// Opens a regular file of at most `limit` bytes for reading. Links are followed. Never waits for a
+/// writer. `/dev/null` counts as an empty file, because users name it to pass no file.
 ///
 /// # Errors
-/// As the file system says; [`ErrorKind::InvalidInput`], in words, for devices, sockets and FIFOs;
-/// [`ErrorKind::IsADirectory`]; [`ErrorKind::FileTooLarge`], in words, for more than `limit` bytes,
-/// also when the file grows while it is read.
+/// Those of the file system; [`ErrorKind::InvalidInput`] with a text for devices, sockets and
+/// FIFOs; [`ErrorKind::IsADirectory`]; [`ErrorKind::FileTooLarge`] with a text for more than
+/// `limit` bytes, also when the file grows while it is read.
 pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     // Without this flag, opening a FIFO waits for a writer.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
@@ -69,20 +70,20 @@ pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     Ok(Limited { source: file, left: limit, limit })
 }
 
-/// Makes a file with this mode and opens it to be written. No link is followed.
+/// Creates a file with this mode and opens it for writing. Links are not followed.
 ///
 /// # Errors
-/// As the file system says; [`ErrorKind::AlreadyExists`] when there is something of that name.
+/// Those of the file system; [`ErrorKind::AlreadyExists`] when the name is taken.
 pub fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }
 
-/// Opens a regular file, or `/dev/null`, to add to its end and to be read; it is made, with this
-/// mode, unless it exists. A link in its place is not followed, and a FIFO is neither waited for
-/// nor written to.
+/// Opens a regular file, or `/dev/null`, for appending and reading, and creates it with this mode
+/// when it does not exist. A link in its place is not followed; a FIFO is neither waited for nor
+/// written to.
 ///
 /// # Errors
-/// As the file system says; [`ErrorKind::InvalidInput`], in words, for links and for what is no
+/// Those of the file system; [`ErrorKind::InvalidInput`] with a text for links and anything but a
 /// regular file.
 pub fn append(path: &Path, mode: u32) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits();
@@ -102,7 +103,7 @@ pub fn append(path: &Path, mode: u32) -> io::Result<File> {
             format!("{}, not a regular file", named(kind)),
         ));
     }
-    // A program that inherits it must not see writes fail for want of patience.
+    // Programs that inherit the descriptor must not see `EAGAIN`, so `O_NONBLOCK` is cleared.
     rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
     Ok(file)
 }
@@ -111,7 +112,7 @@ fn is_null(metadata: &Metadata) -> bool {
     metadata.file_type().is_char_device() && metadata.rdev() == rustix::fs::makedev(1, 3)
 }
 
-/// True for descriptors of this process, which whoever started it opened.
+/// True for descriptors of this process, which its parent opened.
 fn is_handed_over(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"].map(Path::new);
     path == Path::new("/dev/stdin") || path.parent().is_some_and(|folder| folders.contains(&folder))
@@ -131,7 +132,7 @@ fn too_large(limit: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, format!("larger than {size}, which is the limit"))
 }
 
-/// A source that ends in an error, and not in silence, where it holds more than its limit.
+/// A reader that fails when its source holds more bytes than the limit, instead of truncating.
 #[derive(Debug)]
 pub struct Limited<R> {
     source: R,
@@ -140,7 +141,7 @@ pub struct Limited<R> {
 }
 
 impl<R: Read> Limited<R> {
-    /// A source that is open already, such as standard input, and the most bytes it may hold.
+    /// Wraps an open source, such as standard input, that may hold at most `limit` bytes.
     pub fn new(source: R, limit: u64) -> Self {
         Self { source, left: limit, limit }
     }
@@ -170,7 +171,7 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// A file's content.
+/// Reads a file.
 ///
 /// # Errors
 /// As [`open`].
@@ -178,7 +179,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     all(open(path, limit)?)
 }
 
-/// A file's content as text.
+/// Reads a file as text.
 ///
 /// # Errors
 /// As [`open`]; [`ErrorKind::InvalidData`] when it is not UTF-8.
@@ -187,10 +188,10 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "not UTF-8 text"))
 }
 
-/// The content of what is open already.
+/// Reads an open source to its end.
 ///
 /// # Errors
-/// As [`Limited`] reads.
+/// As [`Limited`].
 pub fn read_from(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     all(Limited::new(source, limit))
 }
@@ -201,7 +202,7 @@ fn all(mut source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The system's words for an error, without its number.
+/// The operating system's text for an error, without its number.
 #[must_use]
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_refused_and_nothing_waits_for_a_writer() {
+    fn only_regular_files_are_opened_and_opening_never_waits_for_a_writer() {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("fifo");
         mknodat(CWD, &fifo, Kind::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(refused(&fifo), invalid("a FIFO"));
         assert_eq!(refused(&link), invalid("a FIFO"));
         assert_eq!(refused(Path::new("/dev/zero")), invalid("a device"));
-        // The system itself opens no socket.
+        // A socket cannot be opened as a file.
         assert!(open(&socket, 100).is_err());
         assert_eq!(refused(folder.path()), (ErrorKind::IsADirectory, "Is a directory".to_owned()));
         assert_eq!(refused(&folder.path().join("nothing")).0, ErrorKind::NotFound);
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_up_to_its_limit_and_one_byte_more_is_an_error() {
+    fn a_file_larger_than_its_limit_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "12345").unwrap();
@@ -252,7 +253,7 @@ mod tests {
             (error.kind(), error.to_string().as_str()),
             (ErrorKind::FileTooLarge, "larger than 4 bytes, which is the limit")
         );
-        // It grows after it was opened.
+        // The file grows after it was opened.
         let mut opened = open(&path, 5).unwrap();
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"6").unwrap();
         assert_eq!(
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_a_regular_file_and_no_link_is_followed_to_it() {
+    fn append_creates_regular_files_and_follows_no_link() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for text in ["one\n", "two\n"] {
@@ -276,7 +277,7 @@ mod tests {
         mknodat(CWD, path("fifo"), Kind::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         let refused = |name: &str| append(&path(name), 0o600).expect_err("it is refused");
         assert_eq!(refused("link").to_string(), "a link, not a regular file");
-        // Nobody reads from it, and then somebody does.
+        // First without a reader, then with one.
         assert!(append(&path("fifo"), 0o600).is_err());
         let _reader = OpenOptions::new().read(true).write(true).open(path("fifo")).unwrap();
         assert_eq!(refused("fifo").to_string(), "a FIFO, not a regular file");
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_the_shell_hands_over_is_read_to_its_end() {
+    fn a_pipe_passed_by_the_shell_is_read_to_its_end() {
         let (reader, mut writer) = pipe().unwrap();
         let path = format!("/dev/fd/{}", reader.as_raw_fd());
         let read = std::thread::spawn(move || read_text(Path::new(&path), 100));

@@ -1,26 +1,25 @@
-//! What a program says when it is asked something and ends: for its version, or for what it thinks
-//! of its settings.
+//! Runs a program for its answer: its version, or its verdict on settings.
 
 use std::io::{self, Read};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Limit for an answer; measured: 40 to 80 ms.
+/// Time limit for an answer; answers take 40 to 80 ms as measured.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Longest answer, bytes; the longest known, MySQL's list of its options, is a tenth of a megabyte.
-/// The program cannot write more than that.
+/// Maximum size of an answer in bytes. The largest known one, MySQL's list of options, has a tenth
+/// of a megabyte. Output beyond the maximum is not read.
 const ANSWER_MAX: u64 = 4 << 20;
 
 /// An answer.
 pub(crate) struct Answer {
-    /// The beginning of what it said on the output that is a pipe.
+    /// The beginning of its output on the pipe.
     pub(crate) text: String,
-    /// How it ended; `None` when it had to be killed.
+    /// Exit status; `None` when the program had to be killed.
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// Runs a program, of whose outputs one is a pipe, to its end.
+/// Runs a program, one of whose outputs is a pipe, to its end.
 ///
 /// # Errors
 /// When it cannot be run.
@@ -32,7 +31,8 @@ fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
     let mut child = command.stdin(Stdio::null()).env("LC_ALL", "C").spawn()?;
     let output = child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
     let errors = child.stderr.take().map(|errors| Box::new(errors) as Box<dyn Read + Send>);
-    let said = output.or(errors).ok_or_else(|| io::Error::other("nobody listens to it"))?;
+    let said =
+        output.or(errors).ok_or_else(|| io::Error::other("neither stdout nor stderr is a pipe"))?;
     let (sender, answers) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -40,7 +40,7 @@ fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
         sender.send(bytes)
     });
     let deadline = Instant::now() + limit;
-    // What it has left running may hold its output open.
+    // A process that it left running may hold the pipe open.
     let bytes = answers.recv_timeout(limit).unwrap_or_default();
     let mut status = child.try_wait()?;
     while status.is_none() && Instant::now() < deadline {
@@ -54,7 +54,7 @@ fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
     Ok(Answer { text: String::from_utf8_lossy(&bytes).into_owned(), status })
 }
 
-/// The lines that a program says; none when it cannot be run.
+/// The lines of a program's output; empty when it cannot be run.
 pub(crate) fn words(command: &mut Command) -> Vec<String> {
     let answer = ask(command.current_dir("/"));
     answer.map(|answer| answer.text.lines().map(str::to_owned).collect()).unwrap_or_default()
@@ -69,18 +69,18 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_answers_without_an_end_is_ended() {
+    fn a_program_with_endless_output_is_stopped() {
         let answer = asked("exec yes", Duration::from_secs(3600));
         assert_eq!(answer.text.len() as u64, ANSWER_MAX);
         assert!(!answer.status.expect("it cannot write any more").success());
     }
 
     #[test]
-    fn a_program_that_does_not_end_is_killed_and_what_it_leaves_is_not_waited_for() {
+    fn a_program_that_does_not_end_is_killed_without_waiting_for_its_children() {
         assert!(asked("exec sleep 3600", Duration::from_millis(50)).status.is_none());
         let (sender, end) = mpsc::channel();
         std::thread::spawn(move || {
-            // What is left running ends with this test's pipe.
+            // The child process ends with this test's pipe.
             sender.send(asked("sleep 2 & echo 1.2; exit 3", Duration::from_millis(300)).status)
         });
         let status = end.recv_timeout(Duration::from_secs(60)).expect("it returns");

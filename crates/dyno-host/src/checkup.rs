@@ -1,5 +1,5 @@
-//! What of this machine would spoil a measurement, seen without any server: who else works on it,
-//! its clock, its memory, its disks.
+//! Checks this machine for conditions that would distort a measurement, without a server: CPU use
+//! by others, its clock, its memory, its disks.
 
 use crate::monitor::others::{self, Everybody};
 use crate::monitor::{Values, procfs};
@@ -12,18 +12,18 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Readings of the clock that are timed.
+/// Number of timed clock readings.
 const CLOCK_READINGS: u32 = 100_000;
-/// Bytes of a synchronised write: a page of the file system.
+/// Size of a synchronised write in bytes: a page of the file system.
 const SYNC_BYTES: usize = 4096;
-/// Writes that are timed at most, and the time that they may take together.
+/// Maximum number of timed writes, and the maximum time for all of them.
 const SYNCS: usize = 200;
 const SYNC_TIME_MAX: Duration = Duration::from_secs(3);
-/// `f_type` of a file system in memory (`statfs(2)`: TMPFS_MAGIC).
+/// `f_type` of an in-memory file system (`statfs(2)`: TMPFS_MAGIC).
 const TMPFS: i64 = 0x0102_1994;
 
-/// Who else takes the processors during `length`, in which dyno does nothing: other programs, other
-/// guests of the host. Only what is worth a warning.
+/// Measures for `length`, while dyno is idle, how much CPU time other programs and other guests of
+/// the host take. Returns only what deserves a warning.
 #[must_use]
 pub fn neighbours(length: Duration) -> Vec<Warning> {
     let sample = || {
@@ -53,7 +53,7 @@ fn ticks() -> f64 {
     rustix::param::clock_ticks_per_second() as f64
 }
 
-/// Nanoseconds that one reading of the clock takes; a statement needs two.
+/// Duration of one clock reading in nanoseconds; a statement needs two.
 #[must_use]
 pub fn clock_cost() -> f64 {
     let began = Instant::now();
@@ -63,7 +63,7 @@ pub fn clock_cost() -> f64 {
     began.elapsed().as_nanos() as f64 / f64::from(CLOCK_READINGS)
 }
 
-/// The machine's memory now; `None` when the system does not tell.
+/// The machine's current memory use; `None` when the system does not report it.
 #[must_use]
 pub fn memory() -> Option<Observation> {
     memory_of(&std::fs::read_to_string("/proc/meminfo").ok()?)
@@ -81,7 +81,7 @@ fn memory_of(meminfo: &str) -> Option<Observation> {
     })
 }
 
-/// What a durable commit costs at least on a folder's disk.
+/// The minimum cost of a durable commit on a folder's disk.
 #[must_use]
 pub fn disk(folder: &Path) -> Observation {
     sync_times(folder).unwrap_or_else(|error| Observation::DiskUntimed {
@@ -90,9 +90,9 @@ pub fn disk(folder: &Path) -> Observation {
     })
 }
 
-/// Writes a page and has it made durable, up to 200 times within three seconds. The file has no
-/// name, and is gone afterwards whatever happens. Fails when the folder cannot be written to, or
-/// its file system has no files without names.
+/// Writes and syncs a page up to 200 times within three seconds. The file has no name and so
+/// disappears in any case. Fails when the folder is not writable, or its file system does not
+/// support unnamed files.
 fn sync_times(folder: &Path) -> io::Result<Observation> {
     let unnamed = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(open(folder, unnamed, Mode::RUSR | Mode::WUSR)?);
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_read_in_bytes_and_swap_is_what_is_used_of_it() {
+    fn memory_is_in_bytes_and_swap_is_the_used_part() {
         let text = "MemTotal: 2048 kB\nMemFree: 100 kB\nMemAvailable: 1024 kB\nSwapTotal: 512 kB\nSwapFree: 500 kB\n";
         let expected =
             Observation::Memory { total: 2048 << 10, available: 1024 << 10, swapped: 12 << 10 };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_has_no_times() {
+    fn a_missing_folder_has_no_sync_times() {
         assert!(sync_times(Path::new("/no/such/folder")).is_err());
     }
 }

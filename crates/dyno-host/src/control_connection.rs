@@ -1,34 +1,34 @@
-//! One administrative connection: blocking, answers as text, never on a hot path. Every answer has
-//! a limit ([`dyno_drivers::timeout`]).
+//! An administrative connection: blocking, results as text, never on a hot path. Every answer has a
+//! timeout ([`dyno_drivers::timeout`]).
 
 use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_model::engine::Identity;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{QueryMode, Target};
 
-/// What a question comes to.
+/// Result of a query.
 pub(crate) type Asked<T> = Result<T, OperationFailure>;
 
-/// A connection for questions about a system. Everything is sent as text, whatever the target's
-/// query mode, so that nothing is left prepared on the server.
+/// A connection for queries about a system. Everything is sent as text, whatever the target's query
+/// mode, so that no prepared statements stay on the server.
 pub(crate) struct ControlConnection {
     connection: Connection,
 }
 
 impl ControlConnection {
-    /// For questions that the system answers from what it knows.
+    /// For queries that the system answers from its own state.
     pub(crate) fn open(target: &Target) -> Asked<Self> {
         Self::open_with(target, TimeoutPolicy::for_questions(target))
     }
 
-    /// For statements that take the longer the more data there are; an interrupt by the user ends
+    /// For statements whose duration depends on the amount of data; an interrupt by the user ends
     /// them.
     pub(crate) fn open_to_work(target: &Target) -> Asked<Self> {
         Self::open_with(target, TimeoutPolicy::for_work(target).hasty())
     }
 
-    /// For statements that remove what dyno made, however much that is, also after the user has
-    /// asked for the end.
+    /// For statements that remove what dyno created, of any size, also after an interrupt by the
+    /// user.
     pub(crate) fn open_to_clean_up(target: &Target) -> Asked<Self> {
         Self::open_with(target, TimeoutPolicy::for_work(target).unhurried())
     }
@@ -43,19 +43,19 @@ impl ControlConnection {
         self.connection.identity()
     }
 
-    /// The server's number of the session.
+    /// The server's id of the session.
     pub(crate) fn session_number(&self) -> Option<u32> {
         self.connection.session_number()
     }
 
-    /// Rows as text.
+    /// Result rows as text.
     pub(crate) fn rows(&mut self, sql: &str) -> Asked<Vec<Vec<Option<String>>>> {
         let mut table = Table::default();
         block_on(self.connection.query(sql, &mut table))?;
         Ok(table.0)
     }
 
-    /// Rows of two columns, of which neither is NULL.
+    /// Rows of two columns, neither of which is NULL.
     pub(crate) fn pairs(&mut self, sql: &str) -> Asked<Vec<(String, String)>> {
         let rows = self.rows(sql)?;
         Ok(rows
@@ -72,7 +72,7 @@ impl ControlConnection {
         Ok(self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next().flatten()))
     }
 
-    /// The first field, if it is one word.
+    /// The first field, if it is a single word.
     pub(crate) fn word(&mut self, sql: &str) -> Option<String> {
         self.first(sql).ok().flatten().filter(|text| !text.contains(char::is_whitespace))
     }
@@ -88,7 +88,7 @@ impl ControlConnection {
 }
 
 impl Drop for ControlConnection {
-    /// Says good-bye, so that the server does not log a broken connection.
+    /// Closes the connection properly, so that the server does not log an aborted one.
     fn drop(&mut self) {
         block_on(self.connection.close());
     }

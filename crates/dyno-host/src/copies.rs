@@ -1,5 +1,5 @@
-//! A copy of a database, in which a run may do what it likes while the original is only read. It
-//! lies beside the original, on the same server or in the same folder, and bears dyno's mark, so
+//! Creates a copy of a database for a run that must only read the original. The copy is created
+//! next to the original, on the same server or in the same folder, and carries dyno's marker, so
 //! that nothing else is ever dropped in its place.
 
 use crate::control_connection::{Asked, ControlConnection};
@@ -15,12 +15,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Behind the original's name.
+/// Appended to the original's name.
 const ENDING: &str = "_dyno_copy";
-/// Longest name of a database that every server takes, bytes.
+/// Longest database name that every server accepts, in bytes.
 const NAME_MAX: usize = 63;
 
-/// Where the copy of a database is.
+/// The location of a database's copy.
 #[must_use]
 pub fn place(original: &Target) -> Target {
     let Endpoint::File(path) = &original.endpoint else {
@@ -31,16 +31,18 @@ pub fn place(original: &Target) -> Target {
     Target { endpoint: Endpoint::File(file.into()), ..original.clone() }
 }
 
-/// Makes a fresh copy, in the place of one that dyno made before.
+/// Creates a new copy and replaces an earlier one of dyno's.
 ///
 /// # Errors
-/// When the place is taken by what is not dyno's, the server cannot copy, or the copy cannot be
-/// marked.
+/// When the name is taken by a database that is not dyno's, the server cannot copy, or the copy
+/// cannot be marked.
 pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let copy = place(original);
     let name = copy.database_name();
     if matches!(copy.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)) && name.len() > NAME_MAX {
-        return Err(HostError::new(format!("the name of the copy, {name:?}, is too long")));
+        return Err(HostError::new(format!(
+            "the name of the copy, {name:?}, is longer than {NAME_MAX} bytes"
+        )));
     }
     remove(original)?;
     let making = Making::begin(&databases::place(&copy));
@@ -61,7 +63,7 @@ pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Host
     }
     Ok(claim)
 }
-/// The statement that makes the copy, in MySQL's family still without tables.
+/// The statement that creates the copy; in the MySQL family it creates no tables yet.
 fn creation(original: &Target, copy: &Target) -> String {
     let dialect = original.engine.dialect();
     let name = dialect.quoted_name(&copy.database);
@@ -77,7 +79,7 @@ fn creation(original: &Target, copy: &Target) -> String {
 fn not_copied(original: &Target, copy: &Target, failure: &OperationFailure) -> HostError {
     let (of, name) = (original.database_name(), copy.database_name());
     HostError::new(format!(
-        "the database {of:?} cannot be copied to {name:?}: {failure}\n{}",
+        "cannot copy the database {of:?} to {name:?}: {failure}\n{}",
         hint(original, failure)
     ))
 }
@@ -85,19 +87,19 @@ fn not_copied(original: &Target, copy: &Target, failure: &OperationFailure) -> H
 fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
     match original.engine.dialect().copying {
         Copying::Template if failure.sqlstate == "55006" => {
-            "hint: nobody else may be connected to a database while it is copied: end the other sessions, or load a dump on a server that dyno starts: \
+            "hint: no other session may be connected to a database while it is copied: end the other sessions, or load a dump into a server that dyno starts: \
              `setup = [\"dump.sql\"]`"
         }
         _ => {
-            "hint: the account must be allowed to make databases beside it; else load a dump on a server that dyno starts: `setup = [\"dump.sql\"]`"
+            "hint: the account needs the privilege to create databases; otherwise load a dump into a server that dyno starts: `setup = [\"dump.sql\"]`"
         }
     }
 }
 
-/// Removes the copy, if dyno made one; returns its name.
+/// Removes the copy if dyno created it; returns its name.
 ///
 /// # Errors
-/// When what is there is not dyno's, or cannot be dropped.
+/// When the database of that name is not dyno's, or cannot be dropped.
 pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     let copy = place(original);
     let name = copy.database_name();
@@ -110,7 +112,7 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
         marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
     if !is_ours {
         return Err(HostError::new(format!(
-            "{name:?} is in the place of the copy, and is not marked as dyno's\nhint: look what it is, and drop it"
+            "{name:?} has the name of the copy, but was not created by dyno\nhint: check its content, and drop it if it is not needed"
         )));
     }
     let dropped = match &copy.endpoint {
@@ -131,10 +133,10 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     Ok(Some(name))
 }
 
-/// Sees whether another run uses the copy.
+/// Checks whether another run uses the copy.
 ///
 /// # Errors
-/// When it does, and when the server cannot be asked.
+/// When one does, and when the server cannot be queried.
 pub fn inspect(original: &Target) -> Result<(), HostError> {
     let copy = place(original);
     if is_there(original, &copy)? { run_lock::inspect(&copy) } else { Ok(()) }
@@ -147,13 +149,12 @@ fn is_there(original: &Target, copy: &Target) -> Result<bool, HostError> {
     }
 }
 
-/// True when a database in the place of the copy holds tables of the original's names only, or
-/// none.
+/// True when a database with the name of the copy has no tables but those of the original.
 fn holds_nothing_else(original: &Target, copy: &Target) -> Result<bool, HostError> {
     Ok(marker::tables(copy)?.is_subset(&marker::tables(original)?))
 }
 
-/// A file of SQLite's, with what a process that was killed leaves beside it.
+/// Removes an SQLite file and the files that a killed process leaves next to it.
 fn remove_file(path: &Path) -> io::Result<()> {
     for ending in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
@@ -166,14 +167,14 @@ fn remove_file(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Copies tables with their rows. What is not a table is left out: views, triggers and routines
-/// name the database that they are in.
+/// Copies tables with their rows. Views, triggers and routines are left out, because they refer to
+/// the database that they are in.
 fn tables(session: &mut ControlConnection, original: &Target, copy: &Target) -> Asked<()> {
     let dialect = original.engine.dialect();
     let found = session.rows(dialect.tables)?;
     let of = dialect.quoted_name(&original.database);
     session.run(&format!("USE {}", dialect.quoted_name(&copy.database)))?;
-    // Rows are read as they were committed, without locks on them; keys are the original's.
+    // Committed rows are read without locking them; keys are those of the original.
     session.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
     session.run(
         "SET SESSION foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'",

@@ -1,14 +1,14 @@
-//! What servers count themselves: for the record, and to check dyno's own counts against.
+//! Counters of servers, stored in the record and compared with dyno's own counts.
 //!
 //! * MySQL family: `SHOW GLOBAL STATUS`, whole numbers only. A snapshot itself counts as one
 //!   `Com_show_status` and a connection's set-up statements; no `Com_select`.
-//! * PostgreSQL: `pg_stat_database` of the present database (`xact_commit`, `tup_updated`, ...),
-//!   `pg_stat_wal`, `pg_stat_bgwriter` and `pg_stat_checkpointer` under their columns' names; and
-//!   with `pg_stat_statements` the calls per kind of statement as `calls.SELECT`, `calls.UPDATE`
-//!   and so on; and `Uptime`, the seconds since the server started. Sessions report their counts at
-//!   most once a second and when they end, so a snapshot is taken when the clients have gone. Each
-//!   snapshot adds a commit of its own.
-//! * SQLite and null count nothing.
+//! * PostgreSQL: `pg_stat_database` of the current database (`xact_commit`, `tup_updated`, ...),
+//!   `pg_stat_wal`, `pg_stat_bgwriter` and `pg_stat_checkpointer` under their column names; with
+//!   `pg_stat_statements` the calls per kind of statement as `calls.SELECT`, `calls.UPDATE` and so
+//!   on; and `Uptime`, the seconds since the server started. Sessions report their counts at most
+//!   once a second and when they end, so a snapshot is taken when the clients have disconnected.
+//!   Each snapshot adds a commit of its own.
+//! * SQLite and the null engine have no counters.
 
 use crate::control_connection::ControlConnection;
 use crate::engine::{UPTIME, questions};
@@ -17,7 +17,7 @@ use dyno_model::target::Target;
 use std::collections::BTreeMap;
 use std::slice;
 
-/// Counters at one moment.
+/// The current counters.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
@@ -25,8 +25,8 @@ pub fn snapshot(target: &Target) -> Result<BTreeMap<String, i64>, OperationFailu
     snapshot_of(target, &[])
 }
 
-/// The same; what a server counts for each database is summed over these in the place of the
-/// target's.
+/// The current counters; those that exist per database are summed over `databases` instead of the
+/// target's database.
 ///
 /// # Errors
 /// As [`snapshot`].
@@ -44,8 +44,8 @@ pub fn snapshot_of(
     }
 }
 
-/// Counters of a system that is several servers: their sums, in which a row that Galera's nodes
-/// repeat counts once for each of them, and how long the youngest has been up.
+/// Counters of a system of several servers: their sums, where a row replicated by Galera counts
+/// once per node, and the shortest uptime.
 ///
 /// # Errors
 /// When one of them cannot be reached or refuses to answer.
@@ -63,8 +63,7 @@ pub fn sums(targets: &[Target]) -> Result<BTreeMap<String, i64>, OperationFailur
     Ok(sums)
 }
 
-/// What a server tells of changes in a database: equal before and after a time in which nobody
-/// changed anything.
+/// Indicators of changes in a database: equal before and after a period in which nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteMarks {
     /// The database.
@@ -72,7 +71,7 @@ pub struct WriteMarks {
     marks: Vec<Vec<Option<String>>>,
 }
 
-/// Asks for changes in a database; none are told of where nothing can be asked.
+/// Reads the indicators of changes in a database; empty where nothing can be queried.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.

@@ -1,8 +1,7 @@
-//! Databases, side by side on one server or a file each: looked at, made where they are missing,
-//! and removed.
+//! Creates, checks and removes the databases of a run: several on one server, or one file each.
 //!
-//! What is claimed and marked is each database by itself ([`marker`]). One that dyno makes is
-//! marked as made, and dropped with what is in it.
+//! Each database is claimed and marked separately ([`marker`]). A database created by dyno is
+//! marked as such, and dropped with its content.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
@@ -15,16 +14,16 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// A database on the server of another.
+/// A target for another database on the same server.
 #[must_use]
 pub fn beside(base: &Target, name: &str) -> Target {
     Target { database: name.to_owned(), ..base.clone() }
 }
 
-/// Whether each of the databases is there.
+/// Whether each of the databases exists.
 ///
 /// # Errors
-/// When the server cannot be asked.
+/// When the server cannot be queried.
 pub fn are_there(base: &Target, names: &[String]) -> Result<Vec<bool>, HostError> {
     are_seen(ControlConnection::open(base), base, names)
 }
@@ -35,18 +34,18 @@ fn are_seen(
     names: &[String],
 ) -> Result<Vec<bool>, HostError> {
     let rows = session.and_then(|mut session| session.rows(base.engine.dialect().databases));
-    let rows = rows.map_err(|failure| {
-        HostError::new(format!("cannot ask which databases there are: {failure}"))
-    })?;
+    let rows =
+        rows.map_err(|failure| HostError::new(format!("cannot list the databases: {failure}")))?;
     let known: BTreeSet<String> = rows.into_iter().flatten().flatten().collect();
     Ok(names.iter().map(|name| known.contains(name)).collect())
 }
 
-/// Claims all of them, or none: those that are there are looked at first, and nothing is written
-/// unless each may be. Those that are missing are made.
+/// Claims all of the databases, or none: existing ones are checked first, and nothing is written
+/// unless every one may be used. Missing ones are created.
 ///
 /// # Errors
-/// When one holds tables of others and is not named by `yes_write_to`, or cannot be made or marked.
+/// When a database holds other tables and is not named by `yes_write_to`, or when one cannot be
+/// created or marked.
 pub fn claim(
     base: &Target,
     names: &[String],
@@ -68,7 +67,7 @@ pub fn claim(
             Ok(claim) => claims.push(claim),
             Err(error) => {
                 for claim in claims {
-                    // Why the first could not be had is told; what stays bears its mark.
+                    // The first failure is reported; databases that stay carry dyno's marker.
                     let _ = clean_up(base, &claim.database.clone(), claim);
                 }
                 return Err(error);
@@ -78,7 +77,7 @@ pub fn claim(
     Ok(claims)
 }
 
-/// Where a database is, for the note that it is being made.
+/// The location of a database, for the note that it is being created.
 pub(crate) fn place(target: &Target) -> String {
     place_of(target.engine, &target.endpoint, &target.database)
 }
@@ -87,7 +86,7 @@ fn place_of(engine: Engine, endpoint: &Endpoint, database: &str) -> String {
     format!("{engine}://{endpoint}/{database}")
 }
 
-/// Claims a database that is there. One whose making was cut off is dyno's.
+/// Claims an existing database. An unfinished one that dyno was creating belongs to dyno.
 ///
 /// # Errors
 /// As [`marker::claim`].
@@ -98,7 +97,7 @@ pub fn claim_found(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim,
     }
 }
 
-/// Claims a database that dyno has just made.
+/// Claims a database that dyno has just created.
 ///
 /// # Errors
 /// As [`marker::claim_made`].
@@ -112,8 +111,8 @@ pub fn claim_made(
     Ok(claim)
 }
 
-/// Notes that a file of SQLite's that is not there is about to be made: when dyno is killed before
-/// it bears a marker, it is known by that.
+/// Notes that an SQLite file is about to be created. If dyno is killed before the file has a
+/// marker, the note identifies it.
 #[must_use]
 pub fn making_of(source: &SystemSource) -> Option<Making> {
     let SystemSource::Existing(system) = source else { return None };
@@ -129,15 +128,15 @@ fn make(base: &Target, name: &str, options: &ClaimOptions<'_>) -> Result<Claim, 
     {
         making.end_if_refused(&failure);
         return Err(HostError::new(format!(
-            "the database {name:?} is not there and cannot be made: {failure}\n\
-             hint: make it, or let the account of the URL make databases"
+            "the database {name:?} does not exist and cannot be created: {failure}\n\
+             hint: create it, or grant the account of the URL the privilege to create databases"
         )));
     }
     claim_made(&beside(base, name), making, options)
 }
 
-/// Removes what dyno made in a database, and the database where dyno made that; returns what was
-/// dropped. One that is not there is left alone. `claim` is this run's, which ends with it.
+/// Removes what dyno created in a database, and the database itself if dyno created it; returns
+/// what was dropped. A missing database is ignored. `claim` is this run's claim, which ends here.
 ///
 /// # Errors
 /// As [`marker::cleanup`], and when the database cannot be dropped.
@@ -149,9 +148,9 @@ pub fn clean_up(base: &Target, name: &str, claim: Claim) -> Result<Vec<String>, 
     emptied(&beside(base, name), claim, || run(base, &drop).map_err(|failure| failure.to_string()))
 }
 
-/// Removes what dyno made in a system's own database, and SQLite's file where dyno made that;
-/// returns what was dropped. A file that is not there is left alone. `claim` is this run's, which
-/// ends with it.
+/// Removes what dyno created in a system's own database, and an SQLite file that dyno created;
+/// returns what was dropped. A missing file is ignored. `claim` is this run's claim, which ends
+/// here.
 ///
 /// # Errors
 /// As [`marker::cleanup`], and when the file cannot be removed.
@@ -160,13 +159,13 @@ pub fn clean_up_own(target: &Target, claim: Claim) -> Result<Vec<String>, HostEr
         return marker::cleanup(target, &claim.replaced);
     };
     if !path.exists() {
-        // SQLite would make an empty one.
+        // Connecting would create an empty file.
         return Ok(Vec::new());
     }
     emptied(target, claim, || fs::remove_file(path).map_err(|error| error.to_string()))
 }
 
-/// Removes what dyno made in a database, and has the database removed where dyno made that.
+/// Removes what dyno created in a database, and calls `drop_it` if dyno created the database.
 fn emptied(
     target: &Target,
     claim: Claim,
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_dyno_made_goes_with_its_tables_and_one_that_was_there_or_holds_more_stays() {
+    fn a_file_created_by_dyno_is_removed_unless_it_existed_before_or_holds_other_tables() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("own.db");
         let target = Target::new(Engine::Sqlite, Endpoint::File(path.clone()));
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(clean_up_own(&target, Claim::default()).unwrap(), Vec::<String>::new());
         assert!(!path.exists(), "who looks makes none");
         with_table(marker::claim_made(&target, &OPTIONS).unwrap());
-        // What is made anew lies in the same file.
+        // The next copy is created in the same file.
         with_table(marker::renew(&target, &none, &OPTIONS).unwrap());
         assert_eq!(clean_up_own(&target, Claim::default()).unwrap(), ["rush", "own.db"]);
         assert!(!path.exists());

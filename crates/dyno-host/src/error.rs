@@ -1,17 +1,16 @@
-//! Why something that has to do with servers could not be done. Nobody tells the reasons apart but
-//! the user who reads them, so each is a text, made where it happens.
+//! The error of operations on servers. Only the user tells the causes apart, so each is a text,
+//! created where it occurs.
 
 use crate::supervisor::SupervisorError;
 
-/// What could not be done, the server's own last words, and the remedy: one line or several.
+/// What failed, the server's last messages, and the remedy, on one or more lines.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct HostError {
     pub(crate) text: String,
-    /// True when files were being written, so that little room for them may be the reason.
+    /// True when files were being written, so that a full disk may be the cause.
     pub(crate) is_of_files: bool,
-    /// The setting that a server refuses, where it is that: with its value, unless the server knows
-    /// no setting of the name.
+    /// The setting that a server rejects, with its value unless the server does not know the name.
     pub(crate) setting: Option<String>,
 }
 
@@ -24,8 +23,7 @@ impl HostError {
         Self { is_of_files: true, ..Self::new(text) }
     }
 
-    /// True when the other says the same, perhaps at another time: servers put the time in front of
-    /// what they say.
+    /// True when the other error has the same text, apart from the timestamps of servers.
     #[must_use]
     pub fn repeats(&self, other: &Self) -> bool {
         match (&self.setting, &other.setting) {
@@ -41,7 +39,7 @@ impl From<SupervisorError> for HostError {
     }
 }
 
-/// Lines of a program, as they stand below what they explain.
+/// A program's output, indented below the line that it explains.
 pub(crate) fn quoted(lines: &[String]) -> String {
     lines.iter().map(|line| format!("\n  | {line}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Systems that run already: their password, version and settings.
+//! Systems that dyno did not start: their password, version and settings.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
@@ -15,23 +15,22 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// A system that was reached.
+/// A system after a successful connection.
 #[derive(Debug, Clone)]
 pub struct ConnectedSystem {
-    /// How clients reach it.
+    /// The address for clients.
     pub target: Target,
     /// The version it reports.
     pub version: String,
-    /// Settings that matter for figures, and those that were asked for, read from it.
+    /// Effective values of the settings that affect results and of those that were requested.
     pub settings: BTreeMap<String, String>,
-    /// What was asked for and is not in force.
+    /// Requested settings that are not in force.
     pub problems: Vec<SettingProblem>,
-    /// What was asked for and is in force with another value that the server can have.
+    /// Requested settings that are in force with a rounded value.
     pub rounded: Vec<RoundedSetting>,
 }
 
-/// Reads a system's password from where it is kept. The target is the system's, without the
-/// password.
+/// Reads a system's password from its source. The target is the system's, without the password.
 fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostError> {
     match &system.password {
         PasswordSource::ClientFile => client_password(system, target),
@@ -55,7 +54,7 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
             match text.lines().next() {
                 Some(line) if !line.is_empty() => Ok(Secret::new(line)),
                 _ => Err(HostError::new(format!(
-                    "the password's file {} has an empty first line\nhint: the password is its first line",
+                    "the password file {} has an empty first line\nhint: write the password into its first line",
                     path.display()
                 ))),
             }
@@ -63,11 +62,11 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
     }
 }
 
-/// A plan that was read has no password of a URL.
+/// A plan read from results does not contain a URL's password.
 fn not_kept(system: &ExistingSystem) -> HostError {
     HostError::new(format!(
-        "the password of {} stood in the spec's URL and is not kept with the results\n\
-         hint: {}or give the spec file too, or the line with the URL",
+        "the password of {} was part of the spec's URL, which is not stored with the results\n\
+         hint: {}or pass the spec file or the URL again",
         place(system),
         system
             .engine
@@ -95,15 +94,15 @@ fn not_set(name: &str) -> HostError {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> HostError {
-    HostError::new(format!("cannot read the password's file {}: {error}", path.display()))
+    HostError::new(format!("cannot read the password file {}: {error}", path.display()))
 }
 
-/// What an address asks for cannot be done here.
+/// The address requests something that is not supported here.
 fn wrong_address(place: &str, error: &AddressError) -> HostError {
     HostError::new(format!("{place}: {}\nhint: {}", error.message, error.help))
 }
 
-/// The entry for a system's account in the file of the database's own client programs.
+/// The password of a system's account in the password file of the database's own clients.
 fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostError> {
     let path = password_file::path(system.engine, &Surroundings::of_process());
     let path = path.ok_or_else(|| not_set("HOME"))?;
@@ -111,18 +110,18 @@ fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, H
     password_file::find(&text, target).ok_or_else(|| {
         HostError::new(format!(
             "{} has no password for {}\n\
-             hint: in .pgpass a line host:port:database:user:password; in .my.cnf the group [client] with user and password",
+             hint: add a line host:port:database:user:password to .pgpass, or user and password to the group [client] of .my.cnf",
             path.display(),
             place(system)
         ))
     })
 }
 
-/// How clients reach a system, its password included.
+/// The address for clients, including the password.
 ///
 /// # Errors
-/// When the variable with the password is not set, the file cannot be read or has no entry, and
-/// when a certificate that is needed is not named; the password itself is never part of the error.
+/// When the variable with the password is not set, when the file cannot be read or has no entry,
+/// and when a required certificate is not named. Errors never contain the password.
 pub fn target(
     system: &ExistingSystem,
     query_mode: QueryMode,
@@ -144,10 +143,10 @@ pub fn target(
     Ok(target)
 }
 
-/// Connects once, and reads version and settings, those that are asked for included.
+/// Connects once and reads the version and settings, including the requested ones.
 ///
 /// # Errors
-/// As [`target`], and when the system cannot be reached, entered or asked.
+/// As [`target`], and when the connection, login or a query fails.
 pub fn connect(
     system: &ExistingSystem,
     query_mode: QueryMode,
@@ -157,7 +156,7 @@ pub fn connect(
     connect_by(ControlConnection::open, system, query_mode, connect_timeout, asked)
 }
 
-/// The same for cleaning up, which the user's request for the end does not cut short.
+/// As [`connect`], for cleaning up; an interrupt by the user does not stop it.
 ///
 /// # Errors
 /// As [`connect`].
@@ -183,9 +182,9 @@ fn connect_by(
         (&target.endpoint, system.data)
         && !path.exists()
     {
-        // SQLite would make an empty one.
+        // Connecting would create an empty file.
         return Err(HostError::new(format!(
-            "there is no file {}\nhint: `data = \"existing\"` finds its tables there, and dyno makes none",
+            "the database file {} does not exist\nhint: `data = \"existing\"` needs a database with its tables; dyno does not create one",
             path.display()
         )));
     }
@@ -193,7 +192,7 @@ fn connect_by(
         HostError::new(format!("cannot connect to {place}: {failure}{}", hint(&failure, &target)))
     })?;
     let found = settings::read_with(&mut session, system.engine).map_err(|failure| {
-        HostError::new(format!("{place} does not tell its settings: {failure}"))
+        HostError::new(format!("cannot read the settings of {place}: {failure}"))
     })?;
     let version = session.identity().version;
     drop(session);
@@ -202,28 +201,28 @@ fn connect_by(
     Ok(ConnectedSystem { target, version, settings, problems, rounded })
 }
 
-/// What to look at when a login failed.
+/// A hint after a failed login.
 fn hint(failure: &OperationFailure, target: &Target) -> String {
     let lacks_password = failure.kind == FailureKind::Authentication && target.password.is_empty();
     let variable = target.engine.traits().password_variable.filter(|_| lacks_password);
     let password = variable.map(|name| {
         format!(
-            "no password was given: export {name}=..., write it into the URL, or let `password_env` name a variable that holds it"
+            "no password was given: export {name}=..., add it to the URL, or name a variable that holds it with `password_env`"
         )
     });
     match (password, address::may_want_encryption(failure, target)) {
-        // Some servers say the same for both.
+        // Some servers return the same error for both.
         (Some(password), true) => {
-            format!("\nhint: {password}; or the server wants encryption: add `sslmode=require` to the URL")
+            format!("\nhint: {password}; or, if the server requires encryption, add `sslmode=require` to the URL")
         }
         (Some(password), false) => format!("\nhint: {password}"),
         (None, true) => {
-            "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
+            "\nhint: the connection was not encrypted; if the server requires encryption, add `sslmode=require` to the URL"
                 .to_owned()
         }
-        // Each of two kinds may wait for the other to speak first.
+        // Servers of two different kinds may each wait for the other side to speak first.
         (None, false) if matches!(failure.kind, FailureKind::Protocol | FailureKind::Timeout) => {
-            "\nhint: look whether another kind of server listens there".to_owned()
+            "\nhint: check whether another kind of server listens at this address".to_owned()
         }
         (None, false) if failure.kind == FailureKind::Certificate => {
             "\nhint: `sslrootcert=FILE` in the URL names the authorities that sign the server's certificate, `sslcert=FILE` and `sslkey=FILE` the client's own certificate and key"
@@ -233,7 +232,7 @@ fn hint(failure: &OperationFailure, target: &Target) -> String {
     }
 }
 
-/// Where a system is, for people.
+/// The location of a system, for messages.
 fn place(system: &ExistingSystem) -> String {
     let ExistingSystem { engine, endpoint, user, database, .. } = system;
     match (user.is_empty(), database.is_empty()) {
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_variable_is_named() {
+    fn a_missing_variable_is_reported_by_name() {
         let error =
             of(PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
         assert!(
@@ -282,22 +281,20 @@ mod tests {
     }
 
     #[test]
-    fn a_password_of_a_url_is_used_and_one_that_was_not_kept_is_asked_for() {
+    fn the_password_of_a_url_is_used_and_requested_again_if_not_stored() {
         let url = PasswordSource::Url { password: Secret::new("s3cret") };
         let written = serde_json::to_string(&url).unwrap();
         assert!(!written.contains("s3cret"), "{written}");
         assert_eq!(of(url).unwrap().reveal(), "s3cret");
         let error = of(serde_json::from_str(&written).unwrap()).unwrap_err().to_string();
         assert!(
-            error.contains(
-                "export MYSQL_PWD=..., or give the spec file too, or the line with the URL"
-            ),
+            error.contains("export MYSQL_PWD=..., or pass the spec file or the URL again"),
             "{error}"
         );
     }
 
     #[test]
-    fn a_password_is_the_first_line_of_its_file() {
+    fn the_password_is_the_first_line_of_its_file() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "s3cret \r\nsecond line\n").unwrap();
         assert_eq!(of(PasswordSource::File(file.path().to_owned())).unwrap().reveal(), "s3cret ");

@@ -1,15 +1,15 @@
-//! The one way to reach files below a folder that another user may own.
+//! Access to files below a folder that another user may own; all such access goes through this
+//! module.
 //!
-//! Where dyno is root, a server's user owns the server's scratch folder and may put anything there
-//! at any moment: a link to a file of root's, a pipe that nobody writes to, another folder under a
-//! name that was looked at a moment ago. So nothing in there is named by a path. A [`Folder`] is a
-//! descriptor; what lies in it is opened relative to that, by its own name, no link is followed,
-//! what is made is made exclusively, and whether a thing is what it should be is asked of its
-//! descriptor.
+//! Where dyno runs as root, the server's user owns the server's scratch folder and may put anything
+//! there at any time: a link to a file of root's, a pipe without a writer, another folder under a
+//! name that was just checked. So nothing in there is accessed by path. A [`Folder`] is a
+//! descriptor; entries are opened relative to it by name, links are not followed, new entries are
+//! created exclusively, and the type and owner of an entry are checked on its descriptor.
 //!
-//! Files that are dyno's own (logs, configurations, passwords on their way to a server) do not lie
-//! in such folders at all: the guard makes a folder for them that stays dyno's ([`is_out_of_reach`]
-//! says beside which others it may lie).
+//! dyno's own files (logs, configurations, passwords passed to a server) are never in such folders:
+//! the supervisor creates a separate folder for them that only dyno may write to
+//! ([`is_out_of_reach`] tells whether such a folder is safe next to another one).
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat};
 use serde::{Deserialize, Serialize};
@@ -21,27 +21,27 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A user and group as which a process runs and to which a folder belongs.
+/// The user and group of a process and of its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// Number of the user.
+    /// User id.
     pub user: u32,
-    /// Number of its group.
+    /// Group id.
     pub group: u32,
 }
 
-/// What is given to every opening of something that another user may have put there. `NONBLOCK`:
-/// opening a pipe does not wait.
+/// Flags for opening anything that another user may have put there. With `NONBLOCK`, opening a pipe
+/// does not wait.
 const CAREFULLY: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
 #[derive(Debug)]
 pub(crate) struct Folder {
     descriptor: OwnedFd,
-    /// Where it was found, for messages only.
+    /// Its path at the time of opening, for messages only.
     path: PathBuf,
 }
 
-/// What an entry of a folder is.
+/// The type of a folder's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Folder,
@@ -51,21 +51,21 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// The error of a path that ends in no name.
+/// The error for a path without a file name.
 pub(crate) fn no_name(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{}: has no name", path.display()))
 }
 
 impl Folder {
-    /// Opens a folder that dyno's user named: links on the way are the user's own.
+    /// Opens a folder that dyno's user named; links on the path are the user's own.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let descriptor = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(at(path))?;
         Ok(Self { descriptor, path: path.to_owned() })
     }
 
-    /// Opens a folder that was made for `owner`. Another one in its place, of another user's, is
-    /// refused.
+    /// Opens a folder that was created for `owner`. A folder of another user in its place is
+    /// rejected.
     pub(crate) fn of(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(no_name(path));
@@ -80,13 +80,13 @@ impl Folder {
         Ok(Self { descriptor: opened.map_err(at(&path))?, path })
     }
 
-    /// This folder, if it belongs to the owner; any, if there is none but dyno's own user.
+    /// Checks that the folder belongs to the owner; without an owner, any folder is accepted.
     pub(crate) fn checked(self, owner: Option<Owner>) -> io::Result<Self> {
         check_owner(&self.descriptor, owner).map_err(|error| with_path(&self.path, &error))?;
         Ok(self)
     }
 
-    /// Makes a folder that only dyno's user may enter, until it is given away.
+    /// Creates a folder that only dyno's user may enter, until it is handed over.
     pub(crate) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let path = self.path.join(name.as_ref());
         rustix::fs::mkdirat(&self.descriptor, name.as_ref(), Mode::RWXU).map_err(at(&path))?;
@@ -95,7 +95,7 @@ impl Folder {
         made.checked(Some(own))
     }
 
-    /// Makes a file that is not there yet, to be written.
+    /// Creates a new file for writing.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | CAREFULLY;
         let made =
@@ -103,7 +103,7 @@ impl Folder {
         made.map(File::from).map_err(at(&self.path.join(name.as_ref())))
     }
 
-    /// Opens a file to be read: a regular one, and the owner's own.
+    /// Opens a regular file of the owner's for reading.
     pub(crate) fn read(&self, name: impl AsRef<OsStr>, owner: Option<Owner>) -> io::Result<File> {
         let path = self.path.join(name.as_ref());
         let opened = rustix::fs::openat(
@@ -118,7 +118,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Names and kinds of what is in it.
+    /// Names and types of its entries.
     pub(crate) fn entries(&self) -> io::Result<Vec<(OsString, Kind)>> {
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.descriptor).map_err(at(&self.path))? {
@@ -141,12 +141,12 @@ impl Folder {
         })
     }
 
-    /// Bytes that an entry takes on disk; holes take none.
+    /// Disk space of an entry in bytes, without holes.
     pub(crate) fn allocated(&self, name: impl AsRef<OsStr>) -> io::Result<u64> {
         Ok(u64::try_from(self.status(name.as_ref())?.st_blocks).unwrap_or(0) * 512)
     }
 
-    /// Bytes of a file.
+    /// Length of a file in bytes.
     pub(crate) fn length(&self, name: impl AsRef<OsStr>) -> io::Result<u64> {
         Ok(u64::try_from(self.status(name.as_ref())?.st_size).unwrap_or(0))
     }
@@ -156,12 +156,12 @@ impl Folder {
             .map_err(at(&self.path.join(name)))
     }
 
-    /// The folder's mode, without what kind of file it is.
+    /// The folder's mode, without the file type.
     pub(crate) fn mode(&self) -> io::Result<u32> {
         Ok(fstat(&self.descriptor).map_err(at(&self.path))?.st_mode & 0o7777)
     }
 
-    /// Makes a link; nobody follows it here.
+    /// Creates a link, which nothing here follows.
     pub(crate) fn link(&self, to: &Path, name: impl AsRef<OsStr>) -> io::Result<()> {
         rustix::fs::symlinkat(to, &self.descriptor, name.as_ref())
             .map_err(at(&self.path.join(name.as_ref())))
@@ -173,8 +173,7 @@ impl Folder {
         Ok(PathBuf::from(OsStr::from_bytes(found.to_bytes())))
     }
 
-    /// Moves an entry into another folder on the same file system, under the same name or another
-    /// one.
+    /// Moves an entry to a folder on the same file system, under any name.
     pub(crate) fn rename(
         &self,
         name: impl AsRef<OsStr>,
@@ -185,7 +184,7 @@ impl Folder {
             .map_err(at(&self.path.join(name.as_ref())))
     }
 
-    /// Removes a file or a link; one that is not there is as good as removed.
+    /// Removes a file or a link; a missing one is not an error.
     pub(crate) fn remove_file(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.descriptor, name.as_ref(), AtFlags::empty()) {
             Err(rustix::io::Errno::NOENT) => Ok(()),
@@ -193,21 +192,21 @@ impl Folder {
         }
     }
 
-    /// Removes an entry with all that is in it. The standard library follows no link below the
-    /// folder that it is given, and the kernel's name of a descriptor leads to the folder itself.
+    /// Removes an entry with its content. The standard library follows no link below the folder
+    /// that it is given, and the kernel's path of the descriptor leads to the folder itself.
     pub(crate) fn remove_all(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         let here = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
         fs::remove_dir_all(here.join(name.as_ref()))
             .map_err(|error| with_path(&self.path.join(name.as_ref()), &error))
     }
 
-    /// Sets the folder's mode and gives it away; it is the owner's from now on.
+    /// Sets the folder's mode and transfers it to the owner.
     pub(crate) fn hand_over(&self, mode: u32, owner: Option<Owner>) -> io::Result<()> {
         fchmod(&self.descriptor, Mode::from_raw_mode(mode)).map_err(at(&self.path))?;
         give(&self.descriptor, owner).map_err(|error| with_path(&self.path, &error))
     }
 
-    /// Lets the group of a user pass through this folder, which stays dyno's.
+    /// Lets a user's group traverse this folder, which stays dyno's.
     pub(crate) fn let_pass(&self, visitor: Owner) -> io::Result<()> {
         fchown(&self.descriptor, None, Some(Gid::from_raw(visitor.group)))
             .map_err(at(&self.path))?;
@@ -219,14 +218,14 @@ impl Folder {
     }
 }
 
-/// Gives what is open to its owner.
+/// Transfers an open file or folder to its owner.
 pub(crate) fn give(open: impl AsFd, owner: Option<Owner>) -> io::Result<()> {
     let Some(Owner { user, group }) = owner else { return Ok(()) };
     fchown(open, Some(Uid::from_raw(user)), Some(Gid::from_raw(group))).map_err(io::Error::from)
 }
 
-/// Writes a file that only `owner` can read, into a folder of dyno's own; one of that name from
-/// before is replaced.
+/// Writes a file that only `owner` can read to a folder of dyno's own, and replaces an existing
+/// one.
 pub(crate) fn write_private(
     folder: &Path,
     name: &str,
@@ -241,8 +240,7 @@ pub(crate) fn write_private(
     Ok(folder.path.join(name))
 }
 
-/// The beginning of a regular file, of at most so many bytes, whoever put it there; a pipe is not
-/// waited for.
+/// Reads at most `bytes_max` bytes of a regular file, whoever created it; never waits for a pipe.
 pub(crate) fn read_beginning(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(at(path))?);
@@ -252,9 +250,9 @@ pub(crate) fn read_beginning(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Whether nobody but root and dyno's user can put something else in place of what dyno makes in a
-/// folder, or in place of the folder itself. A folder with the sticky bit, such as `/tmp`, is good
-/// enough: nobody may rename there what is another's.
+/// Whether only root and dyno's user can replace what dyno creates in a folder, or the folder
+/// itself. A folder with the sticky bit, such as `/tmp`, is sufficient: users cannot rename entries
+/// of others there.
 pub(crate) fn is_out_of_reach(folder: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::canonicalize(folder).is_ok_and(|folder| {
@@ -272,7 +270,7 @@ pub(crate) fn is_out_of_reach(folder: &Path) -> bool {
 fn check_regular(file: &File) -> io::Result<()> {
     match FileType::from_raw_mode(fstat(file)?.st_mode) {
         FileType::RegularFile => Ok(()),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
     }
 }
 
@@ -284,7 +282,7 @@ fn check_owner(open: impl AsFd, owner: Option<Owner>) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"))
 }
 
-/// An error of the system with the path that it is about.
+/// Converts an error of the system and adds the path.
 fn at(path: &Path) -> impl FnOnce(rustix::io::Errno) -> io::Error {
     let path = path.to_owned();
     move |errno| match errno {
@@ -295,7 +293,7 @@ fn at(path: &Path) -> impl FnOnce(rustix::io::Errno) -> io::Error {
     }
 }
 
-/// The same error, with the path in its words. The kind stays; callers look at it.
+/// The same error with the path in its text. The kind is kept for callers.
 pub(crate) fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
@@ -310,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_pipes_are_neither_followed_nor_waited_for() {
+    fn links_are_not_followed_and_pipes_are_not_waited_for() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("secret"), "secret").unwrap();
         fs::create_dir(place.path().join("theirs")).unwrap();
@@ -341,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_another_user_is_not_taken_for_the_owners() {
+    fn a_folder_of_another_user_is_rejected() {
         let place = tempfile::tempdir().unwrap();
         let own = fs::metadata(place.path()).unwrap().uid();
         let stranger = Owner { user: own ^ 1, group: 0 };
@@ -351,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_out_of_reach_when_others_can_replace_nothing_on_the_way() {
+    fn a_folder_is_out_of_reach_when_others_can_replace_no_part_of_its_path() {
         let place = tempfile::tempdir().unwrap();
         let inner = place.path().join("inner");
         fs::create_dir(&inner).unwrap();

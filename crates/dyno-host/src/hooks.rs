@@ -1,5 +1,6 @@
-//! Systems that run elsewhere and are steered by commands of the user's: settings are applied, the
-//! server is restarted or started, and dyno waits until it answers with them.
+//! Lifecycle hooks: systems elsewhere that are managed by the user's commands. Settings are
+//! applied, the server is restarted or started, and dyno waits until it answers with these
+//! settings.
 
 use crate::error::HostError;
 use crate::existing::{self, ConnectedSystem};
@@ -22,43 +23,43 @@ type Settings = BTreeMap<String, String>;
 
 /// Pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long a server may answer with other settings than were applied: one that is about to be
+/// How long a server may answer with other settings than the applied ones: one that is about to be
 /// restarted still answers.
 const UNCHANGED: Duration = Duration::from_secs(10);
 
-/// A steered system.
+/// A system with lifecycle hooks.
 pub struct LifecycleHooks<'a> {
-    /// Its name, for its commands.
+    /// Its name, passed to the commands.
     pub name: &'a str,
-    /// Where it is.
+    /// Its address.
     pub system: &'a ExistingSystem,
-    /// What steers it.
+    /// Its commands.
     pub plan: &'a HooksPlan,
-    /// How statements travel.
+    /// Query mode.
     pub query_mode: QueryMode,
-    /// Limit for connecting.
+    /// Timeout for connecting.
     pub connect_timeout: Duration,
-    /// What ends its commands with dyno.
+    /// The supervisor that ends its commands with dyno.
     pub supervisor: SupervisorCommand,
-    /// Folder that keeps what its command `stop` says.
+    /// Folder for the output of its command `stop`.
     pub logs: Option<PathBuf>,
 }
 
-/// A system that its command `start` has started. When this ends, in whatever way, `kill -9` of
-/// dyno included, its command `stop` is run.
+/// A system that was started by its command `start`. When this ends in any way, `kill -9` of dyno
+/// included, its command `stop` is run.
 pub struct ExclusiveSlot(Supervisor);
 
 impl ExclusiveSlot {
-    /// Stops the system; says what went wrong, if anything did.
+    /// Stops the system; returns what failed.
     pub fn end(mut self) -> Vec<String> {
         self.0.finish()
     }
 }
 
-/// A system whose settings dyno's commands change. When this ends, in whatever way, `kill -9` of
-/// dyno included, the commands `apply` and `restart` are run with the original values. One guard
-/// runs all commands of the system, so that none of them is still at work when the settings are
-/// restored.
+/// A system whose settings are changed by its commands. When this ends in any way, `kill -9` of
+/// dyno included, the commands `apply` and `restart` are run with the original values. One
+/// supervisor runs all commands of the system, so that none of them is still running when the
+/// settings are restored.
 pub struct Restoration {
     supervisor: Supervisor,
     folder: PathBuf,
@@ -67,10 +68,10 @@ pub struct Restoration {
 }
 
 impl LifecycleHooks<'_> {
-    /// Promises to restore settings. To be called before the first of them is changed.
+    /// Registers the restoration of settings. To be called before the first of them is changed.
     ///
     /// # Errors
-    /// When the promise cannot be made.
+    /// When it cannot be registered.
     pub fn promise(&self, original: Settings) -> Result<Restoration, HostError> {
         let mut supervisor = Supervisor::start(&self.supervisor)?;
         let folder = supervisor.make_folder(
@@ -90,11 +91,11 @@ impl LifecycleHooks<'_> {
         Ok(Restoration { supervisor, folder, commands: 0, original })
     }
 
-    /// Restores settings and waits until they are in force, also after the user has asked for the
-    /// end. Returns the original values.
+    /// Restores settings and waits until they are in force, also after an interrupt by the user.
+    /// Returns the original values.
     ///
     /// # Errors
-    /// When a command fails, or the server does not answer with these settings within the limit.
+    /// When a command fails, or the server does not answer with these settings in time.
     pub fn restore(&self, mut restoration: Restoration) -> Result<Settings, HostError> {
         let told = |error: &str| {
             let original =
@@ -118,8 +119,8 @@ impl LifecycleHooks<'_> {
     /// force.
     ///
     /// # Errors
-    /// When a command fails, when something answers before the server was started, and when the
-    /// server does not answer within the limit, or not with these settings: in its own words.
+    /// When a command fails, when a server answers before the start, and when the server does not
+    /// answer in time or not with these settings.
     pub fn begin(
         &self,
         asked: &Settings,
@@ -147,7 +148,7 @@ impl LifecycleHooks<'_> {
         exclusive: &ExclusivePlan,
         asked: &Settings,
     ) -> Result<ExclusiveSlot, HostError> {
-        // A server that was just told to stop may still be at it.
+        // A server that was just told to stop may still be running.
         let began = Instant::now();
         while let Err(error) = self.is_down() {
             if is_end_requested() || began.elapsed() >= UNCHANGED {
@@ -156,7 +157,7 @@ impl LifecycleHooks<'_> {
             std::thread::sleep(PAUSE);
         }
         let mut supervisor = Supervisor::start(&self.supervisor)?;
-        // Promised before anything is started.
+        // Registered before anything is started.
         supervisor.run_at_end(Last {
             launch: self.launch(&exclusive.stop, asked, self.log("stop")?),
             limit: self.plan.time_limit.into(),
@@ -167,7 +168,7 @@ impl LifecycleHooks<'_> {
         Ok(slot)
     }
 
-    /// Where the output of a command is kept that is run at the end.
+    /// The file for the output of a command that is run at the end.
     fn log(&self, command: &str) -> Result<PathBuf, HostError> {
         let name = format!("hooks-{}-{command}.log", file_name(self.name));
         let logs = log::kept(self.logs.as_deref())?;
@@ -178,10 +179,10 @@ impl LifecycleHooks<'_> {
         shell::launch(&in_the_open(command), environment(self.name, asked), log)
     }
 
-    /// Whether a system that is to be started does not run yet.
+    /// Checks that a system that is to be started is not running yet.
     ///
     /// # Errors
-    /// When something answers where it will be.
+    /// When a server already answers at its address.
     pub fn is_down(&self) -> Result<(), HostError> {
         let answers = match &self.system.endpoint {
             Endpoint::Tcp { host, port } => {
@@ -196,8 +197,8 @@ impl LifecycleHooks<'_> {
             return Ok(());
         }
         Err(HostError::new(format!(
-            "something answers at {} before `start` was run, and it would be measured in the place of {}\n\
-             hint: stop what runs there, or let `restart` take the place of `start` and `stop`",
+            "a server already answers at {} before `start` was run, and would be measured instead of {}\n\
+             hint: stop that server, or use `restart` instead of `start` and `stop`",
             self.system.endpoint, self.name
         )))
     }
@@ -234,10 +235,10 @@ impl LifecycleHooks<'_> {
         }
     }
 
-    /// Values that settings have now.
+    /// The current values of settings.
     ///
     /// # Errors
-    /// When it does not answer, or has no such setting.
+    /// When the server does not answer, or has no such setting.
     pub fn values(&self, names: &[&str]) -> Result<Settings, HostError> {
         let connected = existing::connect(
             self.system,
@@ -246,7 +247,7 @@ impl LifecycleHooks<'_> {
             &Settings::new(),
         )?;
         let all = settings::read(&connected.target).map_err(|failure| {
-            HostError::new(format!("{} does not tell its settings: {failure}", self.name))
+            HostError::new(format!("cannot read the settings of {}: {failure}", self.name))
         })?;
         let value = |name: &&str| {
             let setting = all.get(&settings::listed_name(self.system.engine, name));
@@ -282,22 +283,22 @@ impl LifecycleHooks<'_> {
     }
 }
 
-/// How a server is waited for.
+/// Parameters of waiting for a server.
 #[derive(Clone, Copy)]
 struct Waiting {
     connect:
         fn(&ExistingSystem, QueryMode, Duration, &Settings) -> Result<ConnectedSystem, HostError>,
-    /// Whether the wait is over when the user asks for the end.
+    /// Whether an interrupt by the user ends the wait.
     hears_the_user: bool,
 }
 
-/// The guard lets nobody read what it makes, and a server may be its own child.
+/// The supervisor creates private files by default, and the server may become its child.
 fn in_the_open(command: &str) -> String {
     format!("umask 022\n{command}")
 }
 
-/// What a command about a system is told by its environment: the system, all settings as lines
-/// `name=value`, and each as a variable of its own.
+/// Environment variables of a hook: the system, all settings as lines `name=value`, and a variable
+/// for each setting.
 #[must_use]
 pub fn environment(system: &str, asked: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let variable = |name: &str| {
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_told_every_setting_in_two_ways() {
+    fn a_command_gets_every_setting_in_two_forms() {
         let asked = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
         let asked = asked.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let told: BTreeMap<String, String> = environment("shop", &asked).into_iter().collect();

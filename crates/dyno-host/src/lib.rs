@@ -1,38 +1,37 @@
-//! What is on this machine and is not load: servers that dyno starts, systems that run already, and
-//! what they can be asked beside the load.
+//! Everything on this machine except load: servers that dyno starts, existing systems, and queries
+//! outside the load.
 //!
 //! # Layout (read in this order)
-//! * [`server`]: starts and stops servers, each in a scratch folder; [`supervisor`] is the process
-//!   that undoes this whatever happens to dyno;
+//! * [`server`]: starts and stops servers, each in a scratch folder; [`supervisor`] is the
+//!   supervisor process that undoes this whatever happens to dyno;
 //! * `process_stat`: the processes of this machine;
-//! * `ask`: what programs say that are asked something;
-//! * `folder`: the one way to reach files where a server's user may have put something else;
+//! * `ask`: runs programs for their answers;
+//! * `folder`: access to files that a server's user may have replaced;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
 //! * [`network_path`]: proxies and application servers that dyno starts in front of servers;
-//! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
-//! * [`shell`]: commands that are missing, found before they are run;
-//! * [`existing`]: systems that run already;
-//! * [`HostError`]: why any of this could not be done;
-//! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask
-//!   it;
-//! * [`settings`]: reading settings back and comparing them with what was asked for;
-//! * [`marker`]: the production guard: dyno writes only to what is empty or its own; `ownership`:
-//!   what proves that it is;
-//!   [`run_lock`]: what keeps other runs out meanwhile; [`databases`]: several on one server;
-//! * [`probe`]: what preflight asks; [`checkup`]: what would spoil a measurement on this machine;
-//!   [`counters`]: what servers count themselves;
-//! * [`survey`]: the tables of a database, for whoever begins to measure it;
-//! * [`monitor`]: machine, server and sessions, each second of a trial.
+//! * [`storage`]: locations for servers' data, with the commands that prepare and clear them;
+//! * [`shell`]: checks that commands exist before they are run;
+//! * [`existing`]: systems that dyno did not start;
+//! * [`HostError`]: the error of all of these;
+//! * `engine`: queries outside the load, one folder per engine; the next four use it;
+//! * [`settings`]: reads settings back and compares them with the requested ones;
+//! * [`marker`]: protects databases: dyno writes only to an empty one or its own; `ownership`: the
+//!   proof that a table is dyno's; [`run_lock`]: excludes other runs; [`databases`]: several on one
+//!   server;
+//! * [`probe`]: the queries of preflight; [`checkup`]: conditions that would distort a measurement
+//!   on this machine; [`counters`]: the servers' own counters;
+//! * [`survey`]: the tables of a database, for writing a first spec;
+//! * [`monitor`]: samples of machine, server and sessions, every second of a trial.
 //!
 //! # Invariants
 //! * No process and no folder outlives dyno, even when dyno is killed.
-//! * Passwords go to the server through files that only it can read, and to drivers; never to
+//! * Passwords are passed to the server in files that only it can read, and to drivers; never in
 //!   arguments, logs or errors.
 //! * As root, dyno opens, writes, copies or gives away nothing by its path below a folder that
 //!   another user owns.
 //! * Everything that dyno starts listens on the loopback address only.
-//! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's
-//!   business.
+//! * Drivers are used for single queries only, blocking, one connection at a time; load is the task
+//!   of the engine.
 
 mod ask;
 pub mod checkup;

@@ -1,18 +1,19 @@
-//! The production guard: dyno writes only to a database that holds nothing but what dyno made; any
-//! other needs an explicit word that names the database. The word holds for the run that was given
-//! it, not for a later one that finds the marker.
+//! Protects databases from being overwritten: dyno writes only to a database that holds nothing but
+//! what dyno created; any other must be named explicitly by the user. The permission is valid for
+//! one run, not for a later run that finds the marker.
 //!
-//! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so
-//! [`cleanup`] can drop these and no others. A table that took the place of one that dyno did not
-//! make is not listed: after a run that was killed, a table of its name may be the user's again, or
-//! still be. A row with the empty name stands for the claim itself and names the run that made it
-//! last, one with [`EVERYTHING`] for whatever is there: it is written before a program makes tables
-//! that nobody knows beforehand, and gives way to their names. One whose name no table can have
-//! stands for the database, which is then dyno's too.
+//! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno created, one row each, so
+//! [`cleanup`] drops these and no others. A table that replaced one that dyno did not create is not
+//! listed: after a run that was killed, a table of its name may again be the user's, or still be. A
+//! row with an empty name represents the claim itself and names the run that made it last. A row
+//! with [`EVERYTHING`] represents all tables: it is written before a program creates tables with
+//! unknown names, and replaced by their names afterwards. A row with a name that no table can have
+//! represents the database, which is then dyno's too.
 //!
-//! Anybody who may make a table can make one of this name. So a marker is an ordinary table of this
-//! account, each row is signed ([`crate::ownership`]), and what is not signed counts as somebody's.
-//! Who claims or cleans up a database holds its lock ([`crate::run_lock`]).
+//! Any account with the privilege to create tables can create one with this name. So a marker
+//! counts only if it is an ordinary table of this account, each row is signed
+//! ([`crate::ownership`]), and unsigned rows are ignored. Whoever claims or cleans up a database
+//! holds its lock ([`crate::run_lock`]).
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
@@ -26,58 +27,56 @@ use std::rc::Rc;
 
 pub use dyno_model::schema::MARKER_TABLE;
 
-/// Takes the place of the names of tables, views and sequences that a program is about to make and
-/// nobody knows yet, among those of [`Claim::record_tables`]. [`Claim::adopt_all`] puts their names
-/// in its place.
+/// Stands for the names of tables, views and sequences that a program is about to create and that
+/// are not known yet, in [`Claim::record_tables`]. [`Claim::adopt_all`] replaces it with their
+/// names.
 pub const EVERYTHING: &str = "*";
 
-/// Stands for the database itself, where dyno made it: no table can be called so.
+/// Represents the database itself, if dyno created it: no table can have this name.
 const DATABASE: &str = " database";
 
-/// How many tables an error names.
+/// Number of tables that an error names.
 const TABLES_SHOWN: usize = 5;
 
-/// What a claim is made with.
+/// Parameters of a claim.
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimOptions<'a> {
-    /// Name of the experiment, for whoever finds the marker.
+    /// Name of the experiment, for readers of the marker.
     pub experiment: &'a str,
-    /// UTC time, RFC 3339, likewise.
+    /// UTC time, RFC 3339, for readers of the marker.
     pub created_at: &'a str,
-    /// What `--yes-write-to` named, if it was given: databases, separated by commas, that may be
-    /// written to although they have foreign tables.
+    /// Databases named by `--yes-write-to`, separated by commas, that may be written to although
+    /// they have foreign tables.
     pub yes_write_to: Option<&'a str>,
-    /// Whether other runs can reach the database too, and have to be kept out. They do not know a
+    /// Whether other runs can reach the database too and must be excluded. They cannot reach a
     /// server that dyno started.
     pub is_shared: bool,
 }
 
-/// The right to write to a database.
+/// The permission to write to a database.
 #[derive(Debug, Clone, Default)]
 pub struct Claim {
     /// Name of the database.
     pub database: String,
-    /// True when the database has tables that are not dyno's, and the user said yes to that.
+    /// True when the database has tables that are not dyno's, and the user permitted writing.
     pub is_forced: bool,
-    /// Tables that dyno made, now or earlier.
+    /// Tables that dyno created, now or earlier.
     pub tables: BTreeSet<String>,
-    /// Those of them that took the place of tables that dyno did not make. The marker does not list
-    /// them.
+    /// Those of them that replaced tables that dyno did not create. The marker does not list them.
     pub replaced: BTreeSet<String>,
-    /// Keeps other runs out of the database for as long as the claim is there.
+    /// Excludes other runs from the database while the claim exists.
     lock: Option<Rc<RunLock>>,
 }
 
-/// Why tables of others are left alone.
+/// The error for tables of others.
 fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> HostError {
     let shown = tables.len().min(TABLES_SHOWN);
     let more = match tables.len() - shown {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let named = yes_write_to.map_or_else(String::new, |named| {
-        format!("; --yes-write-to names {named:?}, which is another one")
-    });
+    let named = yes_write_to
+        .map_or_else(String::new, |named| format!("; --yes-write-to names {named:?} instead"));
     HostError::new(format!(
         "the database {database:?} is not empty and was not created by dyno; it contains {}{more}{named}\n\
          hint: use an empty database; to permit writing to it and replacing tables of the same names, \
@@ -86,34 +85,34 @@ fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> Ho
     ))
 }
 
-/// The database could not be asked or marked.
+/// The error of a database that could not be queried or marked.
 fn not_marked(database: &str) -> impl Fn(OperationFailure) -> HostError + Copy {
     move |failure| {
         HostError::new(format!("cannot mark the database {database:?} as dyno's: {failure}"))
     }
 }
 
-/// Somebody made a table of the marker's name.
+/// The error of a marker table that somebody else created.
 fn not_our_marker(database: &str) -> HostError {
     HostError::new(format!(
-        "the database {database:?} has a {MARKER_TABLE} that was not written by dyno under this account on this machine; what it lists is left alone\n\
-         hint: run `dyno cleanup` where the run was started that left it, or look at what it lists and drop it by hand"
+        "the database {database:?} has a {MARKER_TABLE} that was not written by dyno under this account on this machine; the tables it lists are left alone\n\
+         hint: run `dyno cleanup` on the machine and account of the run that left it, or check the tables it lists and drop them by hand"
     ))
 }
 
-/// Another run's marker is there, and no lock tells whether that run has ended.
+/// The error of another run's marker without a lock that tells whether that run has ended.
 fn may_be_in_use(database: &str) -> HostError {
     HostError::new(format!(
         "the database {database:?} has the marker of another run, and the server has no lock that tells whether that run has ended\n\
-         hint: when it has, `dyno cleanup` removes what it left"
+         hint: if it has ended, `dyno cleanup` removes what it left"
     ))
 }
 
-/// Locks and claims the target's database: marks it when it is empty, and recognises the mark and
-/// what it lists when they are there.
+/// Locks and claims the target's database: marks it when it is empty, and recognises an existing
+/// marker and the tables it lists.
 ///
 /// # Errors
-/// When another run uses it; when it holds anything else and `yes_write_to` does not name it.
+/// When another run uses it; when it holds other tables and `yes_write_to` does not name it.
 pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let lock = if options.is_shared { lock(target)? } else { None };
     let (claim, marker) = inspect(target, options)?;
@@ -132,7 +131,7 @@ pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostE
     Ok(Claim { lock, ..claim })
 }
 
-/// Locks a database against other runs; what this process holds already is shared.
+/// Locks a database against other runs; a lock that this process holds is shared.
 pub(crate) fn lock(target: &Target) -> Result<Option<Rc<RunLock>>, HostError> {
     Ok(take_lock(target)?)
 }
@@ -147,15 +146,15 @@ fn is_of_this_run(target: &Target) -> Asked<bool> {
     Ok(rows.iter().any(|row| row.table.is_empty() && row.run == this_run()))
 }
 
-/// Says what [`claim`] would, and writes nothing.
+/// Returns what [`claim`] would, without writing.
 ///
 /// # Errors
-/// As [`claim`], but for other runs.
+/// As [`claim`], except for other runs.
 pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     inspect(target, options).map(|(claim, _marker)| claim)
 }
 
-/// Looks at the database; returns the way to mark it, and whether it is marked.
+/// Inspects the database; returns how to mark it, and whether it is marked.
 fn inspect(
     target: &Target,
     options: &ClaimOptions<'_>,
@@ -189,8 +188,8 @@ fn inspect(
 }
 
 impl Claim {
-    /// The same with the lock of the database: its tables are used as they are, and other runs are
-    /// to keep out.
+    /// The claim with the lock of the database: its tables are used as they are, and other runs are
+    /// excluded.
     ///
     /// # Errors
     /// When another run uses the database.
@@ -198,17 +197,17 @@ impl Claim {
         Ok(Self { lock: lock(target)?, ..self })
     }
 
-    /// Why the database could not be locked against other runs, if it could not.
+    /// The reason why the database could not be locked against other runs, if any.
     #[must_use]
     pub fn lock_problem(&self) -> Option<&str> {
         self.lock.as_ref()?.problem()
     }
 
-    /// Whether the database is still this run's, whatever became of its lock; `is_marked` where the
-    /// run has marked it. A server that cannot be asked has not given it away.
+    /// Whether the database still belongs to this run, whatever happened to its lock; `is_marked`
+    /// when the run has marked it. A server that cannot be queried counts as unchanged.
     ///
     /// # Errors
-    /// When another run uses it, or has claimed it.
+    /// When another run uses or has claimed it.
     pub fn check(&mut self, target: &Target, is_marked: bool) -> Result<(), HostError> {
         if !target.engine.keeps_data() {
             return Ok(());
@@ -222,20 +221,20 @@ impl Claim {
             true => Ok(()),
             false => Err(HostError::new(format!(
                 "another run of dyno has claimed the database {:?} meanwhile\n\
-                 hint: let one run end before the next begins; on a cluster, let both name the same node",
+                 hint: start a run only after the other has ended; on a cluster, use the same node for both",
                 self.database
             ))),
         }
     }
 
-    /// Writes down tables that are about to be made, before they are, so that none is ever
-    /// forgotten. One that takes the place of a table that dyno did not make, because the claim was
-    /// forced, is known to this claim only: the consent ends with the run.
+    /// Records tables before they are created, so that none is ever forgotten. A table that
+    /// replaces one that dyno did not create, because the claim was forced, is recorded in this
+    /// claim only: the permission ends with the run.
     ///
     /// # Errors
-    /// When one exists that dyno did not make, unless the claim was forced; with [`EVERYTHING`],
-    /// when there is anything at all that dyno did not make: it could not be told from what is
-    /// made.
+    /// When a table exists that dyno did not create, unless the claim was forced; with
+    /// [`EVERYTHING`], when there is anything at all that dyno did not create, because it could not
+    /// be distinguished later.
     pub fn record_tables(
         &mut self,
         target: &Target,
@@ -255,15 +254,15 @@ impl Claim {
             && !self.is_forced
         {
             return Err(HostError::new(format!(
-                "the table {table:?} in the database {database:?} exists already and was not made by dyno\n\
-                 hint: use another database, or, if the table may be replaced, give --yes-write-to {database}"
+                "the table {table:?} in the database {database:?} already exists and was not created by dyno\n\
+                 hint: use another database, or, if the table may be replaced, pass --yes-write-to {database}"
             )));
         }
         let is_ours = |table: &String| table == MARKER_TABLE || self.tables.contains(table);
         if fresh.contains(&EVERYTHING) && !existing.iter().all(is_ours) {
             return Err(HostError::new(format!(
-                "the database {database:?} is not empty, and what scripts make there cannot be told from what was there\n\
-                 hint: use an empty one"
+                "the database {database:?} is not empty, and tables that scripts create there cannot be distinguished from existing ones\n\
+                 hint: use an empty database"
             )));
         }
         for table in fresh {
@@ -277,8 +276,8 @@ impl Claim {
         Ok(())
     }
 
-    /// Marks every table that is there as dyno's. For a server that dyno started, and that nobody
-    /// else has put anything into.
+    /// Marks every existing table as dyno's. Only for a server that dyno started and nobody else
+    /// has used.
     ///
     /// # Errors
     /// When the marker cannot be written.
@@ -305,7 +304,7 @@ impl Claim {
     }
 }
 
-/// Marks a database that dyno has just made as its own.
+/// Marks a database that dyno has just created.
 ///
 /// # Errors
 /// When it cannot be marked, or is not empty any more.
@@ -316,7 +315,7 @@ pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
     Ok(claim)
 }
 
-/// Marks a copy that dyno has just made, or is about to fill, as its own with everything in it.
+/// Marks a copy that dyno has just created, or is about to fill, with everything in it.
 ///
 /// # Errors
 /// When it cannot be marked.
@@ -325,8 +324,8 @@ pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
     let database = target.database_name();
     let failed = not_marked(&database);
     let mut marker = Marker::open(target).map_err(failed)?;
-    // An original that dyno made or used has a marker of its own, which lists what was there and is
-    // signed for another database.
+    // An original that dyno created or used has its own marker, which lists the tables of the
+    // original and is signed for another database.
     if marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
         marker.drop_table(MARKER_TABLE).map_err(failed)?;
     }
@@ -338,8 +337,8 @@ pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
     Ok(Claim { database, tables, lock, ..Claim::default() })
 }
 
-/// Removes what dyno made in a database, as [`cleanup`] does, and claims it anew. One that dyno
-/// made stays marked so.
+/// Removes what dyno created in a database, as [`cleanup`] does, and claims it again. A database
+/// that dyno created stays marked as such.
 ///
 /// # Errors
 /// As [`cleanup`] and [`claim`].
@@ -353,10 +352,10 @@ pub fn renew(
     if is_all_ours { claim_made(target, options) } else { claim(target, options) }
 }
 
-/// True when dyno made the database, and nothing is in it but what dyno made.
+/// True when dyno created the database and everything in it.
 ///
 /// # Errors
-/// When it cannot be asked.
+/// When it cannot be queried.
 pub(crate) fn is_all_ours(target: &Target) -> Result<bool, HostError> {
     let name = target.database_name();
     let failed = not_marked(&name);
@@ -369,22 +368,21 @@ pub(crate) fn is_all_ours(target: &Target) -> Result<bool, HostError> {
     Ok(tables.is_subset(&ours))
 }
 
-/// Tables, views and sequences of a database, the marker among them.
+/// Tables, views and sequences of a database, including the marker.
 ///
 /// # Errors
-/// When it cannot be asked.
+/// When it cannot be queried.
 pub(crate) fn tables(target: &Target) -> Result<BTreeSet<String>, HostError> {
     let tables = Marker::open_to_clean_up(target).and_then(|mut marker| marker.tables());
     tables.map_err(not_marked(&target.database_name()))
 }
 
-/// Drops the tables that the marker lists, those that this run made in the place of others
-/// ([`Claim::replaced`]), and the marker; returns the tables dropped. A database without marker is
-/// left alone.
+/// Drops the tables that the marker lists, those that this run replaced ([`Claim::replaced`]), and
+/// the marker; returns the dropped tables. A database without a marker is ignored.
 ///
 /// # Errors
 /// When another run uses the database, when the marker is not this account's, when the database
-/// cannot be asked, or a table cannot be dropped.
+/// cannot be queried, or a table cannot be dropped.
 pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, HostError> {
     if !target.engine.keeps_data() {
         return Ok(Vec::new());
@@ -396,7 +394,7 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
         return Ok(Vec::new());
     }
     let _lock = lock(target)?;
-    // A run that held the lock until now may have dropped everything.
+    // The run that held the lock until now may have dropped everything.
     let mut existing = marker.tables().map_err(failed)?;
     if !existing.remove(MARKER_TABLE) {
         return Ok(Vec::new());
@@ -411,7 +409,8 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
         .collect();
     let mut left = dropped.clone();
     while !left.is_empty() {
-        // One that others refer to goes after them, and what belongs to a table goes with it.
+        // Tables that others refer to are dropped after those, and dependent objects disappear with
+        // their table.
         let failures: Vec<_> =
             left.iter().filter_map(|table| marker.drop_table(table).err()).collect();
         let existing = marker.tables().map_err(failed)?;
@@ -432,7 +431,7 @@ struct Marker {
     database: String,
 }
 
-/// A row of it that this account signed.
+/// A row that this account signed.
 struct Row {
     table: String,
     /// The run that wrote it.
@@ -452,14 +451,14 @@ impl Marker {
         Self { session, engine: target.engine, database: target.database_name() }
     }
 
-    /// Tables, views and sequences of the database that belong to users.
+    /// The users' tables, views and sequences in the database.
     fn tables(&mut self) -> Asked<BTreeSet<String>> {
         let sql = self.engine.dialect().user_tables;
         Ok(self.session.rows(sql)?.into_iter().flatten().flatten().collect())
     }
 
     fn create(&mut self) -> Asked<()> {
-        // MySQL's keys of text need a length; 191 fits every character set and row format.
+        // MySQL needs a length for text keys; 191 fits every character set and row format.
         self.session.run(&format!(
             "CREATE TABLE {MARKER_TABLE} (table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191) NOT NULL, \
              created_at VARCHAR(40) NOT NULL, run VARCHAR(40) NOT NULL, signature VARCHAR(80) NOT NULL)"
@@ -481,7 +480,7 @@ impl Marker {
             .map(|value| self.engine.dialect().literal(value))
     }
 
-    /// Has the row of the claim name this run.
+    /// Updates the row of the claim to name this run.
     fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<()> {
         if !self.rows()?.iter().any(|row| row.table.is_empty()) {
             return self.forget("").and_then(|()| self.record("", options));
@@ -498,14 +497,14 @@ impl Marker {
         self.session.run(&format!("DELETE FROM {MARKER_TABLE} WHERE table_name = {name}"))
     }
 
-    /// Whether this account made it. One without rows, whose making was not brought to its end,
+    /// Whether this account created the marker. One without rows, whose creation was interrupted,
     /// lists nothing.
     fn is_ours(&mut self) -> Asked<bool> {
         let is_plain = questions(self.engine).is_plain_table;
         if self.session.count(&format!("{is_plain} '{MARKER_TABLE}'"))? == 0 {
             return Ok(false);
         }
-        // One of another form is not read.
+        // A table with other columns is not read.
         let Ok(all) = self.session.count(&format!("SELECT count(signature) FROM {MARKER_TABLE}"))
         else {
             return Ok(false);
@@ -525,7 +524,7 @@ impl Marker {
         Ok(rows.into_iter().filter_map(signed).collect())
     }
 
-    /// The tables that dyno made, of those that are there or were to be.
+    /// The tables that dyno created or was about to create.
     fn ours(&mut self, existing: &BTreeSet<String>) -> Asked<BTreeSet<String>> {
         let mut recorded = self.recorded()?;
         if recorded.contains(EVERYTHING) {
@@ -539,7 +538,7 @@ impl Marker {
         Ok(names.filter(|name| !name.is_empty() && name != DATABASE).collect())
     }
 
-    /// True when dyno made the database.
+    /// True when dyno created the database.
     fn is_made(&mut self) -> Asked<bool> {
         Ok(self.is_ours()? && self.rows()?.iter().any(|row| row.table == DATABASE))
     }
@@ -547,7 +546,7 @@ impl Marker {
     fn drop_table(&mut self, table: &str) -> Asked<()> {
         let quoted = self.engine.dialect().quoted_name(table);
         self.session.run(&format!("DROP TABLE {quoted}")).or_else(|failure| {
-            // Scripts of users make views as well.
+            // Scripts of users create views as well.
             self.session.run(&format!("DROP VIEW {quoted}")).map_err(|_| failure)
         })
     }

@@ -1,11 +1,11 @@
-//! What proves that dyno made something: a secret key of this account, and notes of databases that
-//! are being made.
+//! Proof that dyno created something: a secret key of this account, and notes of databases that are
+//! being created.
 //!
-//! Whoever may write to a database can write a marker and list in it what is theirs. So each row of
-//! a marker is signed with a key that only this account can read, and a row without a valid
-//! signature is not believed. The key and the notes are in `$XDG_STATE_HOME/dyno`
-//! (`~/.local/state/dyno`). Where that folder cannot be written, the key lasts as long as the
-//! process: what it leaves when it is killed is recognised by nobody.
+//! Anybody who may write to a database can write a marker and list their own tables in it. So each
+//! row of a marker is signed with a key that only this account can read, and rows without a valid
+//! signature are ignored. The key and the notes are in `$XDG_STATE_HOME/dyno`
+//! (`~/.local/state/dyno`). Where that folder is not writable, the key exists only as long as the
+//! process, and tables that it leaves when it is killed are not recognised later.
 
 use dyno_model::failure::OperationFailure;
 use ring::hmac;
@@ -17,20 +17,20 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Bytes of a key.
+/// Size of a key in bytes.
 const KEY_BYTES: usize = 32;
 /// Only this account may read a file of this mode.
 const PRIVATE: u32 = 0o600;
-/// Bytes of a run's name.
+/// Length of a run's name in bytes.
 const RUN_BYTES: usize = 16;
 
-/// What this process calls itself in markers.
+/// The name of this process in markers.
 pub(crate) fn this_run() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| hex(&random::<RUN_BYTES>()))
 }
 
-/// Signs texts as this account's dyno.
+/// The signature of these texts with this account's key.
 pub(crate) fn signature(texts: &[&str]) -> String {
     static KEY: OnceLock<hmac::Key> = OnceLock::new();
     let key = KEY.get_or_init(|| {
@@ -45,12 +45,12 @@ pub(crate) fn signature(texts: &[&str]) -> String {
     hex(context.sign().as_ref())
 }
 
-/// A note that a database is being made: it stays when dyno is killed before the database bears a
-/// marker.
+/// A note that a database is being created. It remains when dyno is killed before the database has
+/// a marker.
 pub struct Making(Option<PathBuf>);
 
 impl Making {
-    /// Notes it. Without a folder for notes, nothing is noted.
+    /// Writes the note. Without a folder for notes, nothing is written.
     pub(crate) fn begin(place: &str) -> Self {
         let note = |folder: PathBuf| {
             let path = note_path(&folder, place);
@@ -59,7 +59,7 @@ impl Making {
                 Ok(mut file) => {
                     file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?;
                 }
-                // A run that was killed has left it.
+                // A killed run has left it.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(_) => return None,
             }
@@ -68,20 +68,21 @@ impl Making {
         Self(folder().and_then(note))
     }
 
-    /// The note of a database whose making was not brought to its end.
+    /// The note of a database whose creation was interrupted.
     pub(crate) fn left(place: &str) -> Option<Self> {
         let path = note_path(&folder()?, place);
         path.exists().then_some(Self(Some(path)))
     }
 
-    /// The server may have refused to make the database. Without an answer, it may have made it.
+    /// Removes the note if the server rejected the creation. Without an answer, the database may
+    /// exist.
     pub(crate) fn end_if_refused(self, failure: &OperationFailure) {
         if failure.is_answered() {
             self.end();
         }
     }
 
-    /// The database bears its marker, or is gone.
+    /// Removes the note: the database has its marker, or has been removed.
     pub(crate) fn end(self) {
         if let Some(path) = self.0 {
             let _ = fs::remove_file(path);
@@ -93,7 +94,7 @@ fn note_path(folder: &Path, place: &str) -> PathBuf {
     folder.join("making").join(signature(&["making", place]))
 }
 
-/// The folder of this account, which may not be there yet.
+/// The folder of this account, which may not exist yet.
 fn folder() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -106,8 +107,8 @@ fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// The key of a folder, which is made when there is none. Of several processes that make one, the
-/// first wins.
+/// The key in a folder, created if there is none. When several processes create one, the first
+/// wins.
 fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
     let path = folder.join("key");
     if !path.exists() {
@@ -120,7 +121,8 @@ fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
         linked.or_else(|error| if path.exists() { Ok(()) } else { Err(error) })?;
     }
     let key = dyno_files::read(&path, KEY_BYTES as u64)?;
-    key.try_into().map_err(|_| io::Error::new(ErrorKind::InvalidData, "not a key"))
+    key.try_into()
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "the key file has the wrong length"))
 }
 
 fn random<const BYTES: usize>() -> [u8; BYTES] {
@@ -142,7 +144,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_key_is_made_once_and_only_its_account_reads_it() {
+    fn a_key_is_created_once_and_readable_only_by_its_account() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("dyno");
         let keys: Vec<_> = std::thread::scope(|scope| {
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_of_each_text_by_itself() {
+    fn a_signature_separates_its_texts() {
         assert_eq!(signature(&["a", "bc"]), signature(&["a", "bc"]));
         assert_ne!(signature(&["a", "bc"]), signature(&["ab", "c"]));
     }

@@ -1,4 +1,4 @@
-//! What preflight asks of servers and of this machine.
+//! Queries of preflight to servers and this machine.
 
 pub use crate::engine::{ConnectionLimit, ForeignSession, Replication};
 
@@ -10,7 +10,7 @@ use dyno_model::target::Target;
 use std::io;
 use std::path::Path;
 
-/// How many connections a server takes; `None` where there is no limit.
+/// The number of connections that a server accepts; `None` without a limit.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
@@ -19,12 +19,12 @@ pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, Oper
     (server.connection_limit)(&mut ControlConnection::open(target)?).map(Some)
 }
 
-/// Sessions of others on the server: neither the asking one nor one that this process opened for
-/// questions and that may just be closing. Asked before a run, when dyno has no clients.
+/// Sessions of others on the server, without the querying one and those that this process opened
+/// for queries and that may be closing. Used before a run, when dyno has no clients.
 ///
 /// # Errors
-/// When the system cannot be reached or refuses to answer. An account without the right to see
-/// others sees none.
+/// When the system cannot be reached or refuses to answer. An account that may not see others gets
+/// none.
 pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, OperationFailure> {
     let Some(server) = &questions(target.engine).server else { return Ok(Vec::new()) };
     let mut asking = ControlConnection::open(target)?;
@@ -36,7 +36,7 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
         (number, ForeignSession { user: next(), from: next(), database: next(), state: next() })
     };
     let listed: Vec<(u32, ForeignSession)> = rows.into_iter().map(session).collect();
-    // The asking session is not in its own list, and will be in the next.
+    // The querying session is missing in its own list, but is in the next one.
     let numbers: Vec<u32> =
         listed.iter().map(|(number, _)| *number).chain(asking.session_number()).collect();
     let own = own_sessions::among(&target.endpoint, &numbers);
@@ -47,7 +47,7 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
         .collect())
 }
 
-/// Asks for replication. What the account may not see counts as not there.
+/// Whether writes are replicated. What the account may not see counts as absent.
 ///
 /// # Errors
 /// When the system cannot be reached.
@@ -56,8 +56,8 @@ pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
     Ok((server.replication)(&mut ControlConnection::open(target)?))
 }
 
-/// Whether a pooler stands before a server, which may give each transaction another session: what
-/// is set in a session holds for whoever has it next.
+/// Whether a pooler is in front of a server, which may run each transaction in another session:
+/// settings of a session then apply to whoever gets it next.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
@@ -69,19 +69,19 @@ pub fn is_pooled(target: &Target) -> Result<bool, OperationFailure> {
     pooled.changes_sessions(&mut ControlConnection::open(target)?)
 }
 
-/// Room on a disk, in bytes.
+/// Space on a disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// What an ordinary user may still write.
+    /// Available to an ordinary user.
     pub free: u64,
-    /// What there is in all.
+    /// Total.
     pub total: u64,
 }
 
-/// Room on the file system of a path.
+/// Space on the file system of a path.
 ///
 /// # Errors
-/// When the path is not there.
+/// When the path does not exist.
 pub fn disk_space(path: &Path) -> io::Result<DiskSpace> {
     let statistics = rustix::fs::statvfs(path)?;
     Ok(DiskSpace {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn disk_space_is_told_and_a_missing_path_is_an_error() {
+    fn disk_space_is_reported_and_a_missing_path_is_an_error() {
         assert!(disk_space(&std::env::temp_dir()).unwrap().free > 0);
         assert_eq!(
             disk_space(Path::new("/nonexistent")).unwrap_err().kind(),

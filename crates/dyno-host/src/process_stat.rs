@@ -1,29 +1,28 @@
-//! Processes of this machine, and what `/proc/<pid>/stat` says of each.
+//! Processes of this machine, from `/proc/<pid>/stat`.
 
 use std::fs;
 
-/// What the kernel says of one process.
+/// The state of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct ProcessStat {
-    /// It has ended, and nobody has reaped it yet.
+    /// It has ended and has not been reaped.
     pub(crate) is_zombie: bool,
     pub(crate) parent: u32,
     pub(crate) group: u32,
-    /// Ticks in user mode and in the kernel, of threads that ended too.
+    /// Ticks in user mode and in the kernel, including those of ended threads.
     pub(crate) ticks: [f64; 2],
-    /// The same of children that ended and were waited for.
+    /// Ticks of children that ended and were waited for.
     pub(crate) children_ticks: [f64; 2],
     pub(crate) threads: f64,
-    /// When it started, in ticks since the machine did: with the number it names a process for
-    /// good.
+    /// Start time in ticks since boot. Together with the id it identifies a process uniquely.
     pub(crate) started: f64,
 }
 
 impl ProcessStat {
-    /// The text of the file. The name of the program may hold blanks and brackets.
+    /// Parses the file. The name of the program may contain blanks and parentheses.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (_, rest) = text.rsplit_once(')')?;
-        // Numbered as in proc(5), from the state (3) on.
+        // Numbered as in proc(5), starting with the state (3).
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
         Some(Self {
@@ -37,7 +36,7 @@ impl ProcessStat {
         })
     }
 
-    /// That of a process now; `None` when there is none of this number.
+    /// The current state of a process; `None` when it does not exist.
     pub(crate) fn of(process: u32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
     }
@@ -50,12 +49,12 @@ pub(crate) fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Numbers of the processes that have not ended and are meant.
+/// Ids of the matching processes that have not ended.
 pub(crate) fn living(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32> {
     all_processes(|stat| !stat.is_zombie && is_meant(stat))
 }
 
-/// The same with those that have ended and were not reaped.
+/// Ids of the matching processes, including those that have ended and were not reaped.
 pub(crate) fn all_processes(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32> {
     let is_it = |process: &u32| ProcessStat::of(*process).is_some_and(|stat| is_meant(&stat));
     numbered_entries("/proc").filter(is_it).collect()
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_with_brackets_and_blanks_in_its_name_does_not_shift_the_fields() {
+    fn parentheses_and_blanks_in_the_name_of_a_program_do_not_shift_the_fields() {
         let text = "4242 (a) S 1 (b) Z 17 4241 4242 0 -1 4194560 9 8 7 6 150 50 30 20 20 0 12 0 987654 1 2";
         let seen = ProcessStat::parse(text).unwrap();
         assert_eq!((seen.is_zombie, seen.parent, seen.group), (true, 17, 4241));

@@ -1,11 +1,11 @@
-//! The lock of a run on a database, which is held at the server from before the marker is read
-//! until the run ends: no two runs take each other's tables for their own.
+//! The lock of a run on a database. It is held from before the marker is read until the run ends,
+//! so that no run takes the tables of another for its own.
 //!
-//! | engine | lock | its reach |
+//! | engine | lock | scope |
 //! |---|---|---|
-//! | PostgreSQL | an advisory lock of a session; behind a pooler, where sessions change hands, of a transaction that stays open | the database |
+//! | PostgreSQL | session advisory lock; with a pooler, that of an open transaction | the database |
 //! | MySQL family | `GET_LOCK` | the node of a cluster that the URL names |
-//! | SQLite | a lock file beside the database's | whoever opens the file on this machine |
+//! | SQLite | a lock file next to the database file | all processes of this machine |
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::{LockQuestions, questions};
@@ -22,33 +22,33 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-/// How long another run may take to let go: a server notices a moment later that a killed one is
-/// gone.
+/// How long to wait for another run to release the lock: a server notices with a delay that a
+/// killed client is gone.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
-/// What the name of a lock file ends with.
+/// Suffix of the name of a lock file.
 const FILE_ENDING: &str = "-dyno-lock";
-/// Longest content of a lock file, bytes.
+/// Maximum size of a lock file in bytes.
 const PROCESS_MAX: u64 = 20;
-/// Other accounts may read a lock file of this mode, to see that it is locked.
+/// Other accounts may read a lock file, to see that it is locked.
 const READABLE: u32 = 0o644;
 
 /// A lock on a database.
 pub struct RunLock(Held);
 
 enum Held {
-    /// By this session.
+    /// Held by this session.
     Session(Box<RefCell<ControlConnection>>, &'static LockQuestions),
-    /// By this file, which is removed with it.
+    /// Held by this file, which is removed with it.
     File(File, PathBuf),
-    /// By another lock of this run: the same database under another address.
+    /// Held by another lock of this run, on the same database under another address.
     Elsewhere,
-    /// Not at all, because the server refuses it or the file cannot be made.
+    /// Not held, because the server rejects it or the file cannot be created.
     Nowhere(String),
 }
 
-/// Why a database could not be locked.
+/// The reason why a database could not be locked.
 pub(crate) enum Refused {
     /// Another run uses it.
     InUse(HostError),
@@ -65,7 +65,7 @@ impl From<Refused> for HostError {
 }
 
 thread_local! {
-    /// Locks of a run, which claims databases in one thread, by their places.
+    /// The locks of this run by location; a run claims databases in one thread.
     static HELD: RefCell<Vec<(String, Weak<RunLock>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -73,12 +73,11 @@ fn place(target: &Target) -> String {
     format!("{}://{}/{}", target.engine, target.endpoint, target.database)
 }
 
-/// Takes the lock of a database; one that this process holds is shared. `None` where there is
-/// nothing to be locked. `is_own` says whether the database's marker is this run's.
+/// Acquires the lock of a database, or shares one that this process holds. `None` when there is
+/// nothing to lock. `is_own` tells whether the database's marker is this run's.
 ///
 /// # Errors
-/// When another run holds it, in words that name the session, and when the server cannot be
-/// reached.
+/// When another run holds it, with the session that does, and when the server cannot be reached.
 pub(crate) fn take(
     target: &Target,
     is_own: impl FnOnce() -> bool,
@@ -112,7 +111,7 @@ pub(crate) fn take(
     Ok(Some(taken))
 }
 
-/// Sees whether another run holds the lock of a database, and leaves nothing behind.
+/// Checks whether another run holds the lock of a database; leaves nothing behind.
 ///
 /// # Errors
 /// As [`take`].
@@ -123,19 +122,19 @@ pub fn inspect(target: &Target) -> Result<(), HostError> {
     }
 }
 
-/// Whether an engine drops no database that the lock's session is connected to.
+/// Whether the engine cannot drop a database while the lock's session is connected to it.
 pub(crate) fn is_in_the_way(engine: Engine) -> bool {
     questions(engine).server.as_ref().is_some_and(|server| server.lock.is_in_the_way)
 }
 
 impl RunLock {
-    /// Why the database could not be locked, if it could not.
+    /// The reason why the database could not be locked, if any.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         if let Held::Nowhere(reason) = &self.0 { Some(reason) } else { None }
     }
 
-    /// Whether it is still held: a server that was restarted has forgotten it.
+    /// Whether it is still held: a restarted server has forgotten it.
     pub(crate) fn is_held(&self) -> bool {
         match &self.0 {
             Held::Session(session, questions) => {
@@ -157,7 +156,7 @@ impl fmt::Debug for RunLock {
 impl Drop for RunLock {
     fn drop(&mut self) {
         if let Held::File(_, path) = &self.0 {
-            // Whoever opened it meanwhile sees that it is not the one of this name any more.
+            // A process that has opened it meanwhile notices that the name belongs to another file.
             let _ = fs::remove_file(path);
         }
     }
@@ -171,7 +170,7 @@ fn take_session(
     target: &Target,
     questions: &'static LockQuestions,
 ) -> Result<Option<Held>, Refused> {
-    // It is set up by nothing of the user's, and outlives whatever ends idle sessions.
+    // The user's session setup is not applied, and the session outlives limits on idle sessions.
     let target = Target { session_setup: Vec::new(), ..target.clone() };
     let taken = ControlConnection::open_to_clean_up(&target).and_then(|mut session| {
         let take = prepared(&mut session, questions)?;
@@ -197,7 +196,7 @@ fn take_session(
     }
 }
 
-/// The statement that takes the lock on this connection, which keeps its session from here on.
+/// The statement that acquires the lock on this connection, which keeps its session from here on.
 fn prepared(
     session: &mut ControlConnection,
     questions: &'static LockQuestions,
@@ -217,8 +216,8 @@ fn in_use(target: &Target) -> HostError {
     let known: Vec<String> = run_of(target).into_iter().chain(holder(target)).collect();
     let known = if known.is_empty() { String::new() } else { format!(": {}", known.join(", ")) };
     let remedy = match &target.endpoint {
-        Endpoint::File(_) => "wait until it ends, or end that process",
-        _ => "wait until it ends; if its process has ended, end that session",
+        Endpoint::File(_) => "wait until it ends, or stop that process",
+        _ => "wait until it ends; if its process has already ended, terminate that session",
     };
     HostError::new(format!(
         "another run of dyno uses the database {database:?}{known}\nhint: {remedy}"
@@ -226,7 +225,7 @@ fn in_use(target: &Target) -> HostError {
 }
 
 /// The experiment of the run that the marker names, if the database has one. SQLite does not answer
-/// while somebody writes.
+/// while another connection writes.
 fn run_of(target: &Target) -> Option<String> {
     if matches!(target.endpoint, Endpoint::File(_)) {
         return None;
@@ -237,7 +236,7 @@ fn run_of(target: &Target) -> Option<String> {
     Some(format!("experiment {experiment:?}, since {since:?}"))
 }
 
-/// Who holds the lock.
+/// The holder of the lock.
 fn holder(target: &Target) -> Option<String> {
     if let Endpoint::File(database) = &target.endpoint {
         let process = dyno_files::read_text(&lock_file(database), PROCESS_MAX).ok()?;
@@ -257,8 +256,8 @@ fn lock_file(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The lock file of a database, locked, with the number of this process in it; `None` while another
-/// process holds it.
+/// Creates and locks the lock file of a database, with the id of this process in it; `None` while
+/// another process holds it.
 fn take_file(database: &Path) -> Option<Held> {
     let path = lock_file(database);
     let failed = |error| Some(Held::Nowhere(format!("{}: {error}", path.display())));
@@ -266,12 +265,12 @@ fn take_file(database: &Path) -> Option<Held> {
     while began.elapsed() < TIMEOUT && !is_end_requested() {
         let (file, is_new) = match open_or_make(&path) {
             Ok(opened) => opened,
-            // Whoever held it has just removed it.
+            // Its holder has just removed it.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return failed(error),
         };
         let taken = match file.try_lock() {
-            // Whoever held it has removed it.
+            // Its holder has removed it.
             Ok(()) if !is_same_file(&file, &path) => Ok(()),
             Ok(()) if is_new => {
                 match (&file).write_all(std::process::id().to_string().as_bytes()) {
@@ -279,7 +278,7 @@ fn take_file(database: &Path) -> Option<Held> {
                     Err(error) => Err(error),
                 }
             }
-            // A run that was killed has left it.
+            // A killed run has left it.
             Ok(()) => fs::remove_file(&path),
             Err(TryLockError::WouldBlock) => {
                 std::thread::sleep(PAUSE);
@@ -294,7 +293,7 @@ fn take_file(database: &Path) -> Option<Held> {
     None
 }
 
-/// Opens a lock file, which is a new one if the second is true. Only a new one is written to.
+/// Opens a lock file; the second value is true for a new one. Only a new one is written to.
 fn open_or_make(path: &Path) -> io::Result<(File, bool)> {
     match dyno_files::create_new(path, READABLE) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

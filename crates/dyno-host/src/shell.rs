@@ -1,4 +1,4 @@
-//! Shell commands of the user: what can be said of one without running it, and running one.
+//! Shell commands of the user: checks them without running them, and runs them.
 
 use crate::error::{HostError, quoted};
 use crate::server::log;
@@ -9,17 +9,17 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Lines of a command's output that are shown with its failure.
+/// Number of output lines that are shown with a failure.
 const OUTPUT_LINES: usize = 15;
-/// How long a command may take to end when it is told to.
+/// Timeout for a command to end after it was told to.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs a command as dyno's user in dyno's working folder; it ends with dyno. `name` begins the
-/// sentence about a failure. What a command leaves running when it has succeeded stays, if
-/// `leaves_running` says so.
+/// Runs a command as dyno's user in dyno's working directory; it ends with dyno. Error messages
+/// begin with `name`. Processes that a successful command leaves running stay if `leaves_running`
+/// is set.
 ///
 /// # Errors
-/// When it fails, or takes longer than the limit.
+/// When it fails or exceeds the limit.
 pub fn run(
     name: &str,
     command: &str,
@@ -35,7 +35,7 @@ pub fn run(
     carry_out(&mut supervisor, launch, name, limit)
 }
 
-/// A shell with a command; what the command sees of dyno's environment is the home folder.
+/// A shell with a command. Of dyno's environment the command sees only the home folder.
 pub(crate) fn launch(
     command: &str,
     mut environment: Vec<(String, String)>,
@@ -53,10 +53,10 @@ pub(crate) fn launch(
     }
 }
 
-/// Runs a command to its end. `name` begins the sentence about a failure.
+/// Runs a command to its end. Error messages begin with `name`.
 ///
 /// # Errors
-/// When it fails, with the end of what it wrote; or takes longer than the limit, and is ended then.
+/// When it fails, with the end of its output; or exceeds the limit, after which it is stopped.
 pub(crate) fn carry_out(
     supervisor: &mut Supervisor,
     launch: Launch,
@@ -77,18 +77,18 @@ pub(crate) fn carry_out(
         None => format!("did not end within {} s", limit.as_secs_f64()),
     };
     let said = match log::tail(&output, OUTPUT_LINES).as_slice() {
-        [] => "; it wrote nothing".to_owned(),
+        [] => "; it printed nothing".to_owned(),
         lines => format!("; the last lines of its output:{}", quoted(lines)),
     };
     Err(HostError::new(format!("{name} {ending}{said}")))
 }
 
-/// Words after which a line is no simple command any more.
+/// Words at the start of a line that is not a simple command.
 const KEYWORDS: [&str; 9] = ["if", "for", "while", "until", "case", "function", "{", "(", "!"];
 
-/// The first program that a command line names and that the shell does not find here. Only lines
-/// that begin with a plain word are looked at, and none after the first that is not as simple: a
-/// command that is missing on purpose (`a || b`) is no mistake.
+/// The first program in a command line that the shell cannot find here. Only lines that begin with
+/// a plain word are checked, up to the first more complex one: in `a || b` a missing command may be
+/// intended.
 #[must_use]
 pub fn missing_command(text: &str) -> Option<&str> {
     if ["||", "()", "<<"].iter().any(|sign| text.contains(sign)) {
@@ -106,8 +106,8 @@ pub fn missing_command(text: &str) -> Option<&str> {
     words.filter(is_plain).find(|word| !is_known(word))
 }
 
-/// Whether the shell knows a command: a program, or one of its own. A shell that cannot be asked
-/// knows everything.
+/// Whether the shell knows a command: a program or a builtin. A shell that cannot be queried counts
+/// as knowing everything.
 fn is_known(word: &str) -> bool {
     let mut shell = Command::new("sh");
     shell.args(["-c", "command -v -- \"$1\"", "sh", word]);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_is_not_here_is_found_before_it_is_run() {
+    fn a_missing_program_is_found_before_the_command_is_run() {
         let rows = [
             ("no-such-program --now", Some("no-such-program")),
             ("/no/such/file x", Some("/no/such/file")),

@@ -1,9 +1,9 @@
-//! Storage as a factor: folders that the user gives, prepared and cleared by the user's commands.
+//! Storage as a factor: folders named by the user, prepared and cleared by the user's commands.
 //!
-//! The commands run in a shell, as dyno's user, in dyno's working folder, with `DYNO_STORAGE`,
-//! `DYNO_DATA` and `DYNO_LOG` in their environment. The guard runs them: `after` is promised to it
-//! before `before` begins, so it runs whatever happens, when the server has stopped and its folders
-//! are gone.
+//! The commands run in a shell, as dyno's user, in dyno's working directory, with `DYNO_STORAGE`,
+//! `DYNO_DATA` and `DYNO_LOG` in their environment. The supervisor runs them: `after` is registered
+//! before `before` starts, so it runs in any case, when the server has stopped and its folders are
+//! removed.
 
 use crate::data_set::copy_into;
 use crate::error::HostError;
@@ -19,11 +19,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Runs the command `before` and promises `after` to the guard. `logs` is the folder that keeps
+/// Runs the command `before` and registers `after` with the supervisor. `logs` is the folder for
 /// their output.
 ///
 /// # Errors
-/// When the command fails, or the storage's folders are not there after it.
+/// When the command fails, or the storage's folders do not exist after it.
 pub fn prepare(
     supervisor: &mut Supervisor,
     storage: &Storage,
@@ -54,7 +54,7 @@ pub fn prepare(
     for path in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
         let reason = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => continue,
-            Ok(_) => "it is no folder".to_owned(),
+            Ok(_) => "it is not a folder".to_owned(),
             Err(error) => error.to_string(),
         };
         let path = path.display();
@@ -72,25 +72,25 @@ fn launch(storage: &Storage, command: &str, log: PathBuf) -> Launch {
         ("DYNO_DATA".to_owned(), text(&storage.data)),
         ("DYNO_LOG".to_owned(), text(storage.log.as_ref().unwrap_or(&storage.data))),
     ];
-    // The guard lets nobody read what it makes; the server's user must be able to enter what these
-    // commands make.
+    // The supervisor creates private files by default; the server's user must be able to enter the
+    // folders that these commands create.
     shell::launch(&format!("umask 022\n{command}"), environment, log)
 }
 
 /// The transaction log of a kind of server, below its data folder.
 pub(crate) enum TransactionLog {
-    /// Files and folders whose names it tells. The server is told by an option where they are.
+    /// Files and folders with certain names. An option tells the server their location.
     Files(fn(&str) -> bool),
     /// A folder, which may be a link.
     Folder {
         name: &'static str,
-        /// Its name where the link leads.
+        /// Its name in the other location.
         elsewhere: &'static str,
     },
 }
 
-/// Moves the transaction log of a data folder that was copied to where the storage wants it.
-/// `folder` is an empty folder of the server's.
+/// Moves the transaction log of a copied data folder to the location in the storage. `folder` is an
+/// empty folder of the server's.
 pub(crate) fn move_log(
     log: &TransactionLog,
     data: &Path,
@@ -114,7 +114,7 @@ pub(crate) fn move_log(
     }
 }
 
-/// Moves a file or folder of the server's, also to another file system.
+/// Moves a file or folder of the server's, even to another file system.
 fn move_entry(
     from: &Folder,
     name: &OsStr,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_moves_to_another_file_system_as_well() {
+    fn a_log_can_be_moved_to_another_file_system() {
         let memory = Path::new("/dev/shm");
         let data = tempfile::tempdir().unwrap();
         let log = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }

@@ -1,5 +1,5 @@
-//! What a database holds, asked for once and only read: tables with their sizes, keys and indexes,
-//! and the memory that keeps them.
+//! Reads the content of a database once: tables with their sizes, keys and indexes, and the size of
+//! the page cache.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
@@ -8,24 +8,24 @@ use dyno_model::target::Target;
 /// A table of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableFound {
-    /// Its name as people say it.
+    /// Its name in readable form.
     pub name: String,
-    /// Its name as SQL has it, with the quotes that it needs.
+    /// Its name as SQL, with the necessary quotes.
     pub sql: String,
-    /// Rows, as far as the server knows without counting them.
+    /// Number of rows, as far as the server knows it without counting.
     pub rows: Option<u64>,
-    /// Bytes with its indexes, where the account may see them.
+    /// Bytes including indexes, where the account may see them.
     pub bytes: Option<u64>,
     /// The columns of each of its indexes, those of the primary key first.
     pub indexes: Vec<Vec<String>>,
-    /// What single rows can be drawn by.
+    /// The key by which single rows can be selected.
     pub key: Option<KeyFound>,
 }
 
-/// A primary key of one column of whole numbers.
+/// A primary key of a single integer column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFound {
-    /// The column as SQL has it.
+    /// The column as SQL.
     pub sql: String,
     /// Smallest value.
     pub first: i64,
@@ -33,24 +33,24 @@ pub struct KeyFound {
     pub last: i64,
 }
 
-/// What a database holds.
+/// Content of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {
-    /// Tables, the largest first.
+    /// Tables, largest first.
     pub tables: Vec<TableFound>,
-    /// The setting that says how much memory keeps pages of tables, and its bytes.
+    /// The setting with the size of the page cache, and its bytes.
     pub cache: Option<(String, u64)>,
 }
 
 impl Survey {
-    /// Bytes of all tables, as far as they are known.
+    /// Bytes of all tables, as far as known.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.tables.iter().filter_map(|table| table.bytes).sum()
     }
 }
 
-/// Looks at the database of a target; `None` for systems that have no tables.
+/// Reads the content of a target's database; `None` for systems without tables.
 ///
 /// # Errors
 /// When the system cannot be reached, or refuses to answer.
@@ -112,8 +112,8 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
     Ok(Some(Survey { tables, cache }))
 }
 
-/// A key with its range; `None` for an empty table, one that may not be read, and one whose numbers
-/// are too large to draw.
+/// A key with its range; `None` for an empty table, one that may not be read, and one whose values
+/// are too large to be drawn.
 fn range(session: &mut ControlConnection, table: &str, key: KeyFound) -> Option<KeyFound> {
     let asked = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
     let row = session.rows(&asked).ok()?.pop()?;

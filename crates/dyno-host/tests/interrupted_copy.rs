@@ -1,4 +1,5 @@
-//! Copying data hears Ctrl-C. A program of its own: the request for the end is the whole process's.
+//! Copying data stops on Ctrl-C. A separate program, because an interrupt affects the whole
+//! process.
 
 use dyno_drivers::timeout;
 use dyno_host::data_set::copy_folder;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
-fn a_copy_goes_on_with_no_further_piece_once_the_user_has_asked_for_the_end() {
+fn an_interrupted_copy_stops_before_the_next_piece() {
     let folder = tempfile::tempdir().expect("a folder");
     let from = folder.path().join("from");
     std::fs::create_dir(&from).expect("it is new");

@@ -1,20 +1,19 @@
-//! Whether the trials of a block were measured in one go. A block is what makes conditions the
-//! same; a run that is gone on with may begin in the middle of one, after a restart of the machine
-//! or the next day.
+//! Checks that the trials of a block were measured without a break. A block provides equal
+//! conditions; a resumed run may continue in the middle of one, after a reboot or on the next day.
 
 use crate::clock::seconds_between;
 use dyno_model::plan::Plan;
 use dyno_model::warning::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pause within a block that is told, in hours. Starting servers and loading data lie within
+/// A pause within a block that is reported, in hours. Starting servers and loading data are part of
 /// trials and do not count.
 const APART: f64 = 1.0;
 
 /// When and where an attempt at a trial was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// What the kernel called this boot of the machine; empty when it is not known.
+    /// The kernel's id of this boot of the machine; empty when unknown.
     pub(crate) boot: String,
     /// UTC time, RFC 3339.
     pub(crate) begun_at: String,
@@ -22,7 +21,7 @@ pub(crate) struct Span {
     pub(crate) ended_at: String,
 }
 
-/// Doubts about blocks, in order.
+/// Warnings about blocks, in order.
 pub(crate) fn doubts(plan: &Plan, spans: &BTreeMap<String, Span>) -> Vec<Warning> {
     let mut blocks: BTreeMap<u32, Vec<&Span>> = BTreeMap::new();
     for trial in &plan.trials {
@@ -38,7 +37,7 @@ fn doubts_about(block: u32, mut spans: Vec<&Span>) -> Vec<Warning> {
     if boots.len() > 1 {
         doubts.push(Warning::BlockRestarted { block });
     }
-    // A trial that was repeated was measured last, wherever it stands in the plan.
+    // A trial that was repeated was measured last, wherever the plan has it.
     spans.sort_by(|one, other| one.begun_at.cmp(&other.begun_at));
     let pauses =
         spans.windows(2).filter_map(|pair| seconds_between(&pair[0].ended_at, &pair[1].begun_at));
@@ -66,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_over_two_boots_or_with_a_long_pause_is_doubted() {
+    fn a_block_across_two_boots_or_with_a_long_pause_raises_a_warning() {
         let first = span("a", "2026-11-20T10:00:00Z", "2026-11-20T10:10:00Z");
         let second = span("a", "2026-11-20T10:11:00Z", "2026-11-20T10:20:00Z");
         assert_eq!(of(&[first.clone(), second.clone()]), []);
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_older_versions_tell_of_no_boot() {
+    fn logs_of_older_versions_hold_no_boot_id() {
         let first = span("", "2026-11-20T10:00:00Z", "2026-11-20T10:10:00Z");
         let second = span("b", "2026-11-20T10:11:00Z", "2026-11-20T10:20:00Z");
         assert_eq!(of(&[first, second]), []);

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-/// Gives the time now. Tests pass one that counts.
+/// Returns the current time. Tests pass a counter.
 pub(crate) type Clock = Box<dyn FnMut() -> Timestamp + Send>;
 
-/// The UTC time now as records hold it, e.g. `2026-11-21T08:45:00.123Z`.
+/// The current UTC time in the format of records, e.g. `2026-11-21T08:45:00.123Z`.
 #[must_use]
 pub fn utc_now() -> String {
     rfc3339(Timestamp::now())
 }
 
-/// A time in milliseconds since 1970 in the same form; empty when it is none.
+/// A time in milliseconds since 1970 in the same format; empty when it is out of range.
 #[must_use]
 pub fn utc(milliseconds: i64) -> String {
     Timestamp::from_millisecond(milliseconds).map(rfc3339).unwrap_or_default()
@@ -22,13 +22,13 @@ pub(crate) fn rfc3339(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// Sortable and fit for a folder's name: `20261121T084500Z`.
+/// Sortable and valid in a folder name: `20261121T084500Z`.
 pub(crate) fn folder_time(time: Timestamp) -> String {
     time.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// Seconds from one time in RFC 3339 to another, negative when it is earlier; `None` when either is
-/// none.
+/// Seconds from one RFC 3339 time to another, negative when the second is earlier; `None` when
+/// either cannot be parsed.
 #[must_use]
 pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
     let (from, to) = (from.parse::<Timestamp>().ok()?, to.parse::<Timestamp>().ok()?);

@@ -1,20 +1,20 @@
-//! Results folders that lie together in one folder: `DIR/<experiment>/<time>-<id>`, as
-//! `--results DIR` leaves them.
+//! Results folders below one folder: `DIR/<experiment>/<time>-<id>`, as `--results DIR` leaves
+//! them.
 
 use crate::error::StoreError;
 use crate::layout::FORMAT_FILE;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many folders below the one that was named are looked into. `--results DIR` leaves results
-/// two below, with a list of clients four; a fifth is room for those who collect such folders.
+/// How many levels below the named folder are searched. `--results DIR` puts results two levels
+/// below, with a list of clients four; the fifth allows for collections of such folders.
 const DEPTH_MAX: u32 = 5;
 
-/// The folder itself when it is a results folder, else all that lie below it, in the order of their
-/// paths. What is inside of a results folder and links to folders are not looked into.
+/// The folder itself when it is a results folder, otherwise all results folders below it, sorted by
+/// path. Results folders and links to folders are not searched.
 ///
 /// # Errors
-/// When a folder cannot be listed, or there is no results folder at all.
+/// When a folder cannot be listed, or no results folder is found.
 pub fn results_below(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut found = Vec::new();
     collect(folder, DEPTH_MAX, &mut found)?;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_found_where_runs_leave_them_and_nowhere_else() {
+    fn results_folders_are_found_down_to_the_depth_where_runs_leave_them() {
         let root = tempfile::tempdir().expect("a temporary folder can be made");
         let make = |path: &str| {
             let folder = root.path().join(path);

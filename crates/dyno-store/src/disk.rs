@@ -1,5 +1,5 @@
-//! The files of a results folder as they are written: everything that reaches the disk goes through
-//! [`Disk`], in one order, so that what must be on it before what can be tested.
+//! File operations of a results folder. Every write goes through [`Disk`], in one order, so that
+//! tests can check which data is durable before which.
 
 use crate::error::StoreError;
 use crate::layout::{EVENTS_FILE, TRIALS_FOLDER};
@@ -9,26 +9,26 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folder for what half-measured trials left.
+/// Folder for the remains of half-measured trials.
 pub const SET_ASIDE_FOLDER: &str = "set-aside";
 
-/// Where files are written. Paths name open files from [`Disk::create`] to [`Disk::close`].
+/// Where files are written. A path names an open file from [`Disk::create`] to [`Disk::close`].
 pub(crate) trait Disk: Send {
-    /// Makes a folder in one that exists, unless it is there.
+    /// Creates a folder in an existing one, unless it exists.
     fn make_folder(&mut self, path: &Path) -> Result<(), StoreError>;
-    /// Makes a file, which must not exist, and keeps it open.
+    /// Creates a file, which must not exist, and keeps it open.
     fn create(&mut self, path: &Path) -> Result<(), StoreError>;
-    /// Writes to the end of an open file.
+    /// Appends to an open file.
     fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError>;
-    /// Returns when an open file would survive a loss of power.
+    /// Returns when an open file's content would survive a power loss.
     fn sync(&mut self, path: &Path) -> Result<(), StoreError>;
-    /// The same of the names in a folder.
+    /// Returns when the names in a folder would survive a power loss.
     fn sync_folder(&mut self, path: &Path) -> Result<(), StoreError>;
-    /// Closes a file; of others nothing happens.
+    /// Closes a file; does nothing for files that are not open.
     fn close(&mut self, path: &Path);
-    /// Gives a file or folder another name.
+    /// Renames a file or folder.
     fn rename(&mut self, from: &Path, to: &Path) -> Result<(), StoreError>;
-    /// Writes a file as a whole: readers find the old or the new one.
+    /// Replaces a file atomically: readers see the old or the new content.
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError>;
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct MachineDisk {
 }
 
 impl MachineDisk {
-    /// With a file that is open already.
+    /// Starts with a file that is open already.
     pub(crate) fn with(path: PathBuf, file: File) -> Self {
         Self { open: BTreeMap::from([(path, file)]) }
     }
@@ -46,7 +46,7 @@ impl MachineDisk {
     fn file(&mut self, path: &Path) -> Result<&mut File, StoreError> {
         let missing = || StoreError::io("write", path)(io::Error::other("the file is not open"));
         let file = self.open.get_mut(path).ok_or_else(missing)?;
-        // What is written to a file without a name is lost. Some file systems count no names.
+        // Writes to an unlinked file would be lost. Some file systems report no link count.
         if file.metadata().is_ok_and(|found| found.nlink() == 0) && !path.exists() {
             return Err(StoreError::Gone { path: path.to_owned() });
         }
@@ -54,8 +54,8 @@ impl MachineDisk {
     }
 }
 
-/// The error of something in the results folder that cannot be made or written. The folder was
-/// there when the run began.
+/// An error while something in the results folder is created or written. The folder existed when
+/// the run began.
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     move |error| {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
@@ -71,7 +71,7 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreEr
 impl Disk for MachineDisk {
     fn make_folder(&mut self, path: &Path) -> Result<(), StoreError> {
         match fs::create_dir(path) {
-            // A link to a folder is none of ours.
+            // A link to a folder was not created by dyno.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_folder(path) => Ok(()),
             made => made.map_err(failed("make folder", path)),
         }
@@ -112,8 +112,8 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
-/// Returns when the names in a folder would survive a loss of power; at once where the file system
-/// cannot promise that, or where the folder is one that we may not read.
+/// Returns when the names in a folder would survive a power loss; at once where the file system
+/// cannot guarantee that, or where the folder is not readable.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(path).and_then(|folder| folder.sync_all()) {
@@ -124,9 +124,9 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Writes a file as a whole, in place of an older one: under another name first, renamed when all
-/// of it is on the disk. Readers find the old file or the new one; on a full disk the old one
-/// stays, and nothing else is left.
+/// Replaces a file atomically: writes a new file under another name and renames it when its content
+/// is durable. Readers see the old or the new file; on a full disk the old one stays, and nothing
+/// else is left.
 ///
 /// # Errors
 /// [`StoreError::Io`] with the file's own name when it cannot be written.
@@ -138,7 +138,7 @@ fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> i
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
-    // What a killed dyno left is not needed, and a link that somebody put there is not followed.
+    // Removes what a killed dyno left, and never follows a planted link.
     let _ = fs::remove_file(&new);
     let written = File::create_new(&new).and_then(|mut file| {
         write(&mut file)?;
@@ -146,14 +146,14 @@ fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> i
     });
     let renamed = written.and_then(|()| fs::rename(&new, path));
     if renamed.is_err() {
-        // What is left of it would only take room.
+        // A partial file would only take space.
         let _ = fs::remove_file(&new);
     }
     renamed
 }
 
-/// Moves the folder that an earlier attempt at a trial left away, if there is one. The event log
-/// must have said before that this attempt counts no more.
+/// Moves away the folder of an earlier attempt at a trial, if one exists. The event log must
+/// already hold that this attempt no longer counts.
 pub(crate) fn set_aside(disk: &mut dyn Disk, folder: &Path, name: &str) -> Result<(), StoreError> {
     let from = folder.join(TRIALS_FOLDER).join(name);
     if !is_folder(&from) {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_results_folder_that_is_deleted_or_moved_is_an_error_and_is_not_made_again() {
+    fn writing_to_a_deleted_or_moved_results_folder_is_an_error_and_does_not_recreate_it() {
         let scratch = tempfile::tempdir().unwrap();
         let (folder, moved) = (scratch.path().join("r"), scratch.path().join("moved"));
         fs::create_dir(&folder).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_a_folder_is_not_followed() {
+    fn a_link_in_place_of_a_folder_is_not_followed() {
         let scratch = tempfile::tempdir().unwrap();
         let (trials, trial) =
             (scratch.path().join("trials"), scratch.path().join("trials/b01-001"));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_as_a_whole_leaves_the_old_one_and_nothing_else() {
+    fn a_failed_replacement_leaves_only_the_old_file() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("report.html");
         replace(&path, b"the old report").unwrap();
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).unwrap(), b"the old report");
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing else is left");
-        // Somebody else put a link where the new file is written.
+        // Another user planted a link where the new file is written.
         let other = scratch.path().join("of somebody else");
         fs::write(&other, "theirs").unwrap();
         std::os::unix::fs::symlink(&other, scratch.path().join("report.html.new")).unwrap();

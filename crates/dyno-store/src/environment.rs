@@ -1,7 +1,7 @@
-//! The machine and the program that made a run, as `environment.json` holds them.
+//! The machine and the program that produced a run, as stored in `environment.json`.
 //!
-//! The host's name and the command line are left out on purpose: a results folder is passed on to
-//! strangers, and both may hold what is nobody's business.
+//! Host name and command line are omitted on purpose: results folders are shared, and both may hold
+//! private information.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Environment {
     pub cpu_usable: u32,
     /// Logical processors of the machine.
     pub cpu_logical: u32,
-    /// Physical cores of the machine; 0 when the system does not tell.
+    /// Physical cores of the machine; 0 when unknown.
     pub cpu_cores: u32,
     /// Memory of the machine in bytes.
     pub memory_bytes: u64,
@@ -28,21 +28,22 @@ pub struct Environment {
     pub os_release: String,
     /// Processor architecture.
     pub architecture: String,
-    /// Hypervisor or container, as far as the system tells; empty when it seems to be bare metal.
+    /// Hypervisor or container as far as the system reports it; empty when it appears to be bare
+    /// metal.
     pub virtualisation: String,
     /// Version of dyno.
     pub dyno_version: String,
     /// `release` or `debug`.
     pub build_profile: String,
-    /// Settings of the kernel that move figures, by their names below `/proc/sys` with dots, or
+    /// Kernel settings that affect the results, by name below `/proc/sys` with dots, or by path
     /// below `/sys`.
     pub kernel_settings: BTreeMap<String, String>,
     /// Versions of the proxies that the run starts, by kind.
     pub proxies: BTreeMap<String, String>,
 }
 
-/// Settings of the kernel that figures of databases depend on: connections (queues, ports), memory
-/// that is written late, and pages, waiting, the processors' speed.
+/// Kernel settings that database performance depends on: connections (queues, ports), write-back,
+/// memory pages, scheduling, processor frequency.
 const KERNEL_SETTINGS: [(&str, &str); 13] = [
     ("net.core.somaxconn", "proc/sys/net/core/somaxconn"),
     ("net.ipv4.tcp_max_syn_backlog", "proc/sys/net/ipv4/tcp_max_syn_backlog"),
@@ -60,14 +61,14 @@ const KERNEL_SETTINGS: [(&str, &str); 13] = [
 ];
 
 impl Environment {
-    /// Reads this machine's description from `/proc` and `/etc/os-release`. What cannot be read
-    /// stays empty.
+    /// Reads the description of this machine from `/proc` and `/etc/os-release`. Unreadable values
+    /// stay empty.
     #[must_use]
     pub fn capture() -> Self {
         Self::capture_below(Path::new("/"))
     }
 
-    /// As [`Self::capture`], with another folder as the root of the file system.
+    /// As [`Self::capture`], with another folder as the file system root.
     fn capture_below(root: &Path) -> Self {
         let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
         let cpuinfo = read("proc/cpuinfo");
@@ -96,15 +97,15 @@ impl Environment {
     }
 }
 
-/// What the kernel calls the time since this machine was started; empty when it does not tell.
+/// The kernel's id of the current boot; empty when it is not available.
 #[must_use]
 pub fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }
 
-/// A setting as one line; of several words with one in brackets, that one
-/// (`always [madvise] never`).
+/// A setting as one line; of several words with one in brackets, the bracketed one (`always
+/// [madvise] never`).
 fn chosen(text: &str) -> Option<String> {
     let words = text.split_whitespace().collect::<Vec<_>>();
     let marked = words.iter().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
@@ -120,7 +121,7 @@ fn cpuinfo_field<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'
         .map(|(_, value)| value.trim())
 }
 
-/// Distinct pairs of socket and core.
+/// Number of distinct pairs of socket and core.
 fn physical_cores(cpuinfo: &str) -> u32 {
     let sockets = cpuinfo_field(cpuinfo, "physical id");
     let cores = cpuinfo_field(cpuinfo, "core id");
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_of_the_kernel_are_told_as_they_are_chosen() {
+    fn kernel_settings_are_reported_as_selected() {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in [
             ("proc/sys/net/core/somaxconn", "4096\n"),
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_tells_nothing_gives_empty_values() {
+    fn values_that_the_machine_does_not_report_are_empty() {
         let environment = Environment::capture_below(Path::new("/nonexistent"));
         assert_eq!(environment.cpu_model, "");
         assert_eq!(environment.memory_bytes, 0);
@@ -206,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn hyperthreads_of_one_core_count_once() {
+    fn hyperthreads_of_one_core_count_as_one() {
         let cpuinfo = "processor\t: 0\nphysical id\t: 0\ncore id\t\t: 0\n\nprocessor\t: 1\nphysical id\t: 0\ncore id\t\t: 0\n";
         assert_eq!(physical_cores(cpuinfo), 1);
         assert_eq!(cpuinfo_field(cpuinfo, "processor").count(), 2);
     }
 
     #[test]
-    fn the_distributions_name_loses_its_quotes() {
+    fn quotes_are_stripped_from_the_name_of_the_distribution() {
         assert_eq!(
             os_pretty_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"),
             "Debian GNU/Linux 12 (bookworm)"
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_read_in_kibibytes() {
+    fn memory_is_reported_in_kibibytes() {
         assert_eq!(memory_total("MemTotal:        4028092 kB\nMemFree: 1 kB\n"), 4_028_092 * 1024);
     }
 }

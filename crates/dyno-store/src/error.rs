@@ -1,63 +1,63 @@
-//! What goes wrong with a results folder.
+//! Errors of a results folder.
 
 use std::path::{Path, PathBuf};
 
 /// The results folder could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system refused.
+    /// The operating system reported an error.
     #[error("cannot {doing} {}", .path.display())]
     Io {
-        /// What was being done, e.g. `write`.
+        /// The operation, e.g. `write`.
         doing: &'static str,
         /// Which file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// What dyno writes to is not there any more.
+    /// The file or folder being written no longer exists.
     #[error("{} was deleted or moved while dyno was writing to it", .path.display())]
     Gone {
         /// Which file or folder.
         path: PathBuf,
     },
-    /// The folder asked for holds something already.
+    /// The requested folder is not empty.
     #[error("results folder {} exists and is not empty; results are never overwritten: name another folder with --out, or remove this one", .path.display())]
     NotEmpty {
         /// Which folder.
         path: PathBuf,
     },
-    /// Another dyno writes into the folder.
-    #[error("{} is being written by another dyno; end that one first", .path.display())]
+    /// Another dyno process writes to the folder.
+    #[error("{} is being written by another dyno process; wait for it to end or stop it", .path.display())]
     InUse {
         /// Which folder.
         path: PathBuf,
     },
-    /// There is no results folder here.
-    #[error("{} is no results folder: it has no {missing}; name the folder of one run, e.g. results/<experiment>/<time>-<id>", .path.display())]
+    /// This is not a results folder.
+    #[error("{} is not a results folder: {missing} is missing; name the folder of one run, e.g. results/<experiment>/<time>-<id>", .path.display())]
     NoResults {
         /// Where.
         path: PathBuf,
         /// The file that is missing.
         missing: &'static str,
     },
-    /// There is no results folder here, nor below.
-    #[error("there is no results folder in {}, nor in the folders below it; name the folder of one run, e.g. results/<experiment>/<time>-<id>, or one that holds several", .path.display())]
+    /// There is no results folder here or below.
+    #[error("no results folder found in {} or below it; name the folder of one run, e.g. results/<experiment>/<time>-<id>, or one that holds several", .path.display())]
     NoResultsBelow {
         /// Where.
         path: PathBuf,
     },
-    /// The folder was written by a newer dyno.
-    #[error("{} has results format {found}, and this dyno reads formats up to {known}; use the dyno that wrote it, or a newer one", .path.display())]
+    /// The folder was written by a newer version of dyno.
+    #[error("{} has results format {found}, but this version of dyno reads formats up to {known}; use the version that wrote it, or a newer one", .path.display())]
     NewerFormat {
         /// Which folder.
         path: PathBuf,
         /// Its format.
         found: u32,
-        /// The newest format that this dyno reads.
+        /// The newest format that this version of dyno reads.
         known: u32,
     },
-    /// A file holds what it must not.
+    /// A file has invalid content.
     #[error("{}, line {line}: {what}", .path.display())]
     Corrupt {
         /// Which file.
@@ -70,7 +70,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The error with what caused it, for programs that tell it in one line.
+    /// The error with its cause on one line.
     #[must_use]
     pub fn in_full(&self) -> String {
         match self {

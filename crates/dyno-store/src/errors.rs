@@ -1,5 +1,5 @@
-//! `errors.csv`: which errors clients met in the course of a trial, a line per interval and kind.
-//! There is none where they met none.
+//! `errors.csv`: the errors of a trial's clients over time, one line per interval and kind. The
+//! file exists only when errors occurred.
 
 use crate::timeline::{Problems, finite, is_warmup, parse_rows, phase};
 use dyno_model::failure::FailureKind;
@@ -18,13 +18,13 @@ pub struct ErrorLine {
     pub length_s: f64,
     /// True for warm-up.
     pub is_warmup: bool,
-    /// What they were.
+    /// Kind of the errors.
     pub kind: FailureKind,
-    /// How many ([`Interval::errors_by_kind`]).
+    /// Number of errors ([`Interval::errors_by_kind`]).
     pub errors: u64,
 }
 
-/// The lines of an interval; none for one without errors.
+/// The lines of an interval; empty without errors.
 pub(crate) fn lines(interval: &Interval) -> String {
     let phase = phase(interval.is_warmup);
     let (start, length) = (interval.start.as_secs_f64(), interval.length.as_secs_f64());
@@ -35,7 +35,7 @@ pub(crate) fn lines(interval: &Interval) -> String {
     lines
 }
 
-/// Reads the file. The second value says what could not be read, by line.
+/// Reads the file. The second value lists unreadable lines.
 pub(crate) fn parse(text: &str) -> (Vec<ErrorLine>, Problems) {
     parse_rows(text, HEADER, "errors of an interval", parse_line)
 }
@@ -58,7 +58,7 @@ mod tests {
     use dyno_model::units::Nanos;
 
     #[test]
-    fn what_was_written_is_read_and_what_is_broken_is_named() {
+    fn lines_are_read_as_written_and_broken_ones_are_reported() {
         let mut interval =
             Interval::empty("b01-001", false, Nanos(2_000_000_000), Nanos(1_000_000_000), &[]);
         assert_eq!(lines(&interval), "");

@@ -1,17 +1,17 @@
-//! `history.edn`: what the clients of a trial read and wrote, as Elle reads it: a map per line for
-//! each beginning and each end of a transaction.
+//! `history.edn`: the reads and writes of a trial's clients in the format of Elle: a map per line
+//! for each start and each end of a transaction.
 //!
-//! A process of Elle never goes on after an operation whose outcome nobody knows, so that a client
-//! goes on under a new number then.
+//! In Elle, a process does nothing after an operation with an unknown outcome, so the client
+//! continues under a new process number.
 
 use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
 use std::fmt::Write as _;
 
-/// Lines that are made at a time.
+/// Lines formatted at a time.
 const LINES: usize = 4096;
 
-/// A moment in an attempt. In order of time; at the same moment beginnings come before ends, so
-/// that two that touch count as overlapping.
+/// The start or end of an attempt. Ordered by time; at the same time starts precede ends, so that
+/// two adjacent attempts count as overlapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Moment {
     time: u64,
@@ -19,7 +19,7 @@ struct Moment {
     attempt: usize,
 }
 
-/// The file in parts.
+/// The file in pieces.
 pub(crate) fn parts(history: &History) -> impl Iterator<Item = String> {
     let processes = processes(history);
     let mut moments: Vec<Moment> = Vec::with_capacity(2 * history.attempts.len());
@@ -40,8 +40,8 @@ pub(crate) fn parts(history: &History) -> impl Iterator<Item = String> {
     })
 }
 
-/// The process of each attempt: the client's number, and one higher by the number of clients after
-/// each attempt of its that is in doubt.
+/// The process of each attempt: the client's number, increased by the number of clients after each
+/// of its attempts with an unknown outcome.
 fn processes(history: &History) -> Vec<u64> {
     let mut next: Vec<u64> = (0..u64::from(history.clients)).collect();
     let of = |attempt: &Attempt| {
@@ -68,7 +68,7 @@ fn line(history: &History, moment: Moment, (index, process): (usize, u64), text:
         "{{:index {index}, :time {}, :type :{kind}, :process {process}, :f :txn, :value [",
         moment.time
     );
-    // What was read is known of what committed; of all else nobody promises it.
+    // Only the reads of committed attempts are reliable.
     let is_known = moment.is_end && attempt.fate == Fate::Committed;
     for (at, operation) in attempt.operations.iter().enumerate() {
         text.push_str(if at == 0 { "" } else { " " });
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_written_in_order_of_time_as_elle_reads_it() {
+    fn a_history_is_written_in_order_of_time_in_the_format_of_elle() {
         let write = |object, value| Operation::Write { object, value };
         let attempts = vec![
             attempt(1, (20, Some(40)), Fate::Committed, vec![read(3, &[2, 5]), write(3, 7)]),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_history_is_handed_over_in_parts_without_a_gap() {
+    fn a_long_history_is_returned_in_pieces_without_a_gap() {
         let attempts = (0..LINES as u64)
             .map(|at| attempt(0, (2 * at, Some(2 * at + 1)), Fate::Committed, Vec::new()));
         let history =

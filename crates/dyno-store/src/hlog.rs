@@ -26,17 +26,17 @@ use std::time::{Duration, SystemTime};
 
 /// Tag of transactions in the warm-up.
 const WARM_UP: &str = "warm-up";
-/// Tag of the ages of arrivals without a commit, those of the whole window in one line.
+/// Tag of the ages of arrivals without a commit; one line holds those of the whole window.
 const CENSORED: &str = "censored";
 
-/// What the tag of the transactions of one name begins with.
+/// Prefix of the tag of the transactions of one name.
 const TRANSACTION: &str = "transaction:";
 
 /// Encodes intervals as log lines.
 pub(crate) struct LogEncoder {
     builder: IntervalLogWriterBuilder,
     serializer: V2DeflateSerializer,
-    /// What the file begins with. The library writes it each time it begins.
+    /// First lines of the file. The library writes them on every start.
     pub(crate) header: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ impl LogEncoder {
         Self { builder, serializer, header }
     }
 
-    /// The lines of an interval. Kinds of statements without any value get no line.
+    /// The lines of an interval. Kinds of statements without values get no line.
     ///
     /// # Errors
     /// When a histogram cannot be encoded.
@@ -91,12 +91,12 @@ impl LogEncoder {
     }
 }
 
-/// Times by the name of the transaction. Where there is one name, they are those of all.
+/// Response times by the name of the transaction. A single name has the response times of all.
 fn named(interval: &Interval) -> impl Iterator<Item = &(String, Histogram<u64>)> {
     interval.transactions.iter().filter(|_| interval.transactions.len() > 1)
 }
 
-/// A name as a tag: the format forbids commas, blanks and line ends.
+/// A name as a tag. The format forbids commas, blanks and line ends.
 fn tag_name(name: &str) -> String {
     let name: String =
         name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
@@ -111,24 +111,25 @@ pub(crate) struct TrialHistograms {
     pub(crate) censored: Histogram<u64>,
     /// Statements by tag.
     statements: BTreeMap<String, CompactHistogram>,
-    /// Its transactions by interval.
+    /// Transactions by interval.
     pub(crate) course: Vec<CountedInterval>,
     /// Lines of the log.
     pub(crate) lines: usize,
 }
 
-/// How many transactions of an interval of the measured window took how long.
+/// Distribution of the response times of one interval of the measured window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountedInterval {
     /// Start in seconds since the first client began.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,
-    /// Bands of times that occur ([`latency::band`]), rising, with the number of transactions.
+    /// Bands of response times that occur ([`latency::band`]), in rising order, with their number
+    /// of transactions.
     pub counts: Vec<(u16, u64)>,
 }
 
-/// The transactions of an interval by bands.
+/// The transactions of an interval by band.
 fn counted(interval: &IntervalLogHistogram<'_>, histogram: &Histogram<u64>) -> CountedInterval {
     let mut counts: Vec<(u16, u64)> = Vec::new();
     for value in histogram.iter_recorded() {
@@ -205,7 +206,7 @@ fn add_line(
     }
     let sum = match tag {
         None => &mut histograms.transaction,
-        // Their figures are in the record; a statement's name may be the same.
+        // Their figures are in the record, and a statement may have the same name.
         Some(tag) if tag.starts_with(TRANSACTION) => return Ok(()),
         Some(CENSORED) => &mut histograms.censored,
         Some(tag) => {
@@ -237,15 +238,15 @@ fn decoded(
         .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))
 }
 
-/// Most bytes that the counts of a histogram take: those of the finest one, each at its longest. A
-/// few hundred compressed bytes can claim to be gigabytes.
+/// Maximum size of a histogram's counts in bytes: the finest histogram with the longest encoding. A
+/// few hundred compressed bytes can announce gigabytes.
 const COUNTS_MAX: u64 = 64 << 20;
-/// Bytes before the counts, of which the second four say how many bytes the counts take.
+/// Bytes before the counts; the second four give the size of the counts in bytes.
 const HEAD: usize = 40;
 
-/// A histogram without its compression, whose counts are all there.
+/// Decompresses a histogram and checks that its counts are complete.
 fn inflated(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    // Two numbers come first: what this is, and its length.
+    // The cookie and the length come first.
     let (Some((cookie, rest)), Some(compressed)) = (bytes.split_first_chunk::<4>(), bytes.get(8..))
     else {
         return Err("it is cut off".to_owned());
@@ -268,24 +269,24 @@ fn inflated(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(histogram)
 }
 
-/// What a compressed histogram begins with (HdrHistogram, V2 with deflate).
+/// Cookie of a compressed histogram (HdrHistogram, V2 with deflate).
 const COMPRESSED: u32 = 0x1c84_9314;
 
-/// A line of any program's histogram log.
+/// A line of a histogram log of any program.
 #[derive(Debug, Clone)]
 pub struct LoggedInterval {
     /// Its tag, if it has one.
     pub tag: Option<String>,
-    /// When it began, as the log says it.
+    /// Its start, as logged.
     pub start: Nanos,
-    /// How long it was.
+    /// Its length.
     pub length: Nanos,
-    /// Its values, in whatever unit the program used.
+    /// Its values, in the unit of the program that wrote it.
     pub histogram: Histogram<u64>,
 }
 
-/// The intervals of any program's histogram log; what cannot be read is told with the number of its
-/// line. Comments, and the heading of columns that Java's writer adds, are skipped.
+/// The intervals of any program's histogram log; unreadable lines are reported by number. Comments,
+/// and the column header that Java's writer adds, are skipped.
 pub fn logged_intervals(
     log: &[u8],
 ) -> impl Iterator<Item = Result<LoggedInterval, (usize, String)>> {
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn warm_up_is_kept_in_the_log_and_left_out_of_the_sums() {
+    fn warm_up_is_logged_and_left_out_of_the_sums() {
         let log = log(&[
             interval(0, &[5], &[("select", &[5])]),
             interval(1, &[7, 9], &[("select", &[3])]),
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_of_arrivals_without_a_commit_have_a_tag_of_their_own() {
+    fn ages_of_arrivals_without_a_commit_have_their_own_tag() {
         let mut last = interval(2, &[7], &[]);
         last.censored = Some(interval(2, &[400, 500, 600], &[]).transaction);
         let log = log(&[interval(1, &[9], &[]), last]);
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn transactions_of_several_names_have_tags_of_their_own() {
+    fn transactions_of_several_names_have_their_own_tags() {
         let mut two = interval(1, &[7, 9], &[("pay", &[9])]);
         let of = |values: &[u64]| interval(1, values, &[]).transaction;
         two.transactions = vec![("read all".to_owned(), of(&[7])), ("pay".to_owned(), of(&[9]))];
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_the_format_forbids_find_their_histogram_again() {
+    fn names_with_forbidden_characters_still_find_their_histogram() {
         let log = log(&[interval(1, &[7], &[("select, then\nupdate", &[3, 4])])]);
         let (histograms, problems) = parse(&log[..]);
         assert_eq!(problems, []);
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_named_and_the_others_stay() {
+    fn a_damaged_line_is_reported_and_the_others_are_kept() {
         let mut log = log(&[interval(1, &[7], &[]), interval(2, &[8], &[])]);
         log.extend_from_slice(b"3.000,1.000,0.000,@@@@\nnonsense\n4.0,1.0,0.0,QUJD\n");
         let (histograms, problems) = parse(&log[..]);
@@ -419,7 +420,7 @@ mod tests {
         format!("1.000,1.000,0.000,{}\n", STANDARD.encode(histogram)).into_bytes()
     }
 
-    /// The head of a histogram that says how many bytes its counts take.
+    /// The header of a histogram that announces this many bytes of counts.
     fn head(counts: u32) -> Vec<u8> {
         let mut head = vec![0; HEAD];
         head[..4].copy_from_slice(&0x1c84_9313_u32.to_be_bytes());
@@ -441,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_bytes_that_claim_to_be_gigabytes_are_refused() {
+    fn a_few_bytes_that_announce_gigabytes_are_rejected() {
         let whole = |claimed: u32, sent: u64| {
             compressed(head(claimed).as_slice().chain(repeat(0)), HEAD as u64 + sent)
         };
@@ -454,7 +455,7 @@ mod tests {
         let bomb = whole(u32::MAX, 100 << 20);
         assert!(bomb.len() < 200_000, "{}", bomb.len());
         assert_eq!(problem(&bomb), Some("larger than 64 MiB, which is the limit".to_owned()));
-        // It says so, and sends nothing; with compression and without.
+        // Announced but not sent, with and without compression.
         assert_eq!(problem(&whole(u32::MAX, 8)), cut_off);
         assert_eq!(problem(&[head(u32::MAX), vec![0; 8]].concat()), cut_off);
         assert_eq!(problem(&COMPRESSED.to_be_bytes()), cut_off);
@@ -489,7 +490,7 @@ mod tests {
         }
 
         #[test]
-        fn a_log_cut_anywhere_keeps_every_whole_line(cut in 0usize..2000) {
+        fn a_truncated_log_keeps_every_whole_line(cut in 0usize..2000) {
             let log = log(&[interval(1, &[7, 700], &[("select", &[3])]), interval(2, &[8], &[("select", &[2])])]);
             let cut = cut.min(log.len());
             let (histograms, problems) = parse(&log[..cut]);

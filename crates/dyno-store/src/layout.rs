@@ -10,27 +10,27 @@ pub const PLAN_FILE: &str = "plan.json";
 pub const ENVIRONMENT_FILE: &str = "environment.json";
 /// The event log.
 pub const EVENTS_FILE: &str = "events.jsonl";
-/// Figures of finished trials, derived.
+/// Figures of finished trials, derived from the event log.
 pub const SUMMARY_FILE: &str = "summary.json";
 /// Folder with a folder per trial.
 pub const TRIALS_FOLDER: &str = "trials";
 /// Interval histograms of a trial.
 pub const LATENCY_FILE: &str = "latency.hlog";
-/// Course of a trial.
+/// Timeline of a trial.
 pub const TIMELINE_FILE: &str = "timeline.csv";
-/// Errors in the course of a trial, where there were any.
+/// Errors of a trial over time; exists only when errors occurred.
 pub const ERRORS_FILE: &str = "errors.csv";
-/// What the monitor saw of machine, server process and server counters.
+/// Samples of the machine, the server process and the server's counters.
 pub const MONITOR_FILE: &str = "monitor.csv";
-/// What the monitor saw of the server's sessions.
+/// Samples of the server's sessions.
 pub const SESSIONS_FILE: &str = "sessions.csv";
-/// What the clients of a trial read and wrote, where their workload keeps a history.
+/// Reads and writes of a trial's clients, where the workload records a history.
 pub const HISTORY_FILE: &str = "history.edn";
-/// Folder with the logs of servers that dyno started.
+/// Folder with the logs of servers started by dyno.
 pub const SERVER_LOGS_FOLDER: &str = "server-logs";
 
-/// A name as part of a path: letters, digits, `.`, `_` and `-` stay, everything else becomes `-`;
-/// never empty, never a hidden or parent folder.
+/// A name as a path component: letters, digits, `.`, `_` and `-` are kept, everything else becomes
+/// `-`; never empty, and never a hidden or parent folder.
 pub(crate) fn path_name(name: &str) -> String {
     let safe: String = name
         .chars()

@@ -1,4 +1,4 @@
-//! The results folder: what a run leaves on disk, and how it is read again.
+//! The results folder: the files that a run writes, and how they are read.
 //!
 //! ```text
 //! <experiment>/<utc time>-<short id>/
@@ -12,7 +12,7 @@
 //!                       measured window; `Tag=<statement>`: statements;
 //!                       `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
-//!     errors.csv        errors that clients met, one line per interval and kind, if there were any
+//!     errors.csv        errors of the clients, one line per interval and kind; only if any occurred
 //!     monitor.csv       one line per sample of machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
 //!     history.edn       what the clients read and wrote, if the workload keeps a history, for
@@ -22,19 +22,19 @@
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
 //! ```
 //!
-//! Everything but `summary.json` and rendered reports is append-only while the run goes on, so a
-//! killed run leaves a readable prefix. [`Run::open`] reads what holds for the whole run,
-//! [`Run::read_trials`] the files of its trials too; both say what is unreadable, and where.
+//! Everything but `summary.json` and rendered reports is append-only during the run, so a killed
+//! run leaves a readable prefix. [`Run::open`] reads the files of the run, [`Run::read_trials`]
+//! also those of its trials; both report what is unreadable, and where.
 //!
 //! # Layout (read in this order)
-//! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one
-//! trial; [`Run`] is what a folder says of a run, [`RunData`] the same with the files of its
-//! trials; `hlog`, `timeline`, `errors`, `monitor`, `history`, `summary` and [`environment`] are
-//! one format each; [`fixture`] (feature `fixture`) is a synthetic run for tests.
+//! [`RunWriter`] listens to the events of a run and writes them; [`SingleRun`] does so for commands
+//! that measure one trial; [`Run`] is the content of a folder, [`RunData`] the same with the files
+//! of its trials; `hlog`, `timeline`, `errors`, `monitor`, `history`, `summary` and [`environment`]
+//! are one format each; [`fixture`] (feature `fixture`) is a synthetic run for tests.
 //!
 //! # Invariants
-//! Nothing here imports the engine, the drivers or the host, and nothing here judges or shows: that
-//! is `dyno-analysis` and `dyno-report`.
+//! This crate does not import the engine, the drivers or the host. It neither judges nor renders
+//! results; that is the task of `dyno-analysis` and `dyno-report`.
 #![warn(missing_docs)]
 
 mod blocks;

@@ -1,10 +1,10 @@
-//! Documents of JSON without passwords: no file of a results folder holds one, whoever wrote it.
+//! Masks passwords in JSON documents: no file of a results folder holds one, whoever wrote it.
 
 use dyno_model::mask::masked;
 use std::borrow::Cow;
 
-/// A document of JSON without passwords: every string in it is masked, whatever signs its password
-/// needs escapes for.
+/// A JSON document without passwords. Every string in it is masked, also when escapes hide the
+/// characters around the password.
 #[must_use]
 pub fn masked_json(text: &str) -> Cow<'_, str> {
     let (mut clean, mut copied, mut at) = (String::new(), 0, 0);
@@ -12,7 +12,7 @@ pub fn masked_json(text: &str) -> Cow<'_, str> {
         let Some(length) = literal_length(&text[start..]) else { break };
         at = start + length;
         let literal = &text[start..at];
-        // Most are keys and names, and there may be very many.
+        // Most strings are keys and names, and there may be very many.
         if !literal.contains([':', '=', '\'', ' ']) {
             continue;
         }
@@ -30,7 +30,7 @@ pub fn masked_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Bytes of the string of JSON that a text begins with.
+/// Length in bytes of the JSON string at the start of a text.
 fn literal_length(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     let end = text.bytes().enumerate().skip(1).find(|(_, byte)| {
@@ -47,7 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn strings_of_json_are_masked_whatever_they_escape() {
+    fn json_strings_are_masked_whatever_they_escape() {
         let value = serde_json::json!({
             "description": "see postgres://u:hun\"ter\\2@h/d\nand host=h password='hun\"ter2'",
             "quote \"": ["\\", "plain", 1.5],
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_masked_is_json_still(text in "(\\PC|[:/@='\" \n\\\\]|password|mysql -p|identified|://){0,40}") {
+        fn a_masked_document_is_still_json(text in "(\\PC|[:/@='\" \n\\\\]|password|mysql -p|identified|://){0,40}") {
             let json = serde_json::json!({ "a": &text, (text.as_str()): [&text] }).to_string();
             let clean = masked_json(&json);
             prop_assert!(serde_json::from_str::<serde_json::Value>(&clean).is_ok(), "{}", clean);

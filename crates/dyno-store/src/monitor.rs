@@ -1,8 +1,8 @@
-//! `monitor.csv` and `sessions.csv`: what the monitor saw in a trial.
+//! `monitor.csv` and `sessions.csv`: the monitor's samples of a trial.
 //!
-//! `monitor.csv` has a line per look: `at_s`, then a column per value, as far as the trial's first
-//! look had it; names are explained in [`dyno_model::monitor`]. Totals (`..._total`) are written as
-//! their growth since the first look. What was not seen is empty. `sessions.csv` has a line per
+//! `monitor.csv` has a line per sample: `at_s`, then a column per value of the trial's first
+//! sample; names are explained in [`dyno_model::monitor`]. Totals (`..._total`) are written as
+//! their increase since the first sample. Missing values are empty. `sessions.csv` has a line per
 //! group of sessions: `at_s,sessions,state,wait,statement`.
 
 use crate::timeline::{Problems, shortened};
@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 /// First line of `sessions.csv`.
 pub(crate) const SESSIONS_HEADER: &str = "at_s,sessions,state,wait,statement\n";
 
-/// Writes the lines of one trial.
+/// Encodes the lines of one trial.
 #[derive(Debug, Clone)]
 pub(crate) struct MonitorEncoder {
-    /// Columns with what totals began at.
+    /// Columns, with the initial values of totals.
     columns: Vec<(String, f64)>,
 }
 
 impl MonitorEncoder {
-    /// The columns are the values of the trial's first look.
+    /// Takes the columns from the trial's first sample.
     pub(crate) fn new(first: &Sample) -> Self {
         let column = |(name, value): (&String, &f64)| {
             (name.clone(), if is_total(name) { *value } else { 0.0 })
@@ -33,7 +33,7 @@ impl MonitorEncoder {
         lines([["at_s"].into_iter().chain(self.columns.iter().map(|(name, _)| name.as_str()))])
     }
 
-    /// The line of a look; nothing for a look at sessions only.
+    /// The line of a sample; empty for a sample of sessions only.
     pub(crate) fn line(&self, sample: &Sample) -> String {
         if sample.values.is_empty() {
             return String::new();
@@ -45,7 +45,7 @@ impl MonitorEncoder {
     }
 }
 
-/// Six decimals at most, and none that say nothing.
+/// Six decimals at most, without trailing zeros.
 fn number(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -58,7 +58,7 @@ fn seconds(value: f64) -> String {
 
 pub(crate) fn session_lines(sample: &Sample) -> String {
     lines(sample.sessions.iter().map(|group| {
-        // Without line ends, so that a line of the file is a line.
+        // Line ends are removed, so that a record stays one line.
         let words = [&group.state, &group.wait, &group.statement]
             .map(|word| word.replace(['\n', '\r'], " "));
         [seconds(sample.at_s), group.sessions.to_string()].into_iter().chain(words)
@@ -89,7 +89,7 @@ pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {
             match parse_line(&columns, &cells) {
                 Some(sample) => samples.push(sample),
                 None => problems
-                    .push((number, format!("not a look: `{}`", shortened(&cells.join(","))))),
+                    .push((number, format!("not a sample: `{}`", shortened(&cells.join(","))))),
             }
         }
     }
@@ -114,7 +114,7 @@ fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Reads `sessions.csv`: looks with their groups.
+/// Reads `sessions.csv`: samples with their groups.
 pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
     let (mut interim_analyses, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
     for (number, cells) in records(text, &mut problems).into_iter().skip(1) {
@@ -145,7 +145,7 @@ pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
     (interim_analyses, problems)
 }
 
-/// Numbered lines as cells. A last line that is cut off is what a killed run leaves.
+/// Numbered lines as cells. A killed run leaves a truncated last line.
 fn records(text: &str, problems: &mut Problems) -> Vec<(usize, Vec<String>)> {
     let mut records = Vec::new();
     for (i, line) in text.split_inclusive('\n').enumerate() {
@@ -157,7 +157,7 @@ fn records(text: &str, problems: &mut Problems) -> Vec<(usize, Vec<String>)> {
     records
 }
 
-/// The cells of a line. Each is read for itself, so that one that is broken spoils no other.
+/// The cells of a line. Lines are parsed separately, so that a broken one does not affect the next.
 fn cells(line: &str) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     let record = reader.records().next().and_then(Result::ok);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_are_written_as_growth_and_moments_as_they_are() {
+    fn totals_are_written_as_increases_and_other_values_unchanged() {
         let first = sample(-0.25, &[("a.reads_total", 1000.0), ("a.threads", 7.0)]);
         let second = sample(1.0, &[("a.reads_total", 1012.5), ("a.new_total", 3.0)]);
         let encoder = MonitorEncoder::new(&first);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_with_commas_and_quotes_come_back() {
+    fn statements_with_commas_and_quotes_are_read_back() {
         let group = SessionGroup {
             sessions: 3,
             state: "active".into(),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_and_the_others_stay() {
+    fn broken_lines_are_reported_and_the_others_are_kept() {
         let (samples, problems) = parse("at_s,x\n0.000,1\n1.000\n2.000,inf\n3.000,2\n4.0");
         assert_eq!(samples.len(), 2);
         assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [6, 3, 4]);

@@ -1,5 +1,5 @@
-//! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at
-//! the first trial that is not measured to its end.
+//! Resumes a run that was killed or interrupted: in the same folder, with the same plan, from the
+//! first trial that was not fully measured.
 
 use crate::disk::MachineDisk;
 use crate::error::StoreError;
@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 impl Run {
-    /// Trials that have figures and need not be measured again. A trial that failed is measured
-    /// again, and so is one that the user or its system ended before its time.
+    /// Trials that have results and need not be repeated. A failed trial is repeated, and so is one
+    /// that the user or its system ended early.
     #[must_use]
     pub fn done(&self) -> BTreeSet<String> {
         let is_whole = |outcome: &TrialOutcome| match outcome {
@@ -27,16 +27,16 @@ impl Run {
 }
 
 impl RunWriter {
-    /// Goes on writing into the folder of a run that has ended before its time. A last line of the
-    /// event log that was not written to its end is cut off. What an earlier attempt at a trial
-    /// left stays until the trial begins again.
+    /// Continues writing to the folder of a run that ended early. A truncated last line of the
+    /// event log is removed. What an earlier attempt at a trial left stays until the trial begins
+    /// again.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while another dyno writes there; when this is no results folder, or it
-    /// cannot be written.
+    /// [`StoreError::InUse`] while another dyno process writes there; an error when this is not a
+    /// results folder or it cannot be written.
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join(EVENTS_FILE);
-        // Locked before it is read: a run that still goes on must not be taken for a dead one.
+        // Locked before it is read, so that a live run is not mistaken for a dead one.
         Run::open(folder)?;
         let events = dyno_files::append(&path, 0o666).map_err(StoreError::io("write", &path))?;
         crate::writer::lock(&events, folder)?;
@@ -68,7 +68,7 @@ mod tests {
 
     const FIRST: &str = "b01-001";
 
-    /// A run of four trials that was played to its end, with records as `change` leaves them.
+    /// A run of four trials that was played to its end, with records changed by `change`.
     struct Changed<F> {
         writer: RunWriter,
         change: F,
@@ -82,7 +82,7 @@ mod tests {
                 Event::RunStarted { boot, .. } => "the first boot".clone_into(boot),
                 _ => {}
             }
-            // It was killed while it tore its servers down, so it wrote no end.
+            // It was killed while it stopped its servers, so its end was not written.
             if !matches!(event, Event::RunFinished { .. }) {
                 self.writer.event(&event);
             }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_was_ended_before_its_time_is_measured_again_whatever_came_after_it() {
+    fn a_trial_that_ended_early_is_repeated_whatever_followed() {
         for end in [TrialEnd::User, TrialEnd::System] {
             let (_scratch, folder) = run_with(|record| {
                 if record.trial.id == FIRST {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_trials_own_is_not_measured_again_but_in_records_that_do_not_tell() {
+    fn a_trial_with_an_error_of_its_own_is_not_repeated_unless_its_record_does_not_say_so() {
         let cut = |end| {
             run_with(move |record| {
                 if record.trial.id == FIRST {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_never_stands_beside_the_files_of_a_later_attempt() {
+    fn a_record_is_never_combined_with_files_of_a_later_attempt() {
         let (_scratch, folder) = run_with(|record| {
             if record.trial.id == FIRST {
                 record.end = TrialEnd::User;
@@ -159,15 +159,14 @@ mod tests {
         assert!(Run::open(&folder).unwrap().outcomes.contains_key(FIRST));
         writer.event(&Event::TrialStarted { trial: FIRST.to_owned() });
         drop(writer);
-        // Killed here, it was begun and not measured.
+        // Killed here, the trial was begun but not measured.
         let run = Run::open(&folder).unwrap();
         assert!(!run.outcomes.contains_key(FIRST), "the record of the first attempt stands");
         assert!(!files.exists() && folder.join(SET_ASIDE_FOLDER).join("b01-001-1").exists());
         assert_eq!(missing(&folder), [FIRST]);
     }
 
-    /// A run in which the first trial begins a second time after its first intervals, as one does
-    /// that searches.
+    /// A run in which the first trial begins again after its first intervals, as in a search.
     struct BegunTwice {
         writer: RunWriter,
         intervals: u32,
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_begins_again_has_the_files_of_its_last_attempt_alone() {
+    fn a_trial_that_begins_again_keeps_only_the_files_of_its_last_attempt() {
         let shape = Shape { systems: 1, clients: vec![1], blocks: 1, ..Shape::small() };
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("run");
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_gone_on_with_after_a_restart_is_doubted() {
+    fn a_block_resumed_after_a_reboot_raises_a_warning() {
         let (_scratch, folder) = run_with(|record| {
             if record.trial.id == FIRST {
                 record.end = TrialEnd::User;

@@ -1,6 +1,6 @@
-//! A run as its folder tells it: plan, environment, spec and event log; also from a folder that was
-//! cut off in the middle. Nothing is derived but the doubts about trials, which are judged anew: by
-//! the rules of this version, from what their records say.
+//! Reads a run from its folder: plan, environment, spec and event log, also when the run was cut
+//! short. Nothing is derived except the warnings about trials, which are evaluated anew by the
+//! rules of this version from the records.
 
 use crate::blocks::{self, Span};
 use crate::clock::seconds_between;
@@ -23,11 +23,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A run without the files of its trials. A comparison of runs and going on with a run need no
-/// more; for a report [`Run::read_trials`] adds the rest.
+/// A run without the files of its trials. Comparing and resuming runs needs no more; for a report
+/// [`Run::read_trials`] adds the rest.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The folder as it was named.
+    /// The folder as named by the caller.
     pub folder: PathBuf,
     /// Name of the folder.
     pub name: String,
@@ -43,40 +43,38 @@ pub struct Run {
     pub started_at: String,
     /// Time of the last event, RFC 3339; empty when there is none.
     pub ended_at: String,
-    /// True when the run wrote its end.
+    /// True when the event log holds the end of the run.
     pub has_ended: bool,
-    /// True when the user ended it before its time.
+    /// True when the user ended the run early.
     pub is_interrupted: bool,
-    /// Version and settings each system reported last, by name.
+    /// Version and settings that each system reported last, by name.
     pub systems: BTreeMap<String, SystemReport>,
-    /// Original values of settings that were changed on a system and not restored, by the system's
-    /// name.
+    /// Original values of settings that were changed on a system and not restored, by system name.
     pub changed_settings: BTreeMap<String, BTreeMap<String, String>>,
-    /// Most blocks that might have been measured: the plan holds those until the run was ended by
-    /// what it had found.
+    /// The maximum number of blocks. The plan holds that many until interim results end the run.
     pub blocks_most: u32,
-    /// What was found when the data were looked at, in order.
+    /// Interim analyses, in order.
     pub interim_analyses: Vec<InterimAnalysis>,
-    /// Doubts about the whole run.
+    /// Warnings about the whole run.
     pub warnings: Vec<Warning>,
-    /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a
-    /// trial with several attempts the last one counts from its beginning on: the files in its
-    /// folder are of this one, and nothing else may stand beside them.
+    /// Outcomes of the trials that ended, by id. A trial of the plan without an outcome is missing.
+    /// Of several attempts at a trial the last one counts as soon as it begins: the files in the
+    /// trial's folder belong to it and must not be combined with anything else.
     pub outcomes: BTreeMap<String, TrialOutcome>,
     /// The load steps of trials that search for the highest load, by trial.
     pub stepped: BTreeMap<String, Vec<LoadStep>>,
-    /// When and in which boot of a machine the trials of `outcomes` were measured.
+    /// When, and in which boot of the machine, the trials of `outcomes` were measured.
     pub(crate) spans: BTreeMap<String, Span>,
-    /// What could not be read: file, line and what is wrong, as sentences without full stop.
+    /// What could not be read: file, line and reason, as sentences without a full stop.
     pub problems: Vec<String>,
 }
 
-/// What a system said of itself.
+/// What a system reported about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SystemReport {
     /// Version.
     pub version: String,
-    /// Settings read back; ` | ` stands between the values of one that differs between starts.
+    /// Settings read back; ` | ` separates the values of a setting that differs between starts.
     pub settings: BTreeMap<String, String>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
@@ -87,13 +85,13 @@ pub struct SystemReport {
 /// How a trial ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrialOutcome {
-    /// With figures.
+    /// With results.
     Finished(Box<TrialRecord>),
-    /// Without.
+    /// Without results.
     Failed {
         /// Why.
         reason: String,
-        /// The search for the highest load that found none.
+        /// The search for the highest load, when no load passed.
         search: Option<Box<SearchRecord>>,
     },
 }
@@ -127,8 +125,8 @@ impl Run {
     /// Reads format, plan, spec, environment and events.
     ///
     /// # Errors
-    /// When this is no results folder, was written by a newer dyno, or its plan cannot be read.
-    /// Everything else that is damaged or missing is reported in [`Run::problems`].
+    /// When this is not a results folder, was written by a newer version of dyno, or its plan
+    /// cannot be read. Other damage is reported in [`Run::problems`].
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         check_format(folder)?;
         let plan = read_plan(folder)?;
@@ -177,7 +175,7 @@ impl Run {
             }
             Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
         }
-        // Whichever command and version wrote the records.
+        // Applies to records of every command and version.
         for outcome in run.outcomes.values_mut() {
             if let TrialOutcome::Finished(record) = outcome {
                 record.warnings = judge::anew(record, &Asked::of(&run.plan, &record.trial));
@@ -186,7 +184,7 @@ impl Run {
         Ok(run)
     }
 
-    /// The look that ended the run, if one did.
+    /// The interim analysis that ended the run, if one did.
     #[must_use]
     pub fn stop(&self) -> Option<InterimAnalysis> {
         self.interim_analyses
@@ -195,7 +193,7 @@ impl Run {
             .filter(|interim_analysis| interim_analysis.stop.is_some())
     }
 
-    /// Blocks from the first on of which every trial has ended.
+    /// Number of leading blocks in which every trial has ended.
     #[must_use]
     pub fn blocks_ended(&self) -> u32 {
         let open = self.plan.trials.iter().filter(|trial| !self.outcomes.contains_key(&trial.id));
@@ -208,8 +206,8 @@ impl Run {
         self.spans.values().filter_map(|span| seconds_between(&span.begun_at, &span.ended_at)).sum()
     }
 
-    /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one
-    /// elsewhere is damage.
+    /// Reads all lines. A truncated last line is what a killed run leaves; any other broken line is
+    /// damage.
     fn read_events(&mut self, bytes: &[u8]) {
         let mut span = Span::default();
         for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -234,7 +232,7 @@ impl Run {
         }
     }
 
-    /// Takes in the next event; `span` is that of the trial that is being measured.
+    /// Processes the next event; `span` belongs to the trial being measured.
     fn take(&mut self, Stamped { at, event }: Stamped, span: &mut Span) -> Result<(), String> {
         if self.started_at.is_empty() {
             self.started_at.clone_from(&at);
@@ -279,7 +277,7 @@ impl Run {
             Event::TrialFinished(record) => {
                 let planned = self.plan.trials.iter().find(|planned| planned.id == record.trial.id);
                 if planned != Some(&record.trial) {
-                    return Err(format!("trial {} is not in the plan", record.trial.id));
+                    return Err(format!("trial {} does not exist in {PLAN_FILE}", record.trial.id));
                 }
                 span.ended_at.clone_from(&self.ended_at);
                 self.spans.insert(record.trial.id.clone(), span.clone());
@@ -287,7 +285,7 @@ impl Run {
             }
             Event::TrialFailed { trial, reason, search } => {
                 if !self.plan.trials.iter().any(|planned| planned.id == trial) {
-                    return Err(format!("trial {trial} is not in the plan"));
+                    return Err(format!("trial {trial} does not exist in {PLAN_FILE}"));
                 }
                 self.outcomes.insert(trial, TrialOutcome::Failed { reason, search });
             }
@@ -305,7 +303,7 @@ impl Run {
             | Event::Progress { .. } => {}
             Event::Stepped { trial, number, step } => {
                 let steps = self.stepped.entry(trial).or_default();
-                // The first step of a trial that is measured again.
+                // The first step of a trial that is repeated.
                 steps.truncate(number.saturating_sub(1));
                 steps.push(step);
             }
@@ -314,7 +312,7 @@ impl Run {
     }
 }
 
-/// Between the values that a setting had in different starts.
+/// Separates the values that a setting had in different starts.
 pub(crate) const OR: &str = " | ";
 
 /// Adds a value to those that a setting had.
@@ -326,7 +324,7 @@ pub fn add_value(values: &mut String, value: &str) {
 }
 
 fn run_name(folder: &Path) -> String {
-    // `.` and `results/..` have no name of their own.
+    // `.` and `results/..` have no name.
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
@@ -348,7 +346,7 @@ fn check_format(folder: &Path) -> Result<(), StoreError> {
         path,
         line: 1,
         what: format!(
-            "the version of the formats must be a whole number, not `{}`",
+            "the format version must be a whole number, not `{}`",
             shortened(text.trim())
         ),
     })?;
@@ -358,7 +356,7 @@ fn check_format(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A file without which a folder is no results folder.
+/// Reads a file that every results folder has.
 fn read_needed(folder: &Path, missing: &'static str) -> Result<(PathBuf, Vec<u8>), StoreError> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let path = folder.join(missing);
@@ -371,7 +369,7 @@ fn read_needed(folder: &Path, missing: &'static str) -> Result<(PathBuf, Vec<u8>
     }
 }
 
-/// A value of JSON without passwords, which older versions wrote.
+/// Parses JSON and masks passwords, which older versions wrote.
 fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     match str::from_utf8(bytes) {
         Ok(text) => serde_json::from_str(&masked_json(text)),
@@ -390,12 +388,12 @@ fn read_plan(folder: &Path) -> Result<Plan, StoreError> {
     Ok(plan)
 }
 
-/// Everything that refers to something by index must find it: analysis relies on that.
+/// Checks every reference by index, which the analysis relies on.
 fn check_indices(plan: &Plan) -> Result<(), String> {
     for (i, configuration) in plan.configurations.iter().enumerate() {
         if configuration.system >= plan.systems.len() {
             return Err(format!(
-                "configuration {i} refers to system {}, which is not there",
+                "configuration {i} refers to system {}, which does not exist",
                 configuration.system
             ));
         }
@@ -410,7 +408,7 @@ fn check_indices(plan: &Plan) -> Result<(), String> {
     for trial in &plan.trials {
         if trial.configuration >= plan.configurations.len() {
             return Err(format!(
-                "trial {} refers to configuration {}, which is not there",
+                "trial {} refers to configuration {}, which does not exist",
                 trial.id, trial.configuration
             ));
         }

@@ -1,5 +1,5 @@
-//! Writing the folder of a run that is one trial of one system, with the events that a run has
-//! around its trial.
+//! Writes the folder of a run with one trial of one system, with the events that a run has around
+//! its trial.
 
 use crate::clock::utc_now;
 use crate::environment::{Environment, boot_id};
@@ -13,7 +13,7 @@ use dyno_model::single::SingleTrial;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A results folder of one trial that is being written. It listens to the trial's events and
+/// The results folder of a single trial while it is written. It listens to the trial's events and
 /// intervals.
 pub struct SingleRun {
     writer: RunWriter,
@@ -24,11 +24,11 @@ pub struct SingleRun {
 }
 
 impl SingleRun {
-    /// Makes `root/<name>/<utc time>-<id>/`. `spec` stands in the place of a spec file; `version`
+    /// Creates `root/<name>/<utc time>-<id>/`. `spec` is stored in place of a spec file; `version`
     /// is the server's.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create(
         root: &Path,
         trial: SingleTrial,
@@ -55,12 +55,12 @@ impl SingleRun {
         Ok(Self { writer, plan, system, version, started_at: utc_now() })
     }
 
-    /// Writes down how the run ended; the folder. `outcome` makes the trial's record of the trial,
-    /// its UTC time of starting and the server's version, or says why there is none; it is judged
-    /// here, as every trial is.
+    /// Writes the outcome of the run and returns the folder. `outcome` converts the trial into its
+    /// record, its UTC start time and the server's version, or returns why there is none; the
+    /// record is then evaluated like that of every trial.
     ///
     /// # Errors
-    /// What could not be written at any time.
+    /// The first write that failed.
     pub fn finish(
         mut self,
         outcome: Result<impl FnOnce(Trial, String, String) -> TrialRecord, String>,

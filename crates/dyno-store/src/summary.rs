@@ -1,4 +1,4 @@
-//! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived
+//! `summary.json`: the results of every finished trial as flat rows, for other programs. Derived
 //! from the event log.
 
 use dyno_model::client_group::GroupRecord;
@@ -13,30 +13,30 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(title = "summary.json")]
 pub(crate) struct Summary<'a> {
-    /// Version of the results folder's formats.
+    /// Version of the results folder format.
     format: u32,
     title: &'a str,
     planned: usize,
-    /// Trials with figures.
+    /// Trials with results.
     measured: usize,
     /// Trials that could not be measured.
     failed: usize,
-    /// One row per trial with figures, in the order they finished.
+    /// One row per trial with results, in the order in which they finished.
     trials: Vec<SummaryRow<'a>>,
-    /// Limits of the spec and how they came out, one row per limit and configuration; there when
-    /// the run has ended.
+    /// Limits of the spec and their results, one row per limit and configuration; set when the run
+    /// has ended.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     limits: &'a [LimitSummary],
 }
 
-/// A limit at one configuration.
+/// A limit for one configuration.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LimitSummary {
     /// The figure that the limit applies to.
     pub measure: LimitMeasure,
-    /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
+    /// Threshold: per second, in milliseconds, in per cent; 0 for losses.
     pub value: f64,
-    /// The part of the trial that the limit applies to; absent: the whole trial.
+    /// The part of the trial that the limit applies to; absent for the whole trial.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
     /// Name of the system.
@@ -45,15 +45,16 @@ pub struct LimitSummary {
     pub clients: u32,
     /// Level of each factor.
     pub levels: Vec<String>,
-    /// The figure that was compared, in the unit of `value`; `null` where there is none.
+    /// The figure that was compared with the limit, in the unit of `value`; `null` when there is
+    /// none.
     pub figure: Option<f64>,
-    /// Trials that it rests on.
+    /// Trials that the figure is based on.
     pub trials: u32,
-    /// True when the figure itself was compared and nothing tested, because the run has too few
-    /// blocks for a test.
+    /// True when the figure was compared without a test, because the run has too few blocks for
+    /// one.
     pub is_untested: bool,
-    /// Whether it was kept. `dyno run` ends with exit code 8 when one failed, and with 9 when one
-    /// is undecided.
+    /// Whether the limit passed. `dyno run` ends with exit code 8 when one failed, and with 9 when
+    /// one is undecided.
     pub verdict: LimitVerdict,
 }
 
@@ -75,21 +76,21 @@ struct SummaryRow<'a> {
     levels: &'a [String],
     #[serde(flatten)]
     figures: Figures,
-    /// The highest load that was found, where one was searched for.
+    /// The highest load that passed, when one was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     highest_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     most_clients: Option<f64>,
     longest_gap_ms: Option<f64>,
     is_valid: bool,
-    /// Of a table that grows: rows before, and those that the window's commits brought.
+    /// For a growing table: rows before the window, and rows added by its commits.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_before: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_inserted: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_per_second: Option<f64>,
-    /// What ran at the same time.
+    /// Background workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     background: Vec<BackgroundSummary<'a>>,
 }
@@ -99,16 +100,16 @@ struct SummaryRow<'a> {
 struct Figures {
     transactions_per_second: f64,
     committed: u64,
-    /// This and the next are `null` when another program did not count them.
+    /// This and the next are `null` when another program did not report them.
     failed: Option<u64>,
     retries: Option<u64>,
-    /// Open loop: transactions that were due, and those of them that were never started.
+    /// Open loop: transactions that were due, and those that were never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     arrived: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     never_started: Option<u64>,
     /// This and the following are `null` when nothing was committed, percentiles also when fewer
-    /// than ten values lie beyond them, and all when only a lower bound is known.
+    /// than ten values exceed them, and all when only a lower bound is known.
     mean_ms: Option<f64>,
     p50_ms: Option<f64>,
     p90_ms: Option<f64>,
@@ -116,7 +117,7 @@ struct Figures {
     p99_ms: Option<f64>,
     p999_ms: Option<f64>,
     max_ms: Option<f64>,
-    /// Lower bounds of those of these figures that are not known, in an open loop.
+    /// In an open loop, lower bounds of the figures above that are not known.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     at_least: BTreeMap<&'static str, f64>,
     audit: dyno_model::audit::AuditVerdict,
@@ -185,7 +186,7 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
     })
 }
 
-/// A figure that is more than a lower bound.
+/// A figure, unless only a lower bound is known.
 fn known(record: &TrialRecord, metric: Metric) -> Option<f64> {
     record.figure(metric).filter(|_| !record.is_bound(metric))
 }
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_bound_is_null_and_stands_among_the_bounds() {
+    fn a_lower_bound_is_null_and_listed_among_the_bounds() {
         let (shape, mut records) = (Shape::small(), Records(Vec::new()));
         let plan = shape.plan();
         shape.play(&plan, &mut records);

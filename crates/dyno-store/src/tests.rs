@@ -1,4 +1,4 @@
-//! The folder as a whole: what was written is read, and what is damaged is named.
+//! Tests of the folder as a whole: written data is read back, and damage is reported.
 
 use super::disk::{Disk, MachineDisk};
 use super::environment::Environment;
@@ -25,7 +25,8 @@ fn written(shape: &Shape) -> (tempfile::TempDir, PathBuf) {
     (scratch, folder)
 }
 
-/// What cannot be read of a folder, in lines: reading must work for whatever can be opened.
+/// The problems of reading a folder, one per line. Reading must work for every folder that can be
+/// opened.
 fn problems(folder: &Path) -> String {
     Run::open(folder).expect("readable").read_trials().run.problems.join(
         "
@@ -34,7 +35,7 @@ fn problems(folder: &Path) -> String {
 }
 
 #[test]
-fn the_folder_holds_what_it_promises() {
+fn the_folder_holds_the_documented_files() {
     let (_scratch, folder) = written(&tiny());
     for name in [FORMAT_FILE, SPEC_FILE, PLAN_FILE, ENVIRONMENT_FILE, EVENTS_FILE, SUMMARY_FILE] {
         assert!(folder.join(name).is_file(), "{name}");
@@ -49,7 +50,7 @@ fn the_folder_holds_what_it_promises() {
     assert_eq!((&summary["planned"], &summary["measured"]), (&4.into(), &4.into()));
 }
 
-/// A writer that is told of a look after each interval.
+/// A writer that receives a sample after each interval.
 struct Monitored(RunWriter);
 
 impl Listener for Monitored {
@@ -72,7 +73,7 @@ impl Listener for Monitored {
 }
 
 #[test]
-fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
+fn samples_of_the_monitor_are_read_back_with_totals_starting_at_zero() {
     let (scratch, shape) = (tempfile::tempdir().expect("scratch"), tiny());
     let (plan, folder) = (shape.plan(), scratch.path().join("run"));
     let writer =
@@ -95,11 +96,11 @@ fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
     fs::write(folder.join(TRIALS_FOLDER).join("b01-001").join(MONITOR_FILE), "at_s,x\n1,2,3\n")
         .expect("written");
     let data = Run::open(&folder).expect("readable").read_trials();
-    assert_eq!(data.run.problems, ["trials/b01-001/monitor.csv, line 2: not a look: `1,2,3`"]);
+    assert_eq!(data.run.problems, ["trials/b01-001/monitor.csv, line 2: not a sample: `1,2,3`"]);
 }
 
 #[test]
-fn everything_written_is_read_again() {
+fn everything_written_is_read_back() {
     let shape = tiny();
     let (_scratch, folder) = written(&shape);
     let data = Run::open(&folder).expect("readable").read_trials();
@@ -135,7 +136,7 @@ fn everything_written_is_read_again() {
 }
 
 #[test]
-fn progress_is_not_written_down() {
+fn progress_is_not_stored() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
     let mut writer = RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default())
@@ -158,7 +159,7 @@ fn progress_is_not_written_down() {
 }
 
 #[test]
-fn runs_of_one_second_get_different_folders() {
+fn runs_started_in_the_same_second_get_different_folders() {
     let scratch = tempfile::tempdir().expect("scratch");
     let create = || {
         RunWriter::create(scratch.path(), &tiny().plan(), "", &Environment::default())
@@ -173,7 +174,7 @@ fn runs_of_one_second_get_different_folders() {
 }
 
 #[test]
-fn a_folder_that_holds_something_is_never_written_to() {
+fn a_folder_that_is_not_empty_is_never_written_to() {
     let (_scratch, folder) = written(&tiny());
     let before = fs::read(folder.join(EVENTS_FILE)).expect("there");
     let Err(error) = RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default())
@@ -194,7 +195,7 @@ fn an_empty_folder_may_be_named() {
 }
 
 #[test]
-fn a_path_that_is_a_file_is_refused_by_name() {
+fn a_file_in_place_of_the_folder_is_rejected_by_name() {
     let scratch = tempfile::NamedTempFile::new().expect("scratch");
     let Err(error) =
         RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default())
@@ -205,14 +206,14 @@ fn a_path_that_is_a_file_is_refused_by_name() {
 }
 
 #[test]
-fn the_first_write_that_fails_ends_writing_and_is_kept() {
+fn the_first_failed_write_ends_writing_and_is_reported() {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
     let shape = tiny();
     let plan = shape.plan();
     let mut writer =
         RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
-    // The third trial's folder cannot be made, as on a full disk.
+    // Creating the third trial's folder fails, as on a full disk.
     fs::write(folder.join(TRIALS_FOLDER).join("b02-001"), b"in the way").expect("written");
     shape.play(&plan, &mut writer);
     let failure = writer.failure().expect("noticed").to_string();
@@ -224,7 +225,7 @@ fn the_first_write_that_fails_ends_writing_and_is_kept() {
 }
 
 #[test]
-fn figures_that_are_no_numbers_do_not_cost_the_trial() {
+fn figures_that_are_not_numbers_do_not_lose_the_trial() {
     struct Spoil<'a>(&'a mut RunWriter);
     impl Listener for Spoil<'_> {
         fn event(&mut self, event: &Event) {
@@ -251,9 +252,9 @@ fn figures_that_are_no_numbers_do_not_cost_the_trial() {
 }
 
 #[test]
-fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
+fn a_truncated_event_log_is_readable_and_reports_what_is_missing() {
     let (_scratch, folder) = written(&tiny());
-    // The trials' own files are not what this is about, and reading them takes long.
+    // The trials' own files are not tested here, and reading them takes long.
     fs::remove_dir_all(folder.join(TRIALS_FOLDER)).expect("removed");
     let whole = fs::read(folder.join(EVENTS_FILE)).expect("there");
     for cut in (0..whole.len()).step_by(197) {
@@ -279,7 +280,7 @@ fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
 }
 
 #[test]
-fn an_interval_log_cut_anywhere_is_readable_and_named() {
+fn a_truncated_interval_log_is_readable_and_reported() {
     let (_scratch, folder) = written(&tiny());
     let path = folder.join(TRIALS_FOLDER).join("b01-001").join(LATENCY_FILE);
     let whole = fs::read(&path).expect("there");
@@ -297,7 +298,7 @@ fn an_interval_log_cut_anywhere_is_readable_and_named() {
 }
 
 #[test]
-fn missing_files_of_a_trial_are_named() {
+fn missing_files_of_a_trial_are_reported() {
     let (_scratch, folder) = written(&tiny());
     fs::remove_dir_all(folder.join(TRIALS_FOLDER).join("b01-002")).expect("removed");
     let text = problems(&folder);
@@ -305,7 +306,7 @@ fn missing_files_of_a_trial_are_named() {
 }
 
 #[test]
-fn a_damaged_line_costs_only_itself() {
+fn a_damaged_line_affects_only_itself() {
     let (_scratch, folder) = written(&tiny());
     let path = folder.join(EVENTS_FILE);
     let text = fs::read_to_string(&path).expect("there");
@@ -336,35 +337,37 @@ fn a_damaged_line_costs_only_itself() {
 }
 
 #[test]
-fn a_newer_format_is_refused() {
+fn a_newer_format_is_rejected() {
     let (_scratch, folder) = written(&tiny());
     fs::write(folder.join(FORMAT_FILE), "2\n").expect("written");
     let error = Run::open(&folder).expect_err("newer");
     assert!(
-        error.to_string().contains("has results format 2, and this dyno reads formats up to 1"),
+        error
+            .to_string()
+            .contains("has results format 2, but this version of dyno reads formats up to 1"),
         "{error}"
     );
     fs::write(folder.join(FORMAT_FILE), "one\n").expect("written");
     let error = Run::open(&folder).expect_err("no number");
     assert!(
-        error.to_string().ends_with(
-            "FORMAT, line 1: the version of the formats must be a whole number, not `one`"
-        ),
+        error
+            .to_string()
+            .ends_with("FORMAT, line 1: the format version must be a whole number, not `one`"),
         "{error}"
     );
 }
 
 #[test]
-fn a_folder_without_results_is_told_from_a_damaged_one() {
+fn a_folder_without_results_is_distinguished_from_a_damaged_one() {
     let scratch = tempfile::tempdir().expect("scratch");
     let error = Run::open(scratch.path()).expect_err("empty");
-    assert!(error.to_string().contains("is no results folder: it has no FORMAT"), "{error}");
+    assert!(error.to_string().contains("is not a results folder: FORMAT is missing"), "{error}");
     let error = Run::open(&scratch.path().join("nowhere")).expect_err("absent");
     assert!(matches!(error, StoreError::NoResults { .. }));
 }
 
 #[test]
-fn a_corrupt_plan_is_named_with_its_line() {
+fn a_corrupt_plan_is_reported_with_its_line() {
     let (_scratch, folder) = written(&tiny());
     let plan = fs::read_to_string(folder.join(PLAN_FILE)).expect("there");
     fs::write(folder.join(PLAN_FILE), plan.replacen("\"seed\": 2005", "\"seed\": \"many\"", 1))
@@ -379,21 +382,23 @@ fn a_corrupt_plan_is_named_with_its_line() {
 }
 
 #[test]
-fn a_plan_that_refers_to_nothing_is_refused() {
+fn a_plan_with_dangling_references_is_rejected() {
     let (_scratch, folder) = written(&tiny());
     let mut plan = tiny().plan();
     plan.trials[2].configuration = 99;
     fs::write(folder.join(PLAN_FILE), serde_json::to_vec(&plan).expect("JSON")).expect("written");
     let error = Run::open(&folder).expect_err("refers to nothing");
     assert!(
-        error.to_string().contains("trial b02-001 refers to configuration 99, which is not there"),
+        error
+            .to_string()
+            .contains("trial b02-001 refers to configuration 99, which does not exist"),
         "{error}"
     );
 }
 
 #[test]
-fn an_unreadable_file_is_named() {
-    // A folder in the file's place cannot be read by anybody, root included.
+fn an_unreadable_file_is_reported() {
+    // A folder in place of the file is unreadable even for root.
     let (_scratch, folder) = written(&tiny());
     for name in [EVENTS_FILE, SPEC_FILE, ENVIRONMENT_FILE] {
         fs::remove_file(folder.join(name)).expect("removed");
@@ -421,15 +426,15 @@ fn names_cannot_leave_their_folder() {
 }
 
 #[test]
-fn errors_name_path_and_remedy() {
+fn errors_state_the_path_and_the_remedy() {
     let error = StoreError::NewerFormat { path: "r".into(), found: 9, known: 1 };
     assert_eq!(
         error.to_string(),
-        "r has results format 9, and this dyno reads formats up to 1; use the dyno that wrote it, or a newer one"
+        "r has results format 9, but this version of dyno reads formats up to 1; use the version that wrote it, or a newer one"
     );
 }
 
-/// A disk that writes down what is done to it, and writes nothing while somebody holds its gate.
+/// A disk that records its operations, and writes nothing while the mutex is held.
 struct NotedDisk {
     disk: MachineDisk,
     notes: Notes,
@@ -495,8 +500,8 @@ fn writer_on(folder: &Path, notes: &Notes, gate: &Arc<Mutex<()>>) -> RunWriter {
 }
 
 #[test]
-fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_loss_of_power() {
-    /// The writer, and then the screen.
+fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_power_loss() {
+    /// First the writer, then the screen.
     struct Told(Monitored, Notes);
     impl Listener for Told {
         fn event(&mut self, event: &Event) {
@@ -535,7 +540,7 @@ fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_loss_of_
 }
 
 #[test]
-fn a_disk_that_is_stuck_holds_up_nobody_who_measures() {
+fn a_stuck_disk_does_not_delay_measuring() {
     #[derive(Default)]
     struct Kept(Vec<dyno_model::record::Interval>);
     impl Listener for Kept {
@@ -572,7 +577,7 @@ fn a_disk_that_is_stuck_holds_up_nobody_who_measures() {
 }
 
 #[test]
-fn what_older_versions_said_of_the_generator_can_be_read() {
+fn generator_facts_written_by_older_versions_can_be_read() {
     let worker = r#"{"clients":4,"cpu":1,"wall":10,"wakeups":2,"statements":3}"#;
     let text = format!(
         r#"{{"workers":[{worker}],"cpu_user":1,"cpu_system":1,"little_gap":0.05,"wakeup_lag_p99":7,"memory_peak":9,"shares_machine":true}}"#

@@ -1,4 +1,4 @@
-//! `timeline.csv`: the course of a trial, one line per interval.
+//! `timeline.csv`: a trial over time, one line per interval.
 
 use dyno_model::latency;
 use dyno_model::printable;
@@ -14,7 +14,7 @@ pub(crate) const HEADER: &str =
 const WARM_UP: &str = "warm-up";
 const MEASURE: &str = "measure";
 
-/// What could not be read, by line.
+/// Unreadable lines, with the reason.
 pub(crate) type Problems = Vec<(usize, String)>;
 
 /// One line of the file.
@@ -32,8 +32,8 @@ pub struct TimelineLine {
     pub failed: u64,
     /// Retries.
     pub retries: u64,
-    /// Mean, median, 95th, 99th percentile and largest response time in ms; absent when nothing was
-    /// committed, or when they are not known.
+    /// Mean, median, 95th and 99th percentile and maximum response time in ms; absent when nothing
+    /// was committed or when they are unknown.
     pub latency_ms: Option<[f64; 5]>,
 }
 
@@ -51,7 +51,7 @@ impl From<&Interval> for TimelineLine {
     }
 }
 
-/// The line with its line end. Columns of response times are empty where they are absent.
+/// The line with its line end. Columns of response times are empty when absent.
 pub(crate) fn line(of: &TimelineLine) -> String {
     let phase = phase(of.is_warmup);
     let TimelineLine { start_s, length_s, committed, failed, retries, .. } = of;
@@ -82,12 +82,12 @@ fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
     ])
 }
 
-/// Reads the file. The second value says what could not be read, by line.
+/// Reads the file. The second value lists unreadable lines.
 pub(crate) fn parse(text: &str) -> (Vec<TimelineLine>, Problems) {
     parse_rows(text, HEADER, "an interval", parse_line)
 }
 
-/// Reads a file with a row per interval under this header; `what` is what a row is.
+/// Reads a file with a row per interval under this header; `what` describes a row.
 pub(crate) fn parse_rows<T>(
     text: &str,
     header: &str,
@@ -144,19 +144,19 @@ fn parse_line(line: &str) -> Option<TimelineLine> {
     })
 }
 
-/// Word for the part of a trial.
+/// The name of a trial's phase.
 pub(crate) fn phase(is_warmup: bool) -> &'static str {
     if is_warmup { WARM_UP } else { MEASURE }
 }
 
-/// What the word says.
+/// The phase with this name.
 pub(crate) fn is_warmup(phase: &str) -> Option<bool> {
     [(WARM_UP, true), (MEASURE, false)]
         .into_iter()
         .find_map(|(word, is)| (word == phase).then_some(is))
 }
 
-/// A number that can be reckoned with.
+/// A finite number.
 pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_as_it_was_written() {
+    fn a_line_is_read_back_as_written() {
         let text = format!("{HEADER}{}", line(&(&interval(&[1_000_000, 3_000_000])).into()));
         let (lines, problems) = parse(&text);
         assert_eq!(problems, []);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_and_the_others_stay() {
+    fn broken_lines_are_reported_and_the_others_are_kept() {
         let text = format!("{HEADER}nonsense\n{}1.0,1", line(&(&interval(&[5])).into()));
         let (lines, problems) = parse(&text);
         assert_eq!(lines.len(), 1);

@@ -1,4 +1,4 @@
-//! The files of a run's trials: response times, course, and what the monitor saw.
+//! The files of a run's trials: response times, timeline, and the monitor's samples.
 
 use crate::errors::{self, ErrorLine};
 use crate::hlog::{self, CountedInterval, TrialHistograms};
@@ -18,15 +18,15 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-/// A run with the files of its trials: what a report rests on.
+/// A run with the files of its trials: the input of a report.
 #[derive(Debug)]
 pub struct RunData {
-    /// What the folder says without these files; its problems include theirs.
+    /// The folder without these files; its problems include theirs.
     pub run: Run,
-    /// Files of the trials that ended, by id; for each there is an outcome in `run`.
+    /// Files of the trials that ended, by id; each has an outcome in `run`.
     pub trials: BTreeMap<String, TrialData>,
-    /// Histograms of statements by configuration, in the workload's order. Derived: valid trials
-    /// are merged while they are read, so that not all of them are in memory at once.
+    /// Histograms of statements by configuration, in the workload's order. Valid trials are merged
+    /// while they are read, so that not all of them are in memory at once.
     pub statements: BTreeMap<usize, Vec<(String, CompactHistogram)>>,
 }
 
@@ -35,23 +35,23 @@ pub struct RunData {
 pub struct TrialData {
     /// Response times of its transactions, from the interval log.
     pub transaction: Histogram<u64>,
-    /// Open loop: ages of its arrivals without a commit, from the interval log.
+    /// Open loop: ages of arrivals without a commit, from the interval log.
     pub censored: Histogram<u64>,
-    /// Its transactions by interval, from the interval log.
+    /// Transactions by interval, from the interval log.
     pub course: Vec<CountedInterval>,
-    /// Its course.
+    /// Timeline.
     pub timeline: Vec<TimelineLine>,
-    /// Errors in its course. Older folders have none.
+    /// Errors over time. Older folders have none.
     pub errors: Vec<ErrorLine>,
-    /// What the monitor saw, in order of time; totals as their growth since the first look. Empty
-    /// without a monitor.
+    /// Samples of the monitor, in order of time; totals as their increase since the first sample.
+    /// Empty without a monitor.
     pub samples: Vec<Sample>,
-    /// What the monitor saw of sessions, in order of time.
+    /// Samples of the server's sessions, in order of time.
     pub sessions: Vec<Sample>,
 }
 
 impl Run {
-    /// Reads the files of all trials too.
+    /// Also reads the files of all trials.
     #[must_use]
     pub fn read_trials(mut self) -> RunData {
         let mut trials = BTreeMap::new();
@@ -82,8 +82,8 @@ impl Run {
         RunData { run: self, trials, statements }
     }
 
-    /// Hands out each trial's record with its course and what the monitor saw of sessions, one
-    /// after the other, so that not all are in memory at once. Problems of these files are added to
+    /// Calls `each` with every trial's record, its timeline and its samples of sessions, one at a
+    /// time, so that not all are in memory at once. Problems of these files are added to
     /// [`Run::problems`].
     pub fn each_course(
         &mut self,
@@ -132,7 +132,7 @@ impl Run {
         })
     }
 
-    /// Names what could not be read of a trial's file, by line.
+    /// Adds the unreadable lines of a trial's file to the problems.
     fn note_problems(&mut self, id: &str, file: &str, problems: Problems) {
         let name = format!("{TRIALS_FOLDER}/{id}/{file}");
         self.problems.extend(
@@ -171,20 +171,20 @@ impl Run {
     }
 }
 
-/// A trial with commits has files of them. A failed trial may have none; a finished one has
-/// committed something or has none either.
+/// Trials with commits have these files. A failed trial may have none; a finished one without
+/// commits has none either.
 fn has_commits(outcome: &TrialOutcome) -> bool {
-    // Others leave fewer files.
+    // Imported trials have fewer files.
     matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0 && !record.is_imported())
 }
 
-/// Adds a trial's statements to its configuration's, by the workload's order.
+/// Adds a trial's statements to those of its configuration, in the workload's order.
 fn add_statements(
     sums: &mut Vec<(String, CompactHistogram)>,
     record: &TrialRecord,
     trial: &TrialHistograms,
 ) {
-    // A script may have thousands; each mostly is where it was in the trial before.
+    // A script may have thousands; most are at the same position as in the previous trial.
     for (at, statement) in record.statements.iter().enumerate() {
         let Some(histogram) = trial.statement(&statement.name) else { continue };
         let is_it = |(name, _): &(String, CompactHistogram)| *name == statement.name;

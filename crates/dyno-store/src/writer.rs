@@ -1,4 +1,4 @@
-//! Writes a results folder while a run goes on.
+//! Writes a results folder during a run.
 
 use crate::clock::{Clock, folder_time, rfc3339};
 use crate::disk::{MachineDisk, set_aside, sync_folder};
@@ -34,15 +34,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A listener that writes everything down.
+/// A listener that records everything.
 ///
-/// The first thing that cannot be written (a full disk, say) ends all writing: what is there stays
-/// a readable prefix. [`RunWriter::failure`] then says what happened; the run loop asks it and ends
-/// the run.
+/// The first failed write (a full disk, say) ends all writing, and the folder stays a readable
+/// prefix. [`RunWriter::failure`] then returns the error; the run loop checks it and ends the run.
 ///
-/// A thread of its own does the writing, so that nobody who measures waits for a disk. Between
-/// trials the writer waits for it: when a call with the end of a trial returns, its files and its
-/// line in the event log would survive a loss of power.
+/// A separate thread writes, so that measuring never waits for a disk. Between trials the writer
+/// waits for it: when a call with the end of a trial returns, its files and its line in the event
+/// log would survive a power loss.
 pub struct RunWriter {
     folder: PathBuf,
     plan: Plan,
@@ -57,18 +56,17 @@ pub struct RunWriter {
     clock: Clock,
 }
 
-/// Files of the trial that is being measured.
+/// Files of the trial being measured.
 struct TrialFiles {
     trial: String,
     encoder: LogEncoder,
     latency: PathBuf,
     timeline: PathBuf,
-    /// Once there were any.
+    /// Created with the first errors.
     errors: Option<PathBuf>,
 }
 
-/// Files of the trial that is being monitored. Looks come a little after the intervals they belong
-/// to.
+/// Files of the trial being monitored. Samples arrive shortly after the intervals they belong to.
 struct MonitorFiles {
     trial: String,
     encoder: MonitorEncoder,
@@ -76,7 +74,7 @@ struct MonitorFiles {
     sessions: PathBuf,
 }
 
-/// Writing that is later than this is told.
+/// A larger writing delay is reported.
 const BEHIND: Duration = Duration::from_secs(5);
 
 /// A line of the event log.
@@ -88,11 +86,11 @@ struct Stamped<'a> {
 }
 
 impl RunWriter {
-    /// Makes `root/<experiment>/<utc time>-<short id>/` and writes what is known before the run.
+    /// Creates `root/<experiment>/<utc time>-<short id>/` and writes what is known before the run.
     /// Nothing is overwritten.
     ///
     /// # Errors
-    /// When the folder or its first files cannot be made.
+    /// When the folder or its first files cannot be created.
     pub fn create(
         root: &Path,
         plan: &Plan,
@@ -102,10 +100,10 @@ impl RunWriter {
         Self::create_at(&new_folder(root, &plan.name)?, plan, spec, environment)
     }
 
-    /// As [`Self::create`], in a folder that the user named. It must not exist, or be empty.
+    /// As [`Self::create`], in a folder named by the user. It must not exist, or be empty.
     ///
     /// # Errors
-    /// [`StoreError::NotEmpty`] when it holds something; else as [`Self::create`].
+    /// [`StoreError::NotEmpty`] when it is not empty; otherwise as [`Self::create`].
     pub fn create_at(
         folder: &Path,
         plan: &Plan,
@@ -138,7 +136,7 @@ impl RunWriter {
         let path = folder.join(EVENTS_FILE);
         let events = File::create_new(&path).map_err(StoreError::io("make", &path))?;
         lock(&events, folder)?;
-        // The folder's own name, and that of the experiment's folder, which may be new too.
+        // The entries of this folder and of the experiment's folder, which may be new too.
         for folder in folder.ancestors().take(3) {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             sync_folder(folder)?;
@@ -147,8 +145,8 @@ impl RunWriter {
         Ok(Self::going_on(folder, plan.clone(), writer_thread, Vec::new(), clock))
     }
 
-    /// A writer with trials that were measured before. On the disk of the thread that writes the
-    /// event log is open.
+    /// A writer for a run that has measured trials. The event log is already open on the writer
+    /// thread's disk.
     pub(crate) fn going_on(
         folder: &Path,
         plan: Plan,
@@ -178,16 +176,16 @@ impl RunWriter {
         &self.folder
     }
 
-    /// What could not be written, if anything. Nothing was written after it.
+    /// The first failed write, if any. Nothing was written after it.
     #[must_use]
     pub fn failure(&self) -> Option<&StoreError> {
         self.failure.as_ref()
     }
 
-    /// Ends the writing.
+    /// Ends writing.
     ///
     /// # Errors
-    /// What could not be written during the run.
+    /// The first write of the run that failed.
     pub fn finish(mut self) -> Result<PathBuf, StoreError> {
         let settled = self.writer_thread.settle(&self.folder);
         match self.failure.or(settled.err()) {
@@ -198,14 +196,14 @@ impl RunWriter {
 
     fn try_event(&mut self, event: &Event) -> Result<(), StoreError> {
         match event {
-            // These happen while clients work.
+            // These occur while clients work.
             Event::PhaseStarted { .. } => {
                 self.log(event);
                 return Ok(());
             }
             Event::TrialStarted { trial } => {
                 self.records.retain(|record| record.trial.id != *trial);
-                // One that searches may begin again.
+                // A trial that searches may begin again.
                 self.seal();
                 self.log(event);
                 let (folder, name) = (self.folder.clone(), path_name(trial));
@@ -230,9 +228,9 @@ impl RunWriter {
         self.writer_thread.settle(&self.folder).map(|_| ())
     }
 
-    /// Adds a line to the event log. One write per line and no buffer of ours: a killed run has
-    /// every line that was announced. What ends a trial, and the settings to restore, are on the
-    /// disk when this is done.
+    /// Adds a line to the event log. Each line is one write without buffering: a killed run has
+    /// every line that was announced. The ends of trials, and the settings to restore, are durable
+    /// when this returns.
     fn log(&mut self, event: &Event) {
         let at = rfc3339((self.clock)());
         let line = serde_json::to_string(&Stamped { at: &at, event }).unwrap_or_default();
@@ -248,7 +246,7 @@ impl RunWriter {
         }));
     }
 
-    /// Ends the files of a trial: all of them, and their names, are on the disk when this is done.
+    /// Closes the files of a trial: all of them, and their names, are durable when this returns.
     fn seal(&mut self) {
         let (trial, monitor) = (self.trial.take(), self.monitor.take());
         let files = trial
@@ -293,7 +291,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes the course of a trial of which no response times are known.
+    /// Writes the timeline of a trial without response times.
     pub fn course(&mut self, trial: &str, lines: &[TimelineLine]) {
         let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(TIMELINE_FILE);
         let text: String =
@@ -301,7 +299,7 @@ impl RunWriter {
         self.writer_thread.hand(create(&path, text.into()));
     }
 
-    /// Opens the files of a trial with its first interval, which began before it was reported.
+    /// Opens the files of a trial at its first interval, which began before it was reported.
     fn open_trial(&mut self, interval: &Interval) -> TrialFiles {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&interval.trial));
         let age = Duration::from(interval.start).saturating_add(Duration::from(interval.length));
@@ -322,7 +320,7 @@ impl RunWriter {
         self.writer_thread.hand(append(&files.sessions, monitor::session_lines(sample).into()));
     }
 
-    /// Opens the monitor's files of a trial with its first sample, which decides the columns.
+    /// Opens the monitor's files of a trial at its first sample, which determines the columns.
     fn open_monitor(&mut self, sample: &Sample) -> MonitorFiles {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&sample.trial));
         let (values, sessions) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
@@ -347,21 +345,21 @@ impl RunWriter {
         }));
     }
 
-    /// Waits until everything that was handed over is written, so that it can be read.
+    /// Waits until all queued writes are done, so that they can be read.
     ///
     /// # Errors
-    /// What could not be written during the run.
+    /// The first write of the run that failed.
     pub fn settle(&mut self) -> Result<(), StoreError> {
         self.writer_thread.settle(&self.folder).map(|_| ())
     }
 
-    /// Adds to the summary how limits came out.
+    /// Adds the results of the limits to the summary.
     pub fn limits(&mut self, limits: Vec<LimitSummary>) {
         self.limits = limits;
         self.write_summary();
     }
 
-    /// Renews the summary as a whole, so a reader never sees half of it.
+    /// Replaces the summary atomically.
     fn write_summary(&mut self) {
         let path = self.folder.join(SUMMARY_FILE);
         let summary = json(&Summary::new(&self.plan, &self.records, self.failed, &self.limits));
@@ -369,13 +367,13 @@ impl RunWriter {
     }
 }
 
-/// Adds to a file.
+/// Appends to a file.
 fn append(path: &Path, bytes: Vec<u8>) -> Task {
     let path = path.to_owned();
     Box::new(move |disk| disk.append(&path, &bytes))
 }
 
-/// Makes a file, and its folder unless it is there, with a beginning.
+/// Creates a file with this beginning, and its folder unless it exists.
 fn create(path: &Path, beginning: Vec<u8>) -> Task {
     let path = path.to_owned();
     Box::new(move |disk| {
@@ -387,16 +385,17 @@ fn create(path: &Path, beginning: Vec<u8>) -> Task {
     })
 }
 
-/// Makes the folder `root/<name>/<utc time>-<id>`, which nobody else has.
+/// Creates the unique folder `root/<name>/<utc time>-<id>`.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub fn new_folder(root: &Path, name: &str) -> Result<PathBuf, StoreError> {
     let parent = root.join(path_name(name));
     fs::create_dir_all(&parent).map_err(StoreError::io("make folder", &parent))?;
     let time = folder_time(Timestamp::now());
     loop {
-        // Four hexadecimal digits: enough to tell runs of one second apart; a clash is tried again.
+        // Four hexadecimal digits distinguish runs started in the same second; a collision is
+        // retried.
         let id = RandomState::new().build_hasher().finish() & 0xffff;
         let folder = parent.join(format!("{time}-{id:04x}"));
         match fs::create_dir(&folder) {
@@ -407,7 +406,7 @@ pub fn new_folder(root: &Path, name: &str) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// What is to be told of how writing kept up.
+/// A warning when writing fell behind.
 fn fell_behind(pace: Pace) -> Option<Warning> {
     let is_slow = pace.behind >= BEHIND || !pace.held_up.is_zero();
     is_slow.then_some(Warning::RecordingBehind {
@@ -443,8 +442,8 @@ impl Listener for RunWriter {
     }
 }
 
-/// The record with 0 for every figure that is no number, and a finding that says so: JSON has no
-/// such figures, and a line that cannot be read again would lose the whole trial.
+/// The record with 0 for every figure that is not a number, and a warning that says so: JSON has no
+/// such figures, and an unreadable line would lose the whole trial.
 fn finite(record: &TrialRecord) -> TrialRecord {
     let mut record = record.clone();
     let mut replaced = Vec::new();
@@ -469,14 +468,13 @@ fn finite(record: &TrialRecord) -> TrialRecord {
     record
 }
 
-/// Indented JSON with a line end. Types of the model have string keys and no failing parts.
+/// Indented JSON with a line end. Serialising types of the model cannot fail.
 fn json<T: Serialize>(value: &T) -> Vec<u8> {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", masked_json(&text)).into_bytes()
 }
 
-/// Takes the event log for this process, until it ends in whatever way. File systems without locks
-/// are trusted.
+/// Locks the event log for this process until it ends. File systems without locks are trusted.
 pub(crate) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
     match events.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse { path: folder.to_owned() }),
@@ -494,7 +492,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writing_that_fell_behind_is_told_and_weighs_more_when_the_generator_waited() {
+    fn slow_writing_raises_a_warning_that_is_worse_when_the_generator_waited() {
         use dyno_model::warning::Severity;
         let told = |behind, held_up| {
             let pace =

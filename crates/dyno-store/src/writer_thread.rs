@@ -1,6 +1,6 @@
-//! The thread that writes. Whoever measures hands over what is to be written and goes on: a slow
-//! disk holds up nobody, and no database is charged for it. Who wants to know that all is written,
-//! between trials, waits.
+//! The writer thread. The measuring thread queues writes and continues, so a slow disk neither
+//! delays it nor counts against the database. Between trials it can wait until everything is
+//! written.
 
 use crate::disk::Disk;
 use crate::error::StoreError;
@@ -10,17 +10,17 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Tasks that may wait to be written. A trial hands over a few in each second, so this is a disk
-/// that does nothing for many minutes.
+/// Maximum number of queued writes. A trial queues a few per second, so a full queue means a disk
+/// that has done nothing for many minutes.
 const WAITING_MAX: usize = 4096;
 
-/// Something to be written.
+/// A write operation.
 pub(crate) type Task = Box<dyn FnOnce(&mut dyn Disk) -> Result<(), StoreError> + Send>;
 
 enum Message {
-    /// To be written, with the time at which it was handed over.
+    /// A write, with the time at which it was queued.
     Task(Instant, Task),
-    /// All that came before is to be written now; then an answer is wanted.
+    /// A request for an answer once everything before it is written.
     Settle(Sender<Settled>),
 }
 
@@ -29,16 +29,16 @@ struct Settled {
     failure: Option<StoreError>,
 }
 
-/// How writing kept up since it was asked for last.
+/// How far writing fell behind since the last request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Pace {
-    /// The longest time from handing something over to its being written.
+    /// The longest time from queueing to completion of a write.
     pub(crate) behind: Duration,
-    /// How long whoever handed over had to wait, because too much was waiting.
+    /// How long the caller was blocked by a full queue.
     pub(crate) held_up: Duration,
 }
 
-/// The writing thread, seen from outside. Dropping it waits until all is written.
+/// Handle of the writer thread. Dropping it waits until everything is written.
 pub(crate) struct WriterThread {
     messages: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
@@ -46,10 +46,10 @@ pub(crate) struct WriterThread {
 }
 
 impl WriterThread {
-    /// A thread that writes to this disk.
+    /// Starts a thread that writes to this disk.
     ///
     /// # Errors
-    /// When the system has no thread left.
+    /// When no thread can be started.
     pub(crate) fn new(disk: Box<dyn Disk>, folder: &Path) -> Result<Self, StoreError> {
         Self::with_room(disk, folder, WAITING_MAX)
     }
@@ -63,18 +63,18 @@ impl WriterThread {
         let thread = thread::Builder::new()
             .name("dyno-writer".to_owned())
             .spawn(move || write(disk, &inbox))
-            .map_err(StoreError::io("start the thread that writes", folder))?;
+            .map_err(StoreError::io("start the writer thread", folder))?;
         Ok(Self { messages: Some(messages), thread: Some(thread), held_up: Duration::ZERO })
     }
 
-    /// Hands something over. Waits only while too much is waiting. After the first failure nothing
-    /// is written any more.
+    /// Queues a write. Blocks only while the queue is full. After the first failure nothing more is
+    /// written.
     pub(crate) fn hand(&mut self, task: Task) {
         let Some(messages) = &self.messages else { return };
         let now = Instant::now();
         match messages.try_send(Message::Task(now, task)) {
             Err(TrySendError::Full(message)) => {
-                // A thread that has ended is told by `settle`.
+                // `settle` reports a thread that has ended.
                 let _ = messages.send(message);
                 self.held_up += now.elapsed();
             }
@@ -82,10 +82,10 @@ impl WriterThread {
         }
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
     ///
     /// # Errors
-    /// The first thing that could not be written; told once.
+    /// The first failed write; reported once.
     pub(crate) fn settle(&mut self, folder: &Path) -> Result<Pace, StoreError> {
         let held_up = std::mem::take(&mut self.held_up);
         let (answer, answers) = mpsc::channel();
@@ -96,7 +96,7 @@ impl WriterThread {
             Ok(Settled { failure: Some(failure), .. }) => Err(failure),
             Ok(Settled { behind, failure: None }) => Ok(Pace { behind, held_up }),
             Err(_) => {
-                let ended = io::Error::other("the thread that writes has ended");
+                let ended = io::Error::other("the writer thread has ended");
                 Err(StoreError::io("write to", folder)(ended))
             }
         }
@@ -147,7 +147,7 @@ mod tests {
         WriterThread::with_room(Box::<MachineDisk>::default(), Path::new("r"), room).unwrap()
     }
 
-    /// A task that is as slow as the disk: it ends when the other end is dropped or told.
+    /// A write as slow as the disk: it ends when its sender sends or is dropped.
     fn stuck() -> (Sender<()>, Task) {
         let (go, wait) = mpsc::channel();
         let task: Task = Box::new(move |_| {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_stuck_holds_up_nobody_and_is_told() {
+    fn a_stuck_disk_blocks_nobody_and_is_reported() {
         let (done, is_done) = mpsc::channel();
         let (go, task) = stuck();
         thread::spawn(move || {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn when_too_much_is_waiting_the_time_of_those_who_wait_is_told() {
+    fn the_time_spent_waiting_for_a_full_queue_is_reported() {
         const TASKS: usize = 100;
         let mut writer_thread = writer_thread(1);
         let handed = Arc::new(AtomicUsize::new(0));
@@ -185,7 +185,7 @@ mod tests {
             let handed = Arc::clone(&handed);
             move || {
                 for written in 0..TASKS {
-                    // One is being written, one waits, and the next one has no room.
+                    // One is being written, one is queued, and the next does not fit.
                     while handed.load(Ordering::SeqCst) < (written + 3).min(TASKS) {
                         thread::yield_now();
                     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_first_failure_nothing_is_written() {
+    fn nothing_is_written_after_the_first_failure() {
         let mut writer_thread = writer_thread(8);
         writer_thread.hand(Box::new(|_| Err(StoreError::NotEmpty { path: "first".into() })));
         let (written, is_written) = mpsc::channel();

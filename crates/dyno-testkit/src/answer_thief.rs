@@ -1,14 +1,14 @@
-//! A proxy that keeps answers to itself: what a client sees when its connection breaks after the
-//! server has done the work.
+//! A proxy that withholds answers: the client's connection breaks after the server has done the
+//! work.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Passes bytes between clients and a server. While answers are to be stolen, a request that begins
-/// with a text (within the bytes of one read) reaches the server; when the server has answered it,
-/// the connection ends without a word to the client.
+/// Forwards bytes between clients and a server. While answers are to be withheld, a request that
+/// starts with `text` (within the bytes of one read) still reaches the server; when the server
+/// answers, the client's connection is closed without the answer.
 #[derive(Debug)]
 pub struct AnswerThief {
     address: SocketAddr,
@@ -18,13 +18,14 @@ pub struct AnswerThief {
 #[derive(Debug)]
 struct Shared {
     text: &'static str,
-    /// Answers still to be stolen.
+    /// Number of answers still to be withheld.
     left: AtomicUsize,
     is_over: Arc<AtomicBool>,
 }
 
 impl AnswerThief {
-    /// Stands before a server and steals so many answers to requests that hold this text.
+    /// Starts a proxy in front of a server that withholds `answers` answers to requests that
+    /// contain `text`.
     #[must_use]
     pub fn new(host: &str, port: u16, text: &'static str, answers: usize) -> Self {
         let shared =
@@ -37,13 +38,13 @@ impl AnswerThief {
         Self { address, shared }
     }
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers that were to be stolen and have not been asked for.
+    /// Number of answers still to be withheld.
     #[must_use]
     pub fn left(&self) -> usize {
         self.shared.left.load(Ordering::Relaxed)
@@ -56,8 +57,8 @@ impl Drop for AnswerThief {
     }
 }
 
-/// Takes clients in a server's stead; each is handed on with a connection to the server. Returns
-/// where.
+/// Accepts clients in place of a server and hands each to `pass` with a new connection to the
+/// server. Returns the listening address.
 pub(crate) fn stand_before(
     server: (String, u16),
     is_over: &Arc<AtomicBool>,
@@ -81,14 +82,14 @@ pub(crate) fn stand_before(
     address
 }
 
-/// Takes no more clients.
+/// Stops accepting clients.
 pub(crate) fn leave(address: SocketAddr, is_over: &AtomicBool) {
     is_over.store(true, Ordering::Relaxed);
-    // Wakes the thread that accepts.
+    // Wakes the accepting thread.
     let _ = TcpStream::connect(address);
 }
 
-/// Two threads that end with the connection.
+/// Starts two threads that end with the connection.
 fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     let is_stolen = Arc::new(AtomicBool::new(false));
     let (requests, answers) = both_ways(client, server);
@@ -101,7 +102,7 @@ fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
             if is_meant
                 && shared.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
             {
-                // Before the request leaves: whatever comes afterwards is its answer.
+                // Set before the request is forwarded, so that whatever arrives next is its answer.
                 stolen.store(true, Ordering::SeqCst);
             }
             true
@@ -110,7 +111,7 @@ fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     std::thread::spawn(move || pump(answers.0, answers.1, |_| !is_stolen.load(Ordering::SeqCst)));
 }
 
-/// Where requests come from and go to, and the same of answers.
+/// Both directions: source and destination of requests, and of answers.
 pub(crate) fn both_ways(
     client: TcpStream,
     server: TcpStream,
@@ -119,7 +120,7 @@ pub(crate) fn both_ways(
     ((copy(&client), copy(&server)), (server, client))
 }
 
-/// Passes bytes on, which `is_allowed` may change, for as long as it says so; then breaks both
+/// Forwards bytes, which `is_allowed` may modify, until it returns false; then breaks both
 /// connections.
 pub(crate) fn pump(
     mut from: TcpStream,
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_gets_the_request_and_the_client_no_answer() {
+    fn the_server_receives_the_request_but_the_client_gets_no_answer() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = std::thread::spawn(move || {

@@ -1,9 +1,8 @@
-//! What tests of several crates share: real servers if they are there, and looking at processes and
-//! folders.
+//! Shared test support: real servers where they are installed, and checks of processes and folders.
 //!
-//! A test that needs a server begins with [`require_server`]. Where the server is not installed it
-//! prints why it is skipped; under `DYNO_REQUIRE_SERVERS=1`, which `scripts/test` and `.ci/run`
-//! set, it fails instead, so that no test is ever left out in silence.
+//! A test that needs a server begins with [`require_server`]. Where the server is not installed, it
+//! prints why the test is skipped. With `DYNO_REQUIRE_SERVERS=1`, which `scripts/test` and
+//! `.ci/run` set, it fails instead, so that no test is skipped silently.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 #![expect(
     clippy::expect_used,
@@ -31,10 +30,10 @@ pub use pooler::Pooler;
 pub use silencer::Silencer;
 pub use tempfile::TempDir;
 
-/// Environment variable under which a missing server fails its tests.
+/// Environment variable that makes a missing server fail the tests that need it.
 pub const REQUIRE_SERVERS: &str = "DYNO_REQUIRE_SERVERS";
 
-/// A server of this kind to be started, if its program is on this machine.
+/// Prepares a server of this kind if its program is installed.
 #[must_use]
 pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     let server = ManagedServer::new(kind);
@@ -51,8 +50,7 @@ pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     }
 }
 
-/// The web application of the examples, which is built if it is not there yet; `None` where what it
-/// takes is missing.
+/// The example web application, built on first use; `None` where its build tools are missing.
 #[must_use]
 pub fn require_application() -> Option<&'static Path> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -82,7 +80,7 @@ pub fn require_application() -> Option<&'static Path> {
     }
 }
 
-/// A running server of this kind with these settings, if its program is on this machine.
+/// Starts a server of this kind with these settings if its program is installed.
 #[must_use]
 pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<RunningServer> {
     let mut server = require_server(kind)?;
@@ -92,17 +90,18 @@ pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<Run
     Some(start(&server, &options).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Environment variable that says that the programs of this workspace are built already, as they
-/// are when all of it is tested: to build `dyno-server` alone compiles what it needs once more,
-/// with fewer features, while tests run.
+/// Environment variable that states that the programs of this workspace are built, as in a test run
+/// of the whole workspace. Building `dyno-server` alone would compile its dependencies again with
+/// fewer features while tests run.
 const IS_BUILT: &str = "DYNO_PROGRAMS_BUILT";
 
-/// How tests start guards: by the program `dyno-server` of dyno-host, which is built first.
+/// The command with which tests start supervisors: the program `dyno-server` of dyno-host, built
+/// first.
 #[must_use]
 pub fn supervisor_command() -> SupervisorCommand {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
-        // Tests run from `<target>/<profile>/deps/`, programs lie one folder above.
+        // Tests run from `<target>/<profile>/deps/`; programs are one folder above.
         let test = std::env::current_exe().expect("the running test has a file");
         let folder =
             test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
@@ -123,12 +122,12 @@ pub fn supervisor_command() -> SupervisorCommand {
     SupervisorCommand { program: program.clone(), arguments: vec!["supervise".into()] }
 }
 
-/// How long tests wait for what must happen. Whatever takes longer hangs, on the slowest and
-/// busiest machine too.
+/// How long tests wait for an expected event. Anything slower hangs, even on a slow and busy
+/// machine.
 pub const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Waits for a condition that other processes bring about; fails with `what` when it does not come
-/// true within [`TIMEOUT`].
+/// Waits until a condition that other processes bring about is true; fails with `what` after
+/// [`TIMEOUT`].
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !condition() {
@@ -137,9 +136,8 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// An address of this machine at which connections are refused for as long as the value lives: its
-/// port belongs to the other end of a connection, so that nobody else can come to listen there
-/// meanwhile.
+/// A local address at which connections are refused while the value lives. Its port is the local
+/// end of a connection, so that no other process can listen on it.
 #[derive(Debug)]
 pub struct ClosedPort {
     end: TcpStream,
@@ -147,7 +145,7 @@ pub struct ClosedPort {
 }
 
 impl ClosedPort {
-    /// One that the system chooses.
+    /// Reserves a port that the system chooses.
     #[must_use]
     pub fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
@@ -155,7 +153,7 @@ impl ClosedPort {
         Self { end: TcpStream::connect(address).expect("it listens"), _listener: listener }
     }
 
-    /// Where nobody listens.
+    /// The address without a listener.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.end.local_addr().expect("it is connected")
@@ -168,7 +166,7 @@ impl Default for ClosedPort {
     }
 }
 
-/// True while a process of this number exists and is no zombie.
+/// True while a process with this id exists and is not a zombie.
 #[must_use]
 pub fn is_process(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
@@ -176,7 +174,7 @@ pub fn is_process(pid: u32) -> bool {
     })
 }
 
-/// Numbers of the processes whose command line or working folder holds this text.
+/// Ids of the processes whose command line or working directory contains this text.
 #[must_use]
 pub fn processes_with(text: &str) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -191,7 +189,7 @@ pub fn processes_with(text: &str) -> Vec<u32> {
         .collect()
 }
 
-/// True when any file of a folder (at any depth) holds this text.
+/// True when any file below a folder contains this text.
 #[must_use]
 pub fn folder_holds(folder: &Path, text: &str) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return false };
@@ -207,8 +205,8 @@ pub fn folder_holds(folder: &Path, text: &str) -> bool {
     })
 }
 
-/// Whether a report in text has the row of a number of clients with so many trials. How many of
-/// them are valid is this machine's doing, where they are short; the row has figures when one is.
+/// Whether a text report has the row for this number of clients with this number of trials. Short
+/// trials may be invalid on a busy machine; the row has figures when at least one is valid.
 #[must_use]
 pub fn has_row_of_trials(report: &str, clients: u32, trials: u32) -> bool {
     let (clients, trials) = (clients.to_string(), trials.to_string());
@@ -226,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_all_trials_and_figures_unless_none_is_valid() {
+    fn a_row_shows_all_trials_and_has_figures_unless_none_is_valid() {
         let whole = "        4  3  6,914  2,155  0.416       0        0  warned";
         let partly = "        4  2/3  6,914      -  0.416       0        0  warned";
         let without = "        4  0/3       0        0  invalid";
@@ -238,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_one_and_zombies_are_not() {
+    fn is_process_is_true_for_this_process_and_false_for_zombies() {
         assert!(is_process(std::process::id()));
         let mut child = Command::new("true").spawn().unwrap();
         wait_until("the child ends", || !is_process(child.id()));
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_can_connect_to_a_closed_port_nor_listen_there() {
+    fn a_closed_port_accepts_neither_connections_nor_listeners() {
         let closed = ClosedPort::new();
         let refused = TcpStream::connect(closed.address()).unwrap_err();
         assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
@@ -254,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_a_folder_is_found_at_any_depth() {
+    fn text_in_a_folder_is_found_at_any_depth() {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir(folder.path().join("a")).unwrap();
         std::fs::write(folder.path().join("a/b"), b"\0secret\0").unwrap();

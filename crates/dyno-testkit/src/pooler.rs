@@ -1,17 +1,16 @@
-//! A proxy that looks like a connection pooler of PostgreSQL: the number of the session that a
-//! client is told at login is not the server's.
+//! A proxy that resembles a PostgreSQL connection pooler: the session id that a client gets at
+//! login is not the server's.
 
 use crate::answer_thief::{both_ways, leave, pump, stand_before};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The beginning of the message with the number of the session (`BackendKeyData`), which the number
-/// follows.
+/// First bytes of the message that carries the session id (`BackendKeyData`); the id follows.
 const KEY: [u8; 5] = [b'K', 0, 0, 0, 12];
 
-/// Passes bytes between clients and a server, and changes the number in the server's first [`KEY`]
-/// (within the bytes of one read).
+/// Forwards bytes between clients and a server, and changes the session id after the server's first
+/// [`KEY`] (within the bytes of one read).
 #[derive(Debug)]
 pub struct Pooler {
     address: SocketAddr,
@@ -19,7 +18,7 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Stands before a server.
+    /// Starts a proxy in front of a server.
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         let is_over = Arc::default();
@@ -27,7 +26,7 @@ impl Pooler {
         Self { address, is_over }
     }
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -40,7 +39,7 @@ impl Drop for Pooler {
     }
 }
 
-/// Two threads that end with the connection.
+/// Starts two threads that end with the connection.
 fn pass(client: TcpStream, server: TcpStream) {
     let (requests, answers) = both_ways(client, server);
     std::thread::spawn(move || pump(requests.0, requests.1, |_| true));

@@ -1,9 +1,9 @@
-//! The repository's own files, for tests of what is written in them.
+//! The repository's own files, for tests of their content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The repository's folder.
+/// The root folder of the repository.
 #[must_use]
 pub fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -16,8 +16,7 @@ pub fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The pages (`.md`) that lie in these folders, folders in them left out, by their paths in the
-/// repository and in order.
+/// The pages (`.md`) directly in these folders, sorted, by their paths in the repository.
 #[must_use]
 pub fn pages(folders: &[&str]) -> Vec<String> {
     let mut pages = Vec::new();
@@ -33,8 +32,8 @@ pub fn pages(folders: &[&str]) -> Vec<String> {
     pages
 }
 
-/// Files with an extension below a folder, in order; build folders are left out. None where there
-/// is no such folder.
+/// The files with an extension below a folder, sorted, without build folders. Empty when the folder
+/// does not exist.
 #[must_use]
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();

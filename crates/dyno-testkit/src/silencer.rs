@@ -1,5 +1,5 @@
-//! A proxy behind which a server falls silent: what a client sees of a machine that stops, or of a
-//! network that loses everything, at a moment that a test names by what dyno asks then.
+//! A proxy that makes a server fall silent at a chosen request, as when a machine stops or a
+//! network loses every packet.
 
 use crate::answer_thief::{both_ways, leave, pump, stand_before};
 use std::net::{SocketAddr, TcpStream};
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Passes bytes between clients and a server, until a request holds a text (within the bytes of one
-/// read). From then on nothing passes in either direction, on any connection: all stay open, and
-/// new ones are taken and never greeted.
+/// Forwards bytes between clients and a server until a request contains a text (within the bytes of
+/// one read). From then on nothing is forwarded in either direction: connections stay open, and new
+/// ones are accepted without a greeting.
 #[derive(Debug)]
 pub struct Silencer {
     address: SocketAddr,
@@ -24,7 +24,7 @@ struct Shared {
 }
 
 impl Silencer {
-    /// Stands before a server and passes everything until [`Self::listen_for`].
+    /// Starts a proxy in front of a server. It forwards everything until [`Self::listen_for`].
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         let shared = Arc::new(Shared::default());
@@ -36,24 +36,24 @@ impl Silencer {
         Self { address, shared }
     }
 
-    /// The next request that holds this text is the last that is heard, and is not passed on.
+    /// The next request that contains this text is not forwarded, nor is anything after it.
     pub fn listen_for(&self, text: &'static str) {
         *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }
 
-    /// Everything passes again, what was held up too.
+    /// Forwards everything again, including what was held back.
     pub fn speak(&self) {
         *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.shared.is_silent.store(false, Ordering::SeqCst);
     }
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// True once the text was heard.
+    /// True once the text has been received.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.shared.is_silent.load(Ordering::SeqCst)
@@ -67,7 +67,7 @@ impl Drop for Silencer {
 }
 
 impl Shared {
-    /// Returns when bytes may pass; false when the test is over.
+    /// Returns when bytes may be forwarded; false when the test is over.
     fn lets_pass(&self) -> bool {
         loop {
             if self.is_over.load(Ordering::Relaxed) {
@@ -81,7 +81,7 @@ impl Shared {
     }
 }
 
-/// Two threads that end with the connection.
+/// Starts two threads that end with the connection.
 fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     let (requests, answers) = both_ways(client, server);
     let (asking, answering) = (Arc::clone(shared), Arc::clone(shared));
@@ -106,7 +106,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn nothing_passes_once_the_text_was_heard() {
+    fn nothing_is_forwarded_after_the_text_was_received() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         std::thread::spawn(move || {

@@ -1,7 +1,7 @@
-//! Keeps one managed server running until its input ends, for tests and for trying things by hand.
+//! Keeps one managed server running until its standard input ends, for tests and manual use.
 //!
-//! `dyno-server KIND [SETTING=VALUE]...` prints one line of JSON: where the server is, its process
-//! and its version. With the word `supervisor` it is the guard process instead.
+//! `dyno-server KIND [SETTING=VALUE]...` prints one line of JSON: the server's address, process id
+//! and version. With the argument `supervisor` it is the supervisor process.
 
 use dyno_host::server::{StartOptions, start};
 use dyno_host::supervisor::SupervisorCommand;

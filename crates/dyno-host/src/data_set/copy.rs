@@ -1,9 +1,9 @@
-//! Copying a folder at the speed of the disk.
+//! Copies a folder at the speed of the disk.
 //!
-//! Files are cloned where the file system can (`FICLONE`: btrfs, XFS and others share blocks until
-//! one side changes them), which takes no time and no space. Elsewhere their data is copied inside
-//! the kernel, holes stay holes, several files at a time; then each file is written through to the
-//! disk and dropped from the page cache, so that neither writing back nor a warm cache reaches the
+//! Files are cloned where the file system supports it (`FICLONE`: btrfs, XFS and others share
+//! blocks until one side changes them), which takes neither time nor space. Elsewhere the kernel
+//! copies the data, several files at a time, and holes stay holes; then each file is synced and
+//! dropped from the page cache, so that neither write-back nor a warm cache affects the
 //! measurement.
 
 use crate::folder::{Folder, Kind, give, no_name, with_path};
@@ -19,32 +19,30 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Files copied at a time: enough to keep a disk busy while others are synced.
+/// Number of files copied at a time: enough to keep a disk busy while others are synced.
 const AT_A_TIME: usize = 4;
-/// Piece of a file that the kernel is asked to copy at once: as long as that takes, nobody hears
-/// Ctrl-C.
+/// Amount of data that the kernel copies per call. Ctrl-C is not noticed during a call.
 const PIECE: usize = 16 << 20;
-/// So much of a file is copied before it is written through to the disk, which cannot be
-/// interrupted either.
+/// Amount of data that is copied before a sync, which cannot be interrupted either.
 const WRITTEN_AT_ONCE: u64 = 256 << 20;
 
-/// What a copy took.
+/// Result of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Copied {
     /// Number of files.
     pub files: usize,
-    /// Bytes that were written; 0 when all files were cloned.
+    /// Bytes written; 0 when all files were cloned.
     pub bytes: u64,
     /// Files that share their blocks with the original.
     pub cloned: usize,
 }
 
-/// Copies a folder with everything in it. `to` must not exist; it and its files are given to
-/// `owner` and are as readable as the originals. Of files and folders, only the owner's own are
-/// copied for it; without one, all that this user may read.
+/// Copies a folder with its content. `to` must not exist; it and its files are given to `owner`
+/// with the permissions of the originals. With an owner only that owner's files and folders are
+/// copied; without one, everything that this user may read.
 ///
 /// # Errors
-/// With the path that could not be read or written; the copy is incomplete then and the caller
+/// With the path that could not be read or written. The copy is then incomplete, and the caller
 /// removes it.
 pub fn copy_folder(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<Copied> {
     let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
@@ -53,7 +51,7 @@ pub fn copy_folder(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<C
     copy_into(Folder::of(from, owner)?, &Folder::open(parent)?, name.to_owned(), owner)
 }
 
-/// The same with folders that are open: `from` is copied into `parent` under a name.
+/// As [`copy_folder`] for open folders: copies `from` into `parent` under `name`.
 pub(crate) fn copy_into(
     from: Folder,
     parent: &Folder,
@@ -62,7 +60,7 @@ pub(crate) fn copy_into(
 ) -> io::Result<Copied> {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     make_folders(from, parent, name, owner, &mut files, &mut folders)?;
-    // The largest first: a small one at the end keeps nobody waiting.
+    // Large files first, so that none of them is copied alone at the end.
     files.sort_by_key(|file| std::cmp::Reverse(file.length));
     let (next, cloned, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
     let work = || -> io::Result<()> {
@@ -84,8 +82,8 @@ pub(crate) fn copy_into(
             Err(_) => Err(io::Error::other("a thread that copied files panicked")),
         })
     })?;
-    // Until here nobody but dyno's user could enter the copy. The outermost is the last: it was
-    // noted first.
+    // Until now only dyno's user could enter the copy. The outermost folder was added first and is
+    // opened last.
     for (folder, mode) in folders.iter().rev() {
         folder.hand_over(*mode, owner)?;
     }
@@ -99,8 +97,8 @@ struct FileCopy {
     length: u64,
 }
 
-/// Makes the folders, closed to others, and collects the files. Anything else (sockets, say)
-/// belongs to a process and is left out; links are made again.
+/// Creates the folders, closed to other users, and collects the files. Links are recreated.
+/// Anything else (sockets, say) belongs to a process and is left out.
 fn make_folders(
     from: Folder,
     parent: &Folder,
@@ -128,7 +126,7 @@ fn make_folders(
     Ok(())
 }
 
-/// Copies one file; the number of bytes written, or `None` when it was cloned.
+/// Copies one file; returns the number of bytes written, or `None` when it was cloned.
 fn copy_file(file: &FileCopy, owner: Option<Owner>) -> io::Result<Option<u64>> {
     let source = file.from.read(&file.name, owner)?;
     let found = source.metadata()?;
@@ -146,13 +144,13 @@ fn copy_file(file: &FileCopy, owner: Option<Owner>) -> io::Result<Option<u64>> {
     };
     let written = fill().map_err(|error| with_path(&file.to.path().join(&file.name), &error))?;
     for side in [&source, &copy] {
-        // A cache that cannot be dropped is no error: the figures only begin warmer.
+        // Failing to drop the cache is not an error: the measurement only starts warmer.
         let _ = fadvise(side, 0, None, Advice::DontNeed);
     }
     Ok(written)
 }
 
-/// Copies the data between the holes.
+/// Copies the data and keeps the holes.
 fn copy_data(source: &File, copy: &File, length: u64) -> io::Result<u64> {
     let mut written = 0;
     let mut at = 0;
@@ -188,11 +186,11 @@ fn copy_range(source: &File, copy: &File, begin: u64, end: u64) -> io::Result<()
             Ok(0) => {
                 return Err(io::Error::new(
                     io::ErrorKind::UnexpectedEof,
-                    "the file became shorter",
+                    "the file was truncated while it was copied",
                 ));
             }
             Ok(_) | Err(Errno::INTR) => {}
-            // Between file systems of old kernels, and on some network file systems.
+            // On old kernels between file systems, and on some network file systems.
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 return copy_by_hand(source, copy, from, end);
             }
@@ -202,7 +200,7 @@ fn copy_range(source: &File, copy: &File, begin: u64, end: u64) -> io::Result<()
     Ok(())
 }
 
-/// Fails once the user has asked for the end.
+/// Fails after an interrupt by the user.
 fn not_interrupted() -> io::Result<()> {
     if is_end_requested() { Err(io::Error::other("interrupted by the user")) } else { Ok(()) }
 }
@@ -229,7 +227,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, chown};
 
     #[test]
-    fn a_copy_has_the_same_files_and_the_same_holes() {
+    fn a_copy_has_the_same_content_and_the_same_holes() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         fs::create_dir_all(from.join("deep/er")).unwrap();
@@ -257,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_by_hand_are_the_same_as_those_of_the_kernel() {
+    fn copying_without_the_kernel_gives_the_same_content() {
         let folder = tempfile::tempdir().unwrap();
         let bytes: Vec<u8> =
             (0..3_000_000_u32).map(|i| (i.wrapping_mul(7919) >> 5) as u8).collect();
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_not_the_owners_own_are_not_copied_for_it() {
+    fn files_of_other_owners_are_not_copied() {
         if !rustix::process::geteuid().is_root() {
             eprintln!("SKIPPED: only root copies files for others");
             return;
@@ -288,7 +286,7 @@ mod tests {
         copy_folder(&from, &to, Some(stranger)).unwrap();
         assert_eq!(fs::metadata(to.join("theirs/table")).unwrap().uid(), stranger.user);
         fs::remove_dir_all(&to).unwrap();
-        // A second name of a file of root's: some systems let everybody make one.
+        // A hard link to a file of root's; some systems let every user create one.
         fs::write(folder.path().join("secret"), "root's").unwrap();
         fs::hard_link(folder.path().join("secret"), from.join("theirs/link")).unwrap();
         let error = copy_folder(&from, &to, Some(stranger)).unwrap_err().to_string();
@@ -297,7 +295,7 @@ mod tests {
             "{error}"
         );
         fs::remove_file(from.join("theirs/link")).unwrap();
-        // A folder that is a link to one of root's.
+        // A link to a folder of root's.
         std::os::unix::fs::symlink(folder.path(), folder.path().join("way")).unwrap();
         let to = folder.path().join("elsewhere");
         copy_folder(&folder.path().join("way"), &to, Some(stranger)).unwrap_err();

@@ -1,14 +1,14 @@
-//! Data sets that are loaded once and restored by copy for every further start of a server.
+//! Data sets that are loaded once and restored by copy for every later start of a server.
 //!
-//! * [`SavedDataSet`]: the data folder of a server that was stopped in order, kept until the end of
-//!   the run; [`crate::server::RunningServer::stop_and_save`] makes one,
-//!   [`crate::server::StartOptions::data`] starts from one;
-//! * [`DataSetKey`]: which starts may use it; [`loader`]: the server that it is loaded with;
+//! * [`SavedDataSet`]: the data folder of a cleanly stopped server, kept until the end of the run;
+//!   created by [`crate::server::RunningServer::stop_and_save`] and used by
+//!   [`crate::server::StartOptions::data`];
+//! * [`DataSetKey`]: which starts may share it; [`loader`]: the server that loads it;
 //! * [`copy_folder`]: the copying.
 //!
-//! Every start from a saved data set is alike: files of their own, on disk and not in the page
-//! cache, an empty buffer pool (lists of pages to be read ahead at start are left out), no binary
-//! log from the loading.
+//! Every start from a saved data set has the same state: its own files, on disk and not in the page
+//! cache, an empty buffer pool (lists of pages to be loaded at start are left out), and no binary
+//! log of the load.
 
 mod copy;
 
@@ -27,10 +27,10 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files of a data folder that say what was in memory, or that identify a server.
+/// Files of a data folder that list the pages in memory, or identify a server.
 const LEFT_OUT: [&str; 4] = ["ib_buffer_pool", "auto.cnf", "autoprewarm.blocks", "postmaster.opts"];
 
-/// What two starts must have in common to use the same saved data set.
+/// What two starts must have in common to share a saved data set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataSetKey {
     kind: ServerKind,
@@ -40,7 +40,8 @@ pub struct DataSetKey {
 }
 
 impl DataSetKey {
-    /// The key of a data set (by its fingerprint) on a server of this version with these settings.
+    /// The key of a data set, given by its fingerprint, on a server of this version with these
+    /// settings.
     #[must_use]
     pub fn new(server: &ManagedServer, version: &str, fingerprint: &str) -> Self {
         let engine = server.kind.engine();
@@ -60,7 +61,7 @@ fn is_shaping(kind: ServerKind, listed: &str) -> bool {
 }
 
 /// The server that loads a data set: with the settings that all configurations share (`base`) and
-/// those that shape data, but without a binary log, which would hold all rows once more.
+/// those that shape data, but without a binary log, which would hold all rows again.
 #[must_use]
 pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
     let engine = server.kind.engine();
@@ -74,19 +75,19 @@ pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
     loader
 }
 
-/// A loaded data folder. It is removed when this is dropped, and when dyno ends in whatever way.
+/// A loaded data folder. It is removed when this is dropped, and when dyno ends in any way.
 pub struct SavedDataSet {
     supervisor: Supervisor,
-    /// Where it is.
+    /// Its path.
     pub folder: PathBuf,
-    /// Password of dyno's account in it.
+    /// Password of dyno's account on this data set.
     pub(crate) password: Secret,
-    /// Bytes that its files take on disk.
+    /// Disk space of its files in bytes.
     pub bytes: u64,
 }
 
 impl SavedDataSet {
-    /// Takes the data folder of a stopped server over: it is moved into a folder of its own beside
+    /// Takes over the data folder of a stopped server: moves it into a folder of its own next to
     /// the scratch folder.
     pub(crate) fn take(
         data: &Path,
@@ -101,8 +102,7 @@ impl SavedDataSet {
             let no_name = || no_name(data);
             let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
             let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);
-            // What has the name of the data folder is the server's own folder, before it is moved
-            // and after.
+            // Checks that the data folder is the server's own folder, before and after it is moved.
             drop(scratch.folder(name)?.checked(owner)?);
             scratch.rename(name, &to, "data")?;
             let moved = to.folder("data")?.checked(owner)?;
@@ -113,14 +113,14 @@ impl SavedDataSet {
         Ok(Self { supervisor, folder: folder.join("data"), password, bytes })
     }
 
-    /// Removes it; returns what did not work.
+    /// Removes the data set; returns what failed.
     #[must_use]
     pub fn remove(mut self) -> Vec<String> {
         self.supervisor.finish()
     }
 }
 
-/// A data set could not be saved, or restored by copy.
+/// The error of a data set that could not be saved or restored.
 pub(crate) fn uncopied(path: &Path, reason: impl Display) -> HostError {
     HostError::of_files(format!(
         "cannot copy the loaded data set {}: {reason}\n\
@@ -129,7 +129,7 @@ pub(crate) fn uncopied(path: &Path, reason: impl Display) -> HostError {
     ))
 }
 
-/// Bytes that a folder's files take on disk; holes take none.
+/// Disk space of a folder's files in bytes, without holes.
 fn allocated(folder: &Folder) -> io::Result<u64> {
     let mut bytes = 0;
     for (name, kind) in folder.entries()? {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loader_has_what_all_share_and_what_shapes_data_and_writes_no_binary_log() {
+    fn a_loader_has_the_shared_and_the_shaping_settings_but_no_binary_log() {
         let base = server(&[("max_connections", "99"), ("log-bin", "on")]);
         let server = server(&[
             ("max_connections", "99"),
@@ -179,11 +179,11 @@ mod tests {
         assert_eq!(names, ["innodb_page_size", "max_connections", "skip_log_bin"]);
     }
 
-    /// An account that the tests' files may belong to: not root's, and nobody's here.
+    /// An account for the tests' files that is neither root nor exists on this machine.
     const STRANGER: Owner = Owner { user: 4_000_000_000, group: 4_000_000_000 };
 
     #[test]
-    fn a_link_in_place_of_a_data_folder_is_not_taken_for_one() {
+    fn a_link_in_place_of_a_data_folder_is_rejected() {
         if !rustix::process::geteuid().is_root() {
             eprintln!("SKIPPED: only root takes folders of others over");
             return;

@@ -1,12 +1,12 @@
-//! What systems can be asked beside the load, one folder per engine.
+//! What systems can be queried for outside the load, one folder per engine.
 //!
-//! * [`Questions`]: the table that each engine fills in;
-//! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` what is known of settings,
-//!   `observer.rs` what the monitor asks;
-//! * `null`: systems that know nothing;
-//! * `numbers`: counters as servers tell them.
+//! * [`Questions`]: the table that each engine provides;
+//! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` describes settings,
+//!   `observer.rs` has the queries of the monitor;
+//! * `null`: systems without any such information;
+//! * `numbers`: parses counters.
 //!
-//! Plain facts, for which nobody needs to be asked, stand in dyno-model (`dyno-model/src/engine`).
+//! Facts that need no query are in dyno-model (`dyno-model/src/engine`).
 
 mod mysql;
 mod null;
@@ -22,7 +22,7 @@ pub(crate) use sqlite::settings::read_pragma;
 
 use dyno_model::target::Engine;
 
-/// What systems of an engine can be asked.
+/// The queries of an engine.
 pub(crate) fn questions(engine: Engine) -> &'static Questions {
     match engine {
         Engine::Mysql => &mysql::QUESTIONS,

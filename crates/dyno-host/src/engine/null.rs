@@ -1,5 +1,5 @@
-//! Canned replies, and services that answer HTTP: there is nothing to ask. What can be asked of a
-//! service, the workload asks; the database behind one is a system of its own.
+//! The null engine with canned replies, and HTTP services, which have nothing to query. The
+//! workload queries the service itself; the database behind it is a separate system.
 
 use super::questions::{Questions, Settings};
 use crate::settings::setting::by_name;

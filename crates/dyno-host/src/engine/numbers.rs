@@ -1,9 +1,9 @@
-//! Counters as servers tell them.
+//! Parses the counters of servers.
 
-/// Seconds that the server has been up, as the MySQL family calls it.
+/// The counter of the server's uptime in seconds, by its name in the MySQL family.
 pub(crate) const UPTIME: &str = "Uptime";
 
-/// Only whole numbers are counters.
+/// Keeps the counters that are whole numbers.
 pub(crate) fn whole_numbers(pairs: Vec<(String, String)>) -> impl Iterator<Item = (String, i64)> {
     pairs.into_iter().filter_map(|(name, value)| Some((name, value.trim().parse().ok()?)))
 }

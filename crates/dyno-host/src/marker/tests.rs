@@ -35,7 +35,7 @@ fn an_empty_database_is_marked_and_recognised_again() {
 }
 
 #[test]
-fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_flag() {
+fn a_database_with_foreign_tables_is_rejected_naming_it_its_tables_and_the_flag() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     run(
@@ -51,7 +51,7 @@ fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_fl
     );
     let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
     let error = claim(&target, &wrong).unwrap_err().to_string();
-    assert!(error.contains("--yes-write-to names \"other.db\", which is another one"), "{error}");
+    assert!(error.contains("--yes-write-to names \"other.db\" instead"), "{error}");
     let tables = ControlConnection::open(&target)
         .unwrap()
         .count("SELECT count(*) FROM sqlite_master")
@@ -60,7 +60,7 @@ fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_fl
 }
 
 #[test]
-fn the_flag_opens_exactly_the_database_it_names() {
+fn the_flag_permits_exactly_the_named_database() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     run(&target, &["CREATE TABLE customers (id INTEGER)"]);
@@ -69,7 +69,7 @@ fn the_flag_opens_exactly_the_database_it_names() {
 }
 
 #[test]
-fn a_table_that_is_not_ours_is_not_replaced() {
+fn a_table_that_dyno_did_not_create_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     let mut claim_made = claim(&target, &OPTIONS).unwrap();
@@ -80,7 +80,7 @@ fn a_table_that_is_not_ours_is_not_replaced() {
 }
 
 #[test]
-fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names() {
+fn tables_of_a_killed_program_all_belong_to_dyno_until_their_names_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     let mut claim_made = claim(&target, &OPTIONS).unwrap();
@@ -93,7 +93,7 @@ fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names
     let error = claim(&target, &OPTIONS).unwrap_err().to_string();
     assert!(error.contains("it contains theirs\n"), "{error}");
     assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["half"]);
-    // What others have put there is nobody's to give away.
+    // Tables of others must not be claimed.
     let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
     let mut forced = claim(&target, &yes).unwrap();
     let error = forced.record_tables(&target, &[EVERYTHING], &yes).unwrap_err().to_string();
@@ -106,7 +106,7 @@ fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names
 }
 
 #[test]
-fn cleanup_drops_what_dyno_made_and_nothing_else() {
+fn cleanup_drops_what_dyno_created_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let target = database(&folder);
     let mut claim_made = claim(&target, &OPTIONS).unwrap();

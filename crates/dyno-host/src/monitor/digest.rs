@@ -1,6 +1,6 @@
-//! Statements without their literals: what may be written down of what sessions are doing. Literals
-//! can hold anything, data of customers and passwords included, so whatever might be part of one is
-//! left out.
+//! Removes literals from statements, for storing what sessions were executing. Literals can hold
+//! anything, including customer data and passwords, so everything that might be part of one is
+//! removed.
 
 use dyno_model::engine::{Backslash, Syntax};
 use dyno_model::printable::shortened;
@@ -23,7 +23,7 @@ struct Tokens<'a> {
 }
 
 impl Tokens<'_> {
-    /// Takes the next piece; false at the end.
+    /// Processes the next token; false at the end.
     fn next(&mut self) -> bool {
         let mut characters = self.rest.chars();
         let Some(first) = characters.next() else { return false };
@@ -61,14 +61,14 @@ impl Tokens<'_> {
         self.blank(0);
     }
 
-    /// MySQL reads a backslash as an escape; PostgreSQL does in `E'...'` only.
+    /// MySQL reads a backslash as an escape; PostgreSQL only in `E'...'`.
     fn escapes_with_backslash(&self) -> bool {
         self.syntax.backslash == Backslash::Escapes || self.text.ends_with(['e', 'E'])
     }
 
     fn literal(&mut self, quote: char, has_escapes: bool) {
-        // The letters before a literal (`E'`, `N'`, `x'`, `_utf8mb4'`) may stay: they are none of
-        // its content.
+        // The prefix of a literal (`E'`, `N'`, `x'`, `_utf8mb4'`) may stay: it is not part of its
+        // content.
         self.text.push('?');
         let mut characters = self.rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = characters.next() {
@@ -141,8 +141,8 @@ impl Tokens<'_> {
     }
 }
 
-/// `(?, ?, ?)` as `(?, ...)`, and rows of a multi-row insert as one: their number is no property of
-/// the statement.
+/// Shortens `(?, ?, ?)` to `(?, ...)`, and the rows of a multi-row insert to one: their number is
+/// not a property of the statement.
 fn shorter_lists(text: &str) -> String {
     let mut short = text.replace("?,?", "?, ?").replace("?,?", "?, ?");
     while short.contains("?, ?") {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_never_pass_not_even_when_the_statement_was_cut_off() {
+    fn passwords_are_removed_even_from_truncated_statements() {
         for (engine, sql) in [
             (Syntax::MYSQL, "ALTER USER a IDENTIFIED BY 'hunter2'"),
             (Syntax::MYSQL, "ALTER USER a IDENTIFIED BY 'hunter2 and more of"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn long_statements_are_cut_and_wide_characters_survive() {
+    fn long_statements_are_truncated_at_whole_characters() {
         let long = format!("SELECT {}", "列, ".repeat(200));
         let short = digest(&long, Syntax::MYSQL);
         assert!(short.ends_with('…') && short.chars().count() == LENGTH_MAX + 1);

@@ -1,4 +1,5 @@
-//! The machine: its processors, memory, disks, network and pressure, read from `/proc` and `/sys`.
+//! Samples of the machine: processors, memory, disks, network and pressure, from `/proc` and
+//! `/sys`.
 
 use super::{Values, procfs};
 use std::collections::BTreeMap;
@@ -8,8 +9,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Machine {
     ticks_per_second: f64,
-    /// Whether a block device is one of its own, rather than a part of another; asked once per
-    /// device.
+    /// Whether a block device is a whole device rather than a partition; queried once per device.
     whole_devices: BTreeMap<String, bool>,
 }
 
@@ -40,8 +40,7 @@ impl Machine {
         Self::put(read, &mut is_whole, self.ticks_per_second, values);
     }
 
-    /// Adds the figures of a machine whose files are read so, and whose devices of their own are
-    /// told so.
+    /// Adds the values of a machine from its files and the names of its whole devices.
     pub(super) fn put(
         read: impl Fn(&str) -> String,
         is_whole_device: impl FnMut(&str) -> bool,
@@ -59,21 +58,21 @@ impl Machine {
     }
 }
 
-/// The line of interrupts can be hundreds of numbers long on large machines; nobody here needs it.
+/// The line of interrupts can hold hundreds of numbers on large machines, and is not needed.
 fn processor_lines(text: &str) -> String {
     text.lines()
         .filter(|line| !line.starts_with("intr") && !line.starts_with("softirq"))
         .fold(String::new(), |kept, line| kept + line + "\n")
 }
 
-/// Disks in memory are no disks.
+/// Block devices in memory are not disks.
 pub(super) fn is_memory(device: &str) -> bool {
     ["ram", "zram"].iter().any(|kind| {
         device.strip_prefix(kind).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
     })
 }
 
-/// `/sys/block` has whole devices only, with `!` for the slash in a name.
+/// `/sys/block` lists only whole devices, with `!` in place of a slash in the name.
 fn is_whole_device(device: &str) -> bool {
     !is_memory(device) && Path::new("/sys/block").join(device.replace('/', "!")).exists()
 }
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_used_as_a_disk_is_no_disk() {
+    fn memory_used_as_a_disk_is_not_a_disk() {
         assert!(
             !is_whole_device("zram0")
                 && !is_whole_device("ram1")

@@ -1,22 +1,22 @@
-//! The monitor: machine, server processes, server counters and sessions, looked at each second of a
-//! trial beside the load.
+//! The monitor: samples machine, server processes, server counters and sessions every second of a
+//! trial, outside the load.
 //!
 //! # Layout (read in this order)
-//! * [`Watch`]: what a trial uses: a listener that runs the monitor, passes samples on as events
-//!   do, and knows in the end what to doubt; `watched`: the server that it is about;
-//! * `sampler`: the thread that looks, once a second and at the bounds of the window;
-//! * `host`, `processes`: the machine and processes, over `procfs`, which only reads texts;
-//! * `remote`: the same of another machine, through a command;
-//! * `observer`: asks the server, on a thread of its own, what `crate::engine` has for each engine;
-//!   `sessions` and `digest` group what its sessions do;
-//! * `others`: who else worked on this machine;
-//! * `pace`: what costs much is done less often.
+//! * [`Watch`]: the listener that a trial uses: it runs the monitor, passes samples on like events,
+//!   and returns warnings at the end; `watched`: the server that it observes;
+//! * `sampler`: the thread that samples once a second and at the bounds of the window;
+//! * `host`, `processes`: the machine and processes, based on the parsers of `procfs`;
+//! * `remote`: the same for another machine, through a command;
+//! * `observer`: queries the server on a separate thread, with the queries that `crate::engine` has
+//!   for each engine; `sessions` and `digest` group the activity of its sessions;
+//! * `others`: CPU used by other processes of this machine;
+//! * `pace`: expensive queries are sent less often.
 //!
 //! # Cost
-//! Two threads and one connection. Together with what the server does for them they stay below a
-//! hundredth of a processor: whatever costs more than 2 ms per look is done less often than once a
-//! second ([`pace`]). The processor time is measured (`monitor.*` in the samples), and more than a
-//! hundredth is a finding.
+//! Two threads and one connection. Including the server's work for them they take less than a
+//! hundredth of a processor: whatever takes more than 2 ms per sample is done less often than once
+//! a second ([`pace`]). The processor time is measured (`monitor.*` in the samples), and more than
+//! a hundredth raises a warning.
 
 mod digest;
 mod host;

@@ -1,5 +1,5 @@
-//! Asks the server, on a connection and a thread of its own: a server that does not answer must not
-//! keep the monitor from looking at the machine, least of all then.
+//! Queries the server on a separate connection and thread, so that a server that does not answer
+//! does not stop the monitor from sampling the machine, when that matters most.
 
 use super::Values;
 use super::pace::{Pace, thread_cpu};
@@ -12,18 +12,18 @@ use dyno_model::target::Target;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// What the server is asked.
+/// A request to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     /// Counters and sessions, each as often as its cost allows.
     Regular,
-    /// Counters and sessions, whatever they cost: the window begins or ends.
+    /// Counters and sessions, at any cost: the window begins or ends.
     Boundary,
-    /// Sessions only, with what they wait for in detail: throughput has collapsed.
+    /// Sessions only, with details of their waits: throughput has collapsed.
     Sessions,
 }
 
-/// What the server said.
+/// The server's answer.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) values: Values,
@@ -32,20 +32,20 @@ pub(super) struct Answer {
     pub(super) cpu: Duration,
 }
 
-/// The thread that asks.
+/// Handle of the querying thread.
 #[derive(Debug)]
 pub(super) struct Observer {
     questions: Sender<Question>,
     answers: Receiver<Answer>,
-    /// A question that was not answered yet, and since when.
+    /// The time of a request that has not been answered yet.
     pending: Option<Instant>,
-    /// Processor time of the thread as last heard.
+    /// Processor time of the thread as last reported.
     pub(super) cpu: Duration,
 }
 
 impl Observer {
-    /// Connects, on the new thread. A server that refuses is not asked; there are then no values of
-    /// it.
+    /// Connects, on the new thread. A server that rejects the connection is not queried, and there
+    /// are no values of it.
     pub(super) fn start(target: Target, databases: Vec<String>, is_local: bool) -> Option<Self> {
         let observe = questions(target.engine).observe?;
         let (questions, asked) = channel();
@@ -58,7 +58,7 @@ impl Observer {
         Some(Self { questions, answers, pending: None, cpu: Duration::ZERO })
     }
 
-    /// Asks, unless the last question is still unanswered. False when nobody is there to ask.
+    /// Sends a request, unless the last one is unanswered. False when the thread has ended.
     pub(super) fn ask(&mut self, question: Question) -> bool {
         if self.pending.is_some() {
             return true;
@@ -67,8 +67,8 @@ impl Observer {
         self.questions.send(question).is_ok()
     }
 
-    /// The answer to the last question, waited for until `until`. A server that has not answered by
-    /// then is said to take as long as it has taken so far.
+    /// The answer to the last request, waited for until `until`. The cost of a missing answer is
+    /// the time waited so far.
     pub(super) fn answer(&mut self, until: Instant) -> Option<Answer> {
         let asked = self.pending?;
         match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -76,7 +76,7 @@ impl Observer {
                 self.pending = None;
                 self.cpu = answer.cpu;
                 if asked.elapsed() > Duration::from_secs(1) {
-                    // Its figures belong to no moment that is known.
+                    // Its values belong to no known time.
                     answer = Answer::default();
                 }
                 answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
@@ -99,7 +99,7 @@ fn answer_all(
 ) {
     let Ok(mut asking) = open() else { return };
     while let Ok(question) = asked.recv() {
-        // Only the newest question matters to a server that was slow.
+        // Only the latest request matters to a server that was slow.
         let question = match asked.try_recv() {
             Ok(newer) => newer,
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => question,
@@ -112,11 +112,11 @@ fn answer_all(
     }
 }
 
-/// A connection with what it costs the server.
+/// A connection with its cost at the server.
 struct Asking {
     syntax: Syntax,
     observed: Box<dyn Observed>,
-    /// The server's thread or process that works for this connection.
+    /// The server's thread or process that serves this connection.
     worker: Option<u32>,
     counters_pace: Pace,
     sessions_pace: Pace,
@@ -172,14 +172,14 @@ impl Asking {
         Ok(answer)
     }
 
-    /// Processor time of the server's thread that works for this connection. Nanoseconds, since the
-    /// kernel that dyno asks for has `/proc/<pid>/schedstat`.
+    /// Processor time of the server's thread that serves this connection. In nanoseconds, because
+    /// `/proc/<pid>/schedstat` exists in every kernel that dyno supports.
     fn worker_cpu(&self) -> Option<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.worker?)).ok()?;
         text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
     }
 
-    /// Processor time at the server; where it cannot be seen, the time that the answer took.
+    /// Processor time at the server; where it cannot be read, the time that the answer took.
     fn cost_since(&self, (time, cpu): (Instant, Option<Duration>)) -> Duration {
         match (cpu, self.worker_cpu()) {
             (Some(before), Some(now)) => now.saturating_sub(before),

@@ -1,5 +1,5 @@
-//! Who else worked on this machine during the window: neither dyno nor the server, with all the
-//! processes they started. Everybody's processor time is read at the bounds of the window.
+//! CPU used by other processes during the window: all but dyno, the server, and the processes that
+//! they started. Processor times of all processes are read at the bounds of the window.
 
 use crate::process_stat::{ProcessStat, numbered_entries};
 use dyno_model::warning::{BusyProcess, Severity, Warning};
@@ -7,21 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Instant;
 
-/// On a machine with more processes than this nobody is asked: the answer would take too long.
+/// With more processes than this nothing is read, because it would take too long.
 const PROCESSES_MAX: usize = 4000;
-/// Processes that a finding names at most.
+/// Maximum number of processes named in a warning.
 const NAMED_MAX: usize = 3;
-/// The kernel's own threads are children of this process. They work for whoever writes or sends,
-/// mostly for the server.
+/// Parent of the kernel's own threads. They work for whoever writes or sends, mostly for the
+/// server.
 const KERNEL: u32 = 2;
 
-/// Processor times at one moment.
+/// Processor times of all processes at one time.
 #[derive(Debug, Clone)]
 pub(crate) struct Everybody {
     at: Instant,
-    /// Processors of the machine.
+    /// Number of processors of the machine.
     processors: f64,
-    /// Ticks in which all of them together worked for processes.
+    /// Ticks in which all processors together worked for processes.
     machine: f64,
     processes: BTreeMap<u32, Process>,
 }
@@ -38,8 +38,8 @@ impl Process {
         self.stat.ticks.iter().sum()
     }
 
-    /// Ticks of its children that have ended and that it has waited for, with what these knew of
-    /// theirs.
+    /// Ticks of its children that have ended and been waited for, including those that these had
+    /// waited for.
     fn children(&self) -> f64 {
         self.stat.children_ticks.iter().sum()
     }
@@ -50,7 +50,7 @@ impl Process {
 }
 
 impl Everybody {
-    /// Looks at all processes. `None` where there are too many, or `/proc` tells nothing.
+    /// Reads all processes. `None` when there are too many, or `/proc` is not readable.
     pub(crate) fn now() -> Option<Self> {
         let numbers: Vec<u32> = numbered_entries("/proc").collect();
         if numbers.len() > PROCESSES_MAX {
@@ -69,7 +69,7 @@ impl Everybody {
         })
     }
 
-    /// Processes and all that they started.
+    /// The processes and all their descendants.
     fn families(&self, roots: &[u32]) -> BTreeSet<u32> {
         let mut members: BTreeSet<u32> = roots.iter().copied().collect();
         loop {
@@ -85,8 +85,8 @@ impl Everybody {
     }
 }
 
-/// `/proc/stat`: how many processors there are, and ticks of all of them in user mode (1), with
-/// lower priority (2) and in the kernel (3). Interrupts belong to nobody.
+/// From `/proc/stat`: the number of processors, and the sum of their ticks in user mode (1), with
+/// lower priority (2) and in the kernel (3). Interrupts are attributed to nobody.
 fn machine(stat: &str) -> Option<(f64, f64)> {
     let lines = stat.lines().take_while(|line| line.starts_with("cpu"));
     let mut fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
@@ -94,14 +94,14 @@ fn machine(stat: &str) -> Option<(f64, f64)> {
     Some(((lines.count() - 1) as f64, next()? + next()? + next()?))
 }
 
-/// `/proc/<pid>/stat`, with the name between the outermost brackets.
+/// `/proc/<pid>/stat`, with the name between the outermost parentheses.
 fn process(text: &str) -> Option<Process> {
     let name = text.get(text.find('(')? + 1..text.rfind(')')?)?;
     Some(Process { name: name.to_owned(), stat: ProcessStat::parse(text)? })
 }
 
-/// What everybody but the `known` processes and their families took of the machine between two
-/// looks; `None` when that is not worth a word.
+/// The CPU used between two readings by all processes but the `known` ones and their descendants;
+/// `None` when it is not worth a warning.
 pub(crate) fn warning(
     from: &Everybody,
     to: &Everybody,
@@ -114,9 +114,9 @@ pub(crate) fn warning(
     for (name, ticks) in others {
         *by_name.entry(name).or_default() += ticks;
     }
-    // What processes say and what the machine says must both hold: times move between processes
-    // when some of them end. The kernel adds up time in ticks, and the moment of a reading is known
-    // only nearly: a full machine must not be more than full.
+    // Both the sum over processes and the total of the machine must confirm it: times move between
+    // processes when some end. The kernel counts in ticks, and the time of a reading is
+    // approximate, so the machine's total is limited to its capacity.
     let told: f64 = by_name.values().sum();
     let ticks = told.min(all).min(to.processors * seconds * ticks_per_second);
     let processors_taken = |ticks: f64| ticks / ticks_per_second / seconds;
@@ -129,7 +129,7 @@ pub(crate) fn warning(
         by_name.into_iter().filter(|(_, ticks)| *ticks > 0.0).collect();
     named.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let named = named.into_iter().take(NAMED_MAX);
-    // Each as it told, unless all together told more than there was.
+    // Each process as counted, scaled down if their sum exceeds the total.
     let scale = ticks / told;
     let named = named.map(|(name, ticks)| BusyProcess {
         name: name.to_owned(),
@@ -138,7 +138,7 @@ pub(crate) fn warning(
     Some(warning(named.collect()))
 }
 
-/// Ticks of each other process by its own account, and of all of them by the machine's.
+/// Ticks of each other process by its own count, and of all of them by the machine's.
 fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'e str, f64)>, f64) {
     let mut known = known.to_vec();
     known.push(std::process::id());
@@ -149,9 +149,9 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
     let worked = to.machine - from.machine;
     let own_of_all: f64 = grown.values().map(|grown| grown.own).sum();
     let of_children: f64 = grown.values().map(|grown| grown.children).sum();
-    // Nobody knows how much of an ended child's life came before the first look when the process
-    // that waited for it was not known as its parent then. Children did no more work than the
-    // machine did and the living did not.
+    // When the parent of an ended child was not known at the first reading, it is unknown how much
+    // of the child's time came before it. Children did no more work than the machine minus the
+    // living processes.
     let scale = ((worked - own_of_all).max(0.0) / of_children).min(1.0);
     let ticks =
         |grown: &Grown| grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 };
@@ -163,16 +163,16 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
     (others, (worked - of_ours).max(0.0))
 }
 
-/// Ticks of a process between two looks.
+/// Ticks of a process between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Grown {
     own: f64,
-    /// Those of children that ended meanwhile, as far as is known without what they did before the
-    /// first look.
+    /// Ticks of children that ended meanwhile, as far as their share before the first reading is
+    /// known.
     children: f64,
 }
 
-/// How much each process that lives at the second look has worked since the first.
+/// How much each process that lives at the second reading has worked since the first.
 fn grown(from: &Everybody, to: &Everybody) -> BTreeMap<u32, Grown> {
     let is_same = |one: &Process, other: &Process| one.stat.started == other.stat.started;
     let lives = |pid: u32| {
@@ -189,12 +189,12 @@ fn grown(from: &Everybody, to: &Everybody) -> BTreeMap<u32, Grown> {
             Grown { own: of(Process::own).max(0.0), children: of(Process::children) },
         );
     }
-    // When a process ends, its whole life becomes its parent's, and with the parent's end the
-    // grandparent's: only what came after the first look counts for whoever of them still lives.
+    // When a process ends, all of its time moves to its parent, and with the parent's end to the
+    // grandparent: only the part after the first reading counts for the one that still lives.
     for (pid, process) in from.processes.iter().filter(|(pid, _)| !lives(**pid)) {
         let mut ancestor = process.stat.parent;
-        // Whoever has ended has a parent here, but numbers are used again: no further than there
-        // are processes.
+        // Every ended process has a parent here, but ids are reused: follow at most as many parents
+        // as there are processes.
         for _ in 0..from.processes.len() {
             let Some(parent) =
                 from.processes.get(&ancestor).filter(|_| ancestor != *pid && !lives(ancestor))
@@ -218,7 +218,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
-    /// Number, parent, name, ticks of its own, ticks of children that ended.
+    /// Id, parent, name, ticks of its own, ticks of children that ended.
     type Row<'r> = (u32, u32, &'r str, f64, f64);
 
     fn everybody(at: Instant, machine: f64, rows: &[Row<'_>]) -> Everybody {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_named_and_neither_dyno_nor_the_server_nor_the_kernel_is_among_them() {
+    fn other_processes_are_named_without_dyno_the_server_and_the_kernel() {
         let (own, start) = (std::process::id(), Instant::now());
         let before = [
             (2, 0, "kthreadd", 0.0, 0.0),
@@ -247,8 +247,8 @@ mod tests {
         let compilers = [(903, 902, "cc1", 50.0, 0.0)];
         let from = everybody(start, 1000.0, &[&before[..], &more, &compilers].concat());
         // 10 s at 100 ticks per second: dyno 300, its child 50, the server 400, the kernel's thread
-        // 90; the strange one 40; of the compilers one ended at 70 and one at 30 within the window,
-        // and one is at work.
+        // 90, the foreign one 40; one compiler ended at 70 and one at 30 within the window, and one
+        // is running.
         let after = [
             (2, 0, "kthreadd", 0.0, 0.0),
             (3, 2, "kworker/0:1", 95.0, 0.0),
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(all, 90.0 + 40.0 + 20.0 + 30.0 + 60.0);
         assert_eq!(named, [("a (strange) name", 40.0), ("make", 50.0), ("cc1", 60.0)]);
 
-        // At 10 ticks per second the same is ten times as much: 150 ticks in 10 s are 1.5
+        // At 10 ticks per second the same ticks are ten times as much: 150 ticks in 10 s are 1.5
         // processors.
         let Some(Warning::OtherProcessesCpu { share, processes }) =
             warning(&from, &to, &[900], 10.0)
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_whose_parent_ended_too_does_not_bring_its_whole_life_into_the_window() {
+    fn a_child_whose_parent_ended_too_adds_only_its_time_within_the_window() {
         let start = Instant::now();
         let from = [
             (902, 1, "make", 1.0, 0.0),
@@ -303,10 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn processes_never_took_more_than_the_machine_has() {
+    fn processes_never_use_more_than_the_machine_has() {
         let start = Instant::now();
-        // The shell's children were another's at the first look, or were not seen: their lives are
-        // years.
+        // The shell's children had another parent at the first reading, or were not seen: their
+        // times are years.
         let from = everybody(start, 0.0, &[(1, 0, "init", 0.0, 0.0), (902, 1, "sh", 0.0, 0.0)]);
         let to = everybody(
             start + Duration::from_secs(10),
@@ -319,7 +319,7 @@ mod tests {
         };
         let taken: f64 = processes.iter().map(|it| it.processors).sum();
         assert!((share - 0.75).abs() < 1e-9 && (taken - 3.0).abs() < 1e-9, "{share} {processes:?}");
-        // Nor when the machine's own account is beyond what there is.
+        // Nor when the machine's total exceeds its capacity.
         let full = Everybody { machine: 9000.0, ..to };
         let Some(Warning::OtherProcessesCpu { share, processes }) =
             warning(&from, &full, &[], 100.0)
@@ -331,9 +331,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_grandchild_did_before_the_first_look_is_nobodys_work_afterwards() {
-        // The innermost shell works for a while, says so, and ends when it hears a line; so does
-        // the one that waited for it, and the outermost one lives on until it hears another.
+    fn time_of_a_grandchild_before_the_first_reading_is_not_counted() {
+        // The innermost shell works for a while, reports it, and ends when it reads a line; so does
+        // its parent, and the outermost one lives until it reads another.
         let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo worked; read x";
         let script = "sh -c 'sh -c \"$0\"; true' \"$0\"; echo waited; read y";
         let mut shell = Command::new("sh")
@@ -358,14 +358,14 @@ mod tests {
     }
 
     #[test]
-    fn processors_are_counted_and_interrupts_and_waiting_left_out() {
+    fn processors_are_counted_without_interrupts_and_idle_time() {
         let stat = "cpu  10 1 5 1000 70 20 30 40 0 0\ncpu0 4 1 3 500 0 0 0 0 0 0\ncpu1 6 0 2 500 0 0 0 0 0 0\nintr 1 2 3\n";
         assert_eq!(machine(stat), Some((2.0, 16.0)));
         assert_eq!(machine("nothing of the kind"), None);
     }
 
     #[test]
-    fn a_process_whose_number_was_used_again_is_another_one_and_little_is_not_worth_a_word() {
+    fn a_process_with_a_reused_id_is_another_one_and_small_amounts_are_not_reported() {
         let start = Instant::now();
         let from = everybody(start, 0.0, &[(900, 1, "old", 500.0, 0.0)]);
         let mut to = everybody(start + Duration::from_secs(1), 9.0, &[(900, 1, "new", 9.0, 0.0)]);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_at_work_outside_of_the_family_is_seen_in_proc() {
+    fn a_busy_process_outside_the_family_is_found_in_proc() {
         let from = Everybody::now().expect("/proc");
         let own = std::process::id();
         let ticks = |at: &Everybody| at.processes[&own].ticks();
@@ -388,7 +388,7 @@ mod tests {
         }
         assert!(from.families(&[from.processes[&own].stat.parent]).contains(&own));
         assert!(to.processes[&own].name.starts_with("dyno"), "{:?}", to.processes[&own].name);
-        // This process belongs to dyno, whoever is called known.
+        // This process belongs to dyno, whichever processes are passed as known.
         assert!(others(&from, &to, &[]).0.iter().all(|(name, _)| *name != to.processes[&own].name));
     }
 }

@@ -1,15 +1,14 @@
-//! How often something that costs processor time may be done.
+//! Limits how often something that costs processor time is done.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// Share of one processor that one kind of look may take.
+/// Maximum share of one processor for one kind of sample.
 const SHARE: f64 = 0.002;
-/// Looks come on whole seconds; one that is due within this time is taken.
+/// Samples are taken at whole seconds; one that is due within this time is taken.
 const EARLY: Duration = Duration::from_millis(50);
 
-/// Keeps one kind of look below [`SHARE`] by waiting after each one for as long as it cost, times
-/// `1 / SHARE`.
+/// Keeps one kind of sample below [`SHARE`] by waiting after each for its cost times `1 / SHARE`.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     due: Option<Instant>,
@@ -20,7 +19,7 @@ impl Pace {
         self.due.is_none_or(|due| due <= now + EARLY)
     }
 
-    /// A look has just ended and cost so much.
+    /// A sample with this cost has just ended.
     pub(super) fn note(&mut self, now: Instant, cost: Duration) {
         self.due = Some(now + cost.div_f64(SHARE));
     }
@@ -37,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_costs_little_is_done_each_second_and_what_costs_much_is_not() {
+    fn cheap_samples_are_taken_every_second_and_expensive_ones_less_often() {
         let second = Duration::from_secs(1);
         let now = Instant::now();
         let mut pace = Pace::default();

@@ -1,4 +1,4 @@
-//! Processes: the server's, with the children it works in, and this one.
+//! Samples of processes: the server's, with its child processes, and this one.
 
 use super::Values;
 use super::pace::{Pace, thread_cpu};
@@ -8,36 +8,36 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// At the bounds of the window everything is looked at, unless the details cost more than this.
+/// At the bounds of the window details are always read, unless they cost more than this.
 const DETAILS_AT_BOUNDS_MAX: Duration = Duration::from_millis(10);
-/// Share of a look with details that a look without would have cost: two of four files per process.
+/// Cost of a sample without details as a share of one with details: two of four files per process.
 const WITHOUT_DETAILS: f64 = 0.4;
 
-/// A process (several, of a cluster) and, where the server works in them, the children; their
-/// figures are sums.
+/// A process (several for a cluster) and, where the server works in child processes, its children;
+/// values are sums.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
     /// `server` or `generator`.
     source: &'static str,
     pids: Vec<u32>,
     has_children: bool,
-    /// Totals so far. A child's figures move to its parent when it ends, so a look in between can
-    /// miss or double them; totals never go back.
+    /// Totals so far. A child's times move to its parent when it ends, so a sample in between can
+    /// miss or double them; totals never decrease.
     totals: BTreeMap<&'static str, f64>,
     switches: Switches,
-    /// Of processor time and bytes.
+    /// Pace for processor time and bytes.
     pace: Pace,
-    /// Of memory, open files and context switches.
+    /// Pace for memory, open files and context switches.
     details_pace: Pace,
-    /// What the last look with details cost.
+    /// Cost of the last sample with details.
     details_cost: Duration,
 }
 
-/// One look at one process.
+/// A sample of one process.
 pub(super) struct Seen {
     pid: u32,
     stat: ProcessStat,
-    /// Text of `/proc/<pid>/status`; empty in a look without details.
+    /// Text of `/proc/<pid>/status`; empty in a sample without details.
     status: String,
     /// Text of `/proc/<pid>/io`; empty when this account may not read it.
     io: String,
@@ -45,12 +45,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// A look at a process of another machine, whose number of open files is not told.
+    /// A sample of a process on another machine, whose number of open files is unknown.
     pub(super) fn of_texts(pid: u32, stat: ProcessStat, status: String, io: String) -> Self {
         Self { pid, stat, status, io, open_files: None }
     }
 
-    /// True after a look with details.
+    /// True for a sample with details.
     pub(super) fn has_status(&self) -> bool {
         !self.status.is_empty()
     }
@@ -67,8 +67,8 @@ impl Seen {
     }
 }
 
-/// Open files of a process. Since Linux 6.2 the folder's size is their number; before, they are
-/// counted.
+/// Number of open files of a process. Since Linux 6.2 the folder's size is their number; before,
+/// they are counted.
 fn open_files(pid: u32) -> Option<f64> {
     let folder = format!("/proc/{pid}/fd");
     match fs::metadata(&folder).map(|metadata| metadata.len()) {
@@ -87,7 +87,7 @@ impl Processes {
         Self { source: "generator", pids: vec![std::process::id()], ..Self::default() }
     }
 
-    /// Adds the figures to `values`: with many processes only as often as the pace allows, but
+    /// Adds the values to `values`: with many processes only as often as the pace allows, but
     /// processor time and bytes always when `is_boundary`.
     pub(super) fn sample(&mut self, ticks_per_second: f64, is_boundary: bool, values: &mut Values) {
         let now = Instant::now();
@@ -99,7 +99,7 @@ impl Processes {
             return;
         }
         let began = thread_cpu();
-        // Children first: what one of them does between is then in its parent at the latest.
+        // Children first: the time of one that ends in between is then in its parent at the latest.
         let mut all: Vec<Seen> = if self.has_children {
             let children = self.pids.iter().flat_map(|pid| children(*pid));
             children.filter_map(|child| Seen::read(child, has_details)).collect()
@@ -124,8 +124,8 @@ impl Processes {
             .note(Instant::now(), if has_details { cost.mul_f64(WITHOUT_DETAILS) } else { cost });
     }
 
-    /// Adds the figures of processes on another machine. Their context switches are those of all
-    /// threads, which would cost a file each; they are not told.
+    /// Adds the values of processes on another machine. Their context switches are left out,
+    /// because those of all threads would cost a file each.
     pub(super) fn put_seen(
         &mut self,
         all: &[Seen],
@@ -166,7 +166,7 @@ impl Processes {
         if !files.is_empty() {
             values.put(&format!("{}.process.open_files", self.source), files.iter().sum::<f64>());
         }
-        // Those of the generator's threads are no news, and cost a file per thread.
+        // Those of the generator's threads are of no interest, and cost a file per thread.
         if self.source == "server" {
             self.put_switches(all, values);
         }
@@ -185,8 +185,8 @@ impl Processes {
     }
 }
 
-/// Memory of processes that share some: what is a process's own is summed up; of files and shared
-/// memory, which they mostly have in common, the largest is taken. Without the division (before
+/// Memory of processes that share some: private memory is summed up; of files and shared memory,
+/// which are mostly common, the largest is used. Where the kernel does not separate them (before
 /// Linux 4.5), the sum of all resident sets.
 fn resident(all: &[Seen]) -> f64 {
     let bytes =
@@ -200,8 +200,8 @@ fn resident(all: &[Seen]) -> f64 {
     }
 }
 
-/// Numbers of a process's children. Kernels without that file have all processes asked for their
-/// parent.
+/// Ids of a process's children. Without that file of the kernel, the parents of all processes are
+/// read.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
@@ -210,8 +210,8 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     numbered_entries("/proc").filter(is_child).collect()
 }
 
-/// Context switches. The kernel tells them per thread, and forgets them with the thread: those of
-/// threads that are gone are kept here, as far as they were seen.
+/// Context switches. The kernel counts them per thread and forgets them with the thread, so those
+/// of ended threads are kept here as last seen.
 #[derive(Debug, Default)]
 struct Switches {
     living: BTreeMap<u32, [f64; 2]>,
@@ -239,7 +239,7 @@ impl Switches {
     /// Voluntary and involuntary switches of all threads so far.
     fn take(&mut self, living: BTreeMap<u32, [f64; 2]>) -> [f64; 2] {
         for (thread, last) in &self.living {
-            // A number that counts fewer switches than before belongs to another thread now.
+            // A thread id with fewer switches than before has been reused.
             if living.get(thread).is_none_or(|now| now[0] < last[0] || now[1] < last[1]) {
                 self.gone = [self.gone[0] + last[0], self.gone[1] + last[1]];
             }
@@ -278,8 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn work_of_a_child_stays_in_the_sum_after_its_end() {
-        // A shell with a child that works, then ends.
+    fn work_of_an_ended_child_stays_in_the_sum() {
+        // A shell with a child that works and then ends.
         let script =
             "i=0; sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; echo done; read line";
         let mut shell = Command::new("sh")
@@ -303,20 +303,20 @@ mod tests {
     }
 
     #[test]
-    fn switches_of_threads_that_are_gone_are_kept() {
+    fn switches_of_ended_threads_are_kept() {
         let mut switches = Switches::default();
         assert_eq!(
             switches.take(BTreeMap::from([(1, [10.0, 1.0]), (2, [20.0, 2.0])])),
             [30.0, 3.0]
         );
         assert_eq!(switches.take(BTreeMap::from([(1, [15.0, 1.0])])), [35.0, 3.0]);
-        // Number 2 is another thread's now, and number 1 too.
+        // Ids 2 and 1 have been reused.
         let again = BTreeMap::from([(1, [1.0, 0.0]), (2, [5.0, 0.0])]);
         assert_eq!(switches.take(again), [41.0, 3.0]);
     }
 
     #[test]
-    fn a_process_that_is_not_there_gives_no_values() {
+    fn a_missing_process_has_no_values() {
         let mut values = Values::default();
         Processes::of_server(vec![u32::MAX], true).sample(100.0, true, &mut values);
         assert_eq!(values, Values::default());

@@ -1,15 +1,14 @@
-//! What the kernel writes into `/proc`, as values with names. Text in, values out: nothing here
-//! opens a file.
+//! Parsers for the files of `/proc`: from text to named values; nothing here opens a file.
 //!
-//! Kernels differ: fields are added at the ends of lines, parts can be missing. What is not there
-//! gives no value, and never an error.
+//! Kernels differ: fields are appended to lines, and parts can be missing. What is missing yields
+//! no value, and never an error.
 
 use super::Values;
 use dyno_model::monitor::names::{
     BUSY, CPU_MODES, QUEUED, READ_BYTES, READS, SECONDS_TOTAL, WRITES, WRITTEN_BYTES,
 };
 
-/// A sector in `/proc/diskstats`, whatever the device's own sectors are
+/// A sector in `/proc/diskstats`, independent of the device's own sector size
 /// (Documentation/block/stat.rst).
 const SECTOR: f64 = 512.0;
 
@@ -61,7 +60,7 @@ pub(crate) fn meminfo(text: &str, values: &mut Values) {
     }
 }
 
-/// `/proc/vmstat`: pages that went to and came from swap.
+/// `/proc/vmstat`: pages swapped in and out.
 pub(super) fn vmstat(text: &str, values: &mut Values) {
     for (key, name) in
         [("pswpin ", "host.swap.pages_in_total"), ("pswpout ", "host.swap.pages_out_total")]
@@ -71,14 +70,14 @@ pub(super) fn vmstat(text: &str, values: &mut Values) {
     }
 }
 
-/// `/proc/diskstats`: the devices for which `is_wanted` says so and which have ever done something.
+/// `/proc/diskstats`: the devices accepted by `is_wanted` that have ever been used.
 pub(super) fn diskstats(text: &str, mut is_wanted: impl FnMut(&str) -> bool, values: &mut Values) {
     for line in text.lines() {
         let mut fields = line.split_whitespace();
         let Some(device) = fields.nth(2) else { continue };
         let rest: Vec<f64> =
             fields.map_while(|field| field.parse::<u64>().ok()).map(|n| n as f64).collect();
-        // Partitions of old kernels (before 2.6.25) have four fields of another meaning.
+        // Partitions of old kernels (before 2.6.25) have four fields with another meaning.
         if rest.len() < 11 || (rest[0] == 0.0 && rest[4] == 0.0) || !is_wanted(device) {
             continue;
         }
@@ -90,8 +89,8 @@ pub(super) fn diskstats(text: &str, mut is_wanted: impl FnMut(&str) -> bool, val
     }
 }
 
-/// Fields of `/proc/diskstats` behind the device, what they count, and how much of it makes a
-/// second, a byte or a piece.
+/// Fields of `/proc/diskstats` after the device: index, value name, and the divisor or factor to
+/// seconds, bytes or counts.
 const DISK: [(usize, &str, f64); 11] = [
     (0, READS, 1.0),
     (2, READ_BYTES, 1.0 / SECTOR),
@@ -102,12 +101,12 @@ const DISK: [(usize, &str, f64); 11] = [
     (8, ".in_flight", 1.0),
     (9, BUSY, 1e3),
     (10, QUEUED, 1e3),
-    // Since Linux 5.5: requests to make everything durable.
+    // Since Linux 5.5: flush requests.
     (15, ".flushes_total", 1.0),
     (16, ".flush_seconds_total", 1e3),
 ];
 
-/// `/proc/net/dev`: the interfaces that have ever carried something.
+/// `/proc/net/dev`: the interfaces that have ever been used.
 pub(super) fn net_dev(text: &str, values: &mut Values) {
     for line in text.lines() {
         let Some((interface, rest)) = line.rsplit_once(':') else { continue };
@@ -139,16 +138,16 @@ pub(super) fn pressure(resource: &str, text: &str, values: &mut Values) {
     }
 }
 
-/// The name of a device or interface as part of a value's name, which dots divide (`eth0.100`,
-/// `cciss/c0d0`).
+/// The name of a device or interface as a part of a value's name, whose parts are separated by dots
+/// (`eth0.100`, `cciss/c0d0`).
 fn instance(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '/') { c } else { '_' })
         .collect()
 }
 
-/// The number behind a key of `/proc/<pid>/status`, `/proc/<pid>/io` or any other file of
-/// `key: number` lines.
+/// The number after a key in `/proc/<pid>/status`, `/proc/<pid>/io` or any other file of `key:
+/// number` lines.
 pub(super) fn keyed(text: &str, key: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
     line.and_then(|rest| numbers(rest).first().copied())

@@ -1,5 +1,5 @@
-//! The thread that looks: once a second, at the bounds of the window, and at sessions four times a
-//! second while throughput is collapsed.
+//! The sampling thread: samples once a second, at the bounds of the window, and sessions four times
+//! a second while throughput is collapsed.
 
 use super::Values;
 use super::host::Machine;
@@ -15,32 +15,33 @@ use dyno_model::monitor::{SessionGroup, names};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Time between two looks.
+/// Time between two samples.
 const SECOND: Duration = Duration::from_secs(1);
-/// Time between two looks at sessions while throughput is collapsed.
+/// Time between two samples of sessions while throughput is collapsed.
 const COLLAPSED: Duration = Duration::from_millis(250);
-/// How long the server may take for an answer before the sample goes out without it.
+/// Timeout for the server's answer; then the sample is sent without it.
 const TIMEOUT: Duration = Duration::from_millis(200);
-/// The same at the bounds of the window, whose figures the report needs most: until the answer
-/// belongs to no known moment.
+/// The timeout at the bounds of the window, whose values the report needs most. After it the answer
+/// no longer belongs to a known time.
 const BOUNDARY_TIMEOUT: Duration = SECOND;
-/// How long it may take for the first, before which a connection is made. What is not in the first
-/// look has no column, so a busy machine gets the time that it needs.
+/// The timeout for the first answer, before which a connection is opened. Values missing from the
+/// first sample get no column, so even a busy machine gets enough time.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the thread may take to end: a look of any kind, and time for a busy machine.
+/// Timeout for the thread to end: one sample of any kind, and time for a busy machine.
 const ENDING: Duration = Duration::from_secs(15);
-/// From this share of the active sessions on, row locks are worth the question who waits for them.
+/// From this share of the active sessions on, the query for the waiters of row locks is worth its
+/// cost.
 const LOCKED_SHARE: f64 = 0.5;
 
-/// What the thread is told.
+/// A request to the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// From now on look at whole seconds from this moment on: seconds of the window are then
-    /// seconds of the timeline.
+    /// Sample at whole seconds from this moment on: seconds of the window are then seconds of the
+    /// timeline.
     Align(Instant),
-    /// Look now: the window begins or ends.
+    /// Sample now: the window begins or ends.
     Sample,
-    /// Throughput has collapsed, or is back.
+    /// Throughput has collapsed, or recovered.
     Collapsed(bool),
     Stop,
 }
@@ -50,13 +51,13 @@ pub(super) struct Reading {
     pub(super) at: Instant,
     pub(super) values: Values,
     pub(super) sessions: Vec<SessionGroup>,
-    /// At the bounds of the window: everybody on the machine that dyno runs on.
+    /// At the bounds of the window: all processes of dyno's machine.
     pub(super) everybody: Option<Everybody>,
-    /// What was lost of the monitor since the last look.
+    /// What the monitor missed since the last sample.
     pub(super) trouble: Option<String>,
 }
 
-/// The running thread, from outside.
+/// Handle of the running thread.
 #[derive(Debug)]
 pub(super) struct Sampler {
     pub(super) orders: Sender<Order>,
@@ -64,19 +65,20 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// `None` when the machine has no thread left; a trial goes on without a monitor then. Where
-    /// the server's machine is seen through a command, this waits for its first answer.
+    /// Starts the thread; `None` when no thread can be started, in which case the trial continues
+    /// without a monitor. When the server's machine is observed through a command, this waits for
+    /// its first answer.
     pub(super) fn start(watched: Watched) -> Option<Self> {
         let (orders, told) = channel();
         let (reading, readings) = channel();
         let mut eyes = Eyes::new(watched, reading);
         let run = move || eyes.sample_until_stopped(&told);
-        // Not joined: its readings' channel closes when it ends.
+        // Not joined: the channel of readings closes when the thread ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
         Some(Self { orders, readings })
     }
 
-    /// Stops it and returns what it still saw; a look that does not end is not waited for.
+    /// Stops the thread and returns its remaining samples; does not wait for a sample that hangs.
     pub(super) fn stop(self) -> Vec<Reading> {
         let _ = self.orders.send(Order::Stop);
         let until = Instant::now() + ENDING;
@@ -92,7 +94,7 @@ impl Sampler {
 
 struct Eyes {
     machine: Machine,
-    /// The server's machine, when it is another.
+    /// The server's machine, if it is another one.
     remote: Option<Remote>,
     trouble: Option<String>,
     server: Option<Processes>,
@@ -100,7 +102,7 @@ struct Eyes {
     observer: Option<Observer>,
     readings: Sender<Reading>,
     is_first: bool,
-    /// Row locks were waited for by many sessions in the last look.
+    /// In the last sample many sessions waited for row locks.
     is_locked: bool,
 }
 
@@ -132,7 +134,7 @@ impl Eyes {
 
     fn sample_until_stopped(&mut self, told: &Receiver<Order>) {
         let mut next = Instant::now();
-        // The opening of the window, once it is known.
+        // The start of the window, once it is known.
         let mut opening = None;
         let mut collapsed: Option<Instant> = None;
         loop {
@@ -151,8 +153,8 @@ impl Eyes {
                 Err(RecvTimeoutError::Timeout) if next <= Instant::now() => {
                     let is_opening = opening == Some(next);
                     self.sample(if is_opening { Question::Boundary } else { Question::Regular });
-                    // Seconds that were slept through, by a machine that was halted for example,
-                    // are not made up for.
+                    // Missed seconds, for example while the machine was suspended, are not made up
+                    // for.
                     next = next_second(next, Instant::now());
                 }
                 Err(RecvTimeoutError::Timeout) => {
@@ -199,7 +201,7 @@ impl Eyes {
         };
         values.put(names::MONITOR_CPU, (thread_cpu() + observer_cpu).as_secs_f64());
         self.note_locks(&values);
-        // Nobody listens any more after the trial.
+        // After the trial nobody receives any more.
         let _ = self.readings.send(Reading {
             at,
             values,
@@ -228,7 +230,7 @@ impl Eyes {
         }
     }
 
-    /// A command that ended is not started again in this trial.
+    /// A command that has ended is not restarted in this trial.
     fn with_remote(&mut self, act: impl FnOnce(&mut Remote) -> Result<(), String>) {
         if let Some(remote) = &mut self.remote
             && let Err(error) = act(remote)
@@ -254,10 +256,10 @@ impl Eyes {
 }
 
 fn told(error: &str) -> String {
-    format!("the server's machine is not seen: monitor.command {error}")
+    format!("the server's machine cannot be observed: monitor.command {error}")
 }
 
-/// The next moment after `now` that is whole seconds from `origin`.
+/// The next moment after `now` at a whole second from `origin`.
 fn next_second(origin: Instant, now: Instant) -> Instant {
     if origin > now {
         let before = (origin - now).as_secs();
@@ -272,7 +274,7 @@ mod tests {
     use dyno_model::target::{Endpoint, Target};
 
     #[test]
-    fn looks_are_at_whole_seconds_from_the_origin_before_it_too() {
+    fn samples_are_at_whole_seconds_from_the_origin_even_before_it() {
         let origin = Instant::now() + Duration::from_secs(100);
         let at = |millis: u64| origin - Duration::from_secs(10) + Duration::from_millis(millis);
         for (now, next) in
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_the_bounds_comes_when_told_and_the_thread_ends_when_told() {
+    fn a_sample_at_the_bounds_is_taken_on_request_and_the_thread_ends_on_request() {
         let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
         let sampler = Sampler::start(Watched {
             target,
@@ -298,12 +300,12 @@ mod tests {
         assert!(first.values.get("monitor.cpu_seconds_total").unwrap() > 0.0);
         assert!(first.everybody.is_none());
         sampler.orders.send(Order::Sample).unwrap();
-        // On a busy machine the look of the next second may come before it; that one looks at
-        // nobody else.
+        // On a busy machine the regular sample of the next second may arrive first; it does not
+        // read all processes.
         let samples = sampler.readings.iter().take(10);
         assert!(samples.map(|sample| sample.everybody).any(|everybody| everybody.is_some()));
         sampler.orders.send(Order::Stop).unwrap();
-        // As long as the thread lives there is another look every second.
+        // As long as the thread lives, there is another sample every second.
         assert!(sampler.readings.iter().take(10).count() < 10, "it goes on");
     }
 }

@@ -1,4 +1,4 @@
-//! What sessions are doing, grouped: state, wait, statement without literals.
+//! Activity of sessions, grouped by state, wait and statement without literals.
 
 use super::Values;
 use super::digest::digest;
@@ -7,16 +7,16 @@ use dyno_model::monitor::{SessionGroup, names};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Groups kept of one look; the rest is summed up in the last, without statement.
+/// Maximum number of groups per sample; the rest is summed up in the last one, without a statement.
 const GROUPS_MAX: usize = 12;
 
-/// One session, or several that look the same.
+/// One session, or several in the same state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SeenSession {
     pub(crate) sessions: u32,
     pub(crate) state: String,
     pub(crate) wait: String,
-    /// As the server told it; may be cut off.
+    /// As reported by the server; may be truncated.
     pub(crate) statement: String,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn grouped(seen: Vec<SeenSession>, syntax: Syntax) -> Vec<SessionGrou
     groups
 }
 
-/// `*` for each number in it.
+/// Replaces each number by `*`.
 fn without_numbers(statement: &str) -> String {
     let mut text = String::with_capacity(statement.len());
     for c in statement.chars() {
@@ -67,12 +67,12 @@ fn without_numbers(statement: &str) -> String {
     text
 }
 
-/// Numbers of sessions at work and waiting, as values of a sample.
+/// Adds the numbers of active and waiting sessions to a sample.
 pub(super) fn count(groups: &[SessionGroup], values: &mut Values) {
     let sum = |is_wanted: &dyn Fn(&SessionGroup) -> bool| {
         let sessions =
             groups.iter().filter(|group| is_wanted(group)).map(|group| f64::from(group.sessions));
-        // The sum of nothing is a negative zero.
+        // The sum of no values is negative zero.
         sessions.fold(0.0, |sum, sessions| sum + sessions)
     };
     values.put(names::SESSIONS, sum(&|_| true));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_do_the_same_on_tables_of_their_own_are_together() {
+    fn sessions_that_do_the_same_on_tables_of_their_own_form_one_group() {
         let create = |number: u32| {
             session("Query", "schema lock", &format!("CREATE TABLE crud_{number} (id INT)"))
         };
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_differ_only_in_literals_are_one_group() {
+    fn sessions_that_differ_only_in_literals_form_one_group() {
         let seen = vec![
             session("Query", "", "SELECT 1"),
             session("Query", "", "SELECT 2"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn many_groups_are_summed_up_and_none_is_lost() {
+    fn surplus_groups_are_summed_up_and_none_is_lost() {
         let seen = (0..40)
             .map(|i| session("Query", "", &format!("SELECT a FROM t{}", "x".repeat(i))))
             .collect();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_at_work_and_waiting_are_counted() {
+    fn active_and_waiting_sessions_are_counted() {
         let mut values = Values::default();
         let groups = grouped(
             vec![

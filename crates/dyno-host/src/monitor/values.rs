@@ -1,4 +1,4 @@
-//! Values of one look, by the names of [`dyno_model::monitor`].
+//! Values of one sample, by the names of [`dyno_model::monitor`].
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Values(pub(super) BTreeMap<String, f64>);
 
 impl Values {
-    /// Puts a value, if it is known.
+    /// Adds a value, if it is known.
     pub(crate) fn put(&mut self, name: &str, value: impl Into<Option<f64>>) {
         self.0.extend(
             value.into().filter(|value| value.is_finite()).map(|value| (name.to_owned(), value)),
@@ -21,7 +21,7 @@ impl Values {
         self.0.extend(others.0);
     }
 
-    /// The same values, their names behind a word.
+    /// Prefixes all names with a word.
     pub(crate) fn behind(self, word: &str) -> Self {
         Self(self.0.into_iter().map(|(name, value)| (format!("{word}{name}"), value)).collect())
     }

@@ -1,6 +1,6 @@
-//! The monitor of one trial, as a listener between the trial and those who hear it: samples come to
-//! them in the order of time, on the same thread as all events, so nobody but the monitor's own
-//! threads runs beside the load.
+//! The monitor of one trial, as a listener between the trial and its listeners: it passes them
+//! samples in order of time, on the thread of all events, so that only the monitor's own threads
+//! run during the load.
 
 use super::others::{self, Everybody};
 use super::sampler::{Order, Reading, Sampler};
@@ -19,40 +19,40 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-/// Totals that say what the monitor costs.
+/// Totals with the monitor's own cost.
 const COSTS: [&str; 3] =
     [names::MONITOR_CPU, names::MONITOR_SERVER_CPU, names::MONITOR_COMMAND_CPU];
 
-/// Watches one trial.
+/// Monitors one trial.
 pub struct Watch<'l> {
     listener: &'l mut dyn Listener,
     trial: String,
-    /// Length of the warm-up: the window opens so long after the first client begins.
+    /// Length of the warm-up, i.e. time from the start of the first client to the start of the
+    /// window.
     warmup: Duration,
     sampler: Option<Sampler>,
-    /// When the first client began; known a moment before.
+    /// Start of the first client; known a moment before it.
     epoch: Option<Instant>,
     /// Readings from before the epoch was known.
     early: Vec<Reading>,
     beats: Vec<Beat>,
     samples: Vec<SessionSample>,
-    /// The server's processes on this machine; others are judged where it is known, or the server
-    /// elsewhere.
+    /// The server's processes on this machine. CPU used by other processes is only reported when
+    /// these are known or the server is elsewhere.
     servers: Vec<u32>,
-    /// Whether a server on this machine has no known process, and would itself pass for one of the
-    /// others.
+    /// Whether a server on this machine has no known process, and would count as another process.
     is_server_unknown: bool,
-    /// Everybody's processor time at the looks at the bounds, with their times in seconds since the
-    /// first client began.
+    /// Processor times of all processes at the bounds, with their times in seconds since the start
+    /// of the first client.
     everybody: Vec<(f64, Everybody)>,
-    /// What could not be seen.
+    /// What could not be observed.
     troubles: Vec<String>,
-    /// The monitor's own cost, out of the samples.
+    /// Samples with the monitor's own cost.
     costs: Vec<Sample>,
     pulse: Pulse,
     /// The last interval was a collapse.
     is_low: bool,
-    /// Nothing commits at the moment.
+    /// Nothing is committed at the moment.
     is_stalled: bool,
     is_collapsed: bool,
 }
@@ -61,19 +61,19 @@ pub struct Watch<'l> {
 pub struct Trigger(Option<Sender<Order>>);
 
 impl Trigger {
-    /// Has it look now.
+    /// Requests a sample now.
     pub fn fire(&self) {
         if let Some(orders) = &self.0 {
-            // A monitor that has ended hears nothing.
+            // A monitor that has ended receives nothing.
             let _ = orders.send(Order::Sample);
         }
     }
 }
 
 impl<'l> Watch<'l> {
-    /// Begins to look, once a second, until [`Watch::finish`] or the watch is dropped. Where the
-    /// server's machine is seen through a command, that has answered for the first time then, or
-    /// has failed.
+    /// Starts sampling once a second, until [`Watch::finish`] or until the watch is dropped. Where
+    /// the server's machine is observed through a command, this waits for its first answer or
+    /// failure.
     pub fn begin(
         trial: &str,
         warmup: Duration,
@@ -103,13 +103,13 @@ impl<'l> Watch<'l> {
         }
     }
 
-    /// Has the monitor look at the bounds of the window.
+    /// Triggers samples at the bounds of the window.
     #[must_use]
     pub fn trigger(&self) -> Trigger {
         Trigger(self.sampler.as_ref().map(|sampler| sampler.orders.clone()))
     }
 
-    /// Ends it and adds what it found to the record of the trial, which had this load.
+    /// Ends the monitor and adds its warnings to the record of the trial, which had this load.
     pub fn finish(mut self, record: &mut TrialRecord, load: &LoadPlan) {
         self.stop();
         let opens = self.warmup.as_secs_f64();
@@ -125,7 +125,7 @@ impl<'l> Watch<'l> {
         record.warnings.extend(troubles.map(|what| Warning::RecordingIncomplete { what }));
     }
 
-    /// Who else was at work.
+    /// A warning about other processes.
     fn others(&self) -> Option<Warning> {
         if self.is_server_unknown {
             return None;
@@ -135,12 +135,12 @@ impl<'l> Watch<'l> {
         others::warning(from, to, &self.servers, ticks_per_second)
     }
 
-    /// What it cost over the window, when that is worth a warning.
+    /// A warning about the monitor's own cost in the window.
     fn cost(&self, opens: f64, closes: f64) -> Option<Warning> {
         let own = growth(&self.costs, names::MONITOR_CPU, opens, closes)?;
         let of = |name| growth(&self.costs, name, opens, closes).unwrap_or(0.0);
         let at_server = of(names::MONITOR_SERVER_CPU) + of(names::MONITOR_COMMAND_CPU);
-        // Over less than a second the looks at both bounds are most of it.
+        // In less than a second, the samples at both bounds are most of the cost.
         let warning = Warning::MonitorCost { share: (own + at_server) / (closes - opens).max(1.0) };
         (warning.severity() >= Severity::Warning).then_some(warning)
     }
@@ -158,7 +158,7 @@ impl<'l> Watch<'l> {
         }
     }
 
-    /// Passes on what was seen since the last time.
+    /// Passes on new readings.
     fn pass_on(&mut self) {
         let Some(sampler) = &self.sampler else { return };
         for reading in sampler.readings.try_iter().collect::<Vec<_>>() {
@@ -203,8 +203,8 @@ impl<'l> Watch<'l> {
     }
 }
 
-/// Of the looks at the bounds the one nearest to the opening of the window, and the last. On a busy
-/// machine the first may have come long before the clients began.
+/// Of the samples at the bounds, the one nearest to the start of the window, and the last. On a
+/// busy machine the first may be from long before the clients began.
 fn window<L>(samples: &[(f64, L)], opens: f64) -> Option<(&L, &L)> {
     let ((_, last), before) = samples.split_last()?;
     let distance = |(at, _): &&(f64, L)| (at - opens).abs();
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_is_between_the_look_nearest_to_its_opening_and_the_last() {
+    fn the_window_is_between_the_sample_nearest_to_its_start_and_the_last() {
         let of =
             |samples: &[(f64, char)], opens| window(samples, opens).map(|(from, to)| (*from, *to));
         assert_eq!(of(&[(-1.5, 'a'), (3.0, 'z')], 0.0), Some(('a', 'z')), "none is nearer");

@@ -1,10 +1,10 @@
-//! A way to a server that can be cut without a word: a proxy of dyno's own on 127.0.0.1, which
-//! passes on what it gets as long as it is open.
+//! A fault proxy: a network path to a server that can be cut silently. The proxy on 127.0.0.1
+//! forwards everything while it is open.
 //!
-//! While it is shut, nothing is read and nothing is passed on, the end of a connection neither, and
-//! no connection is taken up: either side hears what it would hear from a cable that was pulled,
-//! which is nothing. What was sent meanwhile arrives when the gate is open again, as what TCP sends
-//! again does. Its threads are dyno's own, two for each connection, so that it ends with dyno.
+//! While it is closed, nothing is read, nothing is forwarded (not even the end of a connection),
+//! and no connection is accepted: both sides see what they would see of a pulled cable, which is
+//! nothing. Data sent meanwhile arrives when the proxy is open again, like TCP retransmissions. It
+//! runs in dyno's own threads, two for each connection, and so ends with dyno.
 
 use crate::error::HostError;
 use dyno_model::target::{Endpoint, Target};
@@ -14,18 +14,19 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Bytes that are passed on at once.
+/// Size of the copy buffer in bytes.
 const ROOM: usize = 16 * 1024;
-/// How long nobody is taken up when there is no room for another.
+/// Pause in accepting connections when no more can be opened.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Most bytes of a client that came while the gate was shut that are looked at for its end.
+/// Maximum number of bytes read from a client that connected while the proxy was closed, to find
+/// out whether it has gone.
 const LEFT_MAX: usize = 64 * 1024;
 
-/// A way to a server that can be cut. Dropping it closes all connections on it.
+/// A network path to a server that can be cut. Dropping it closes all its connections.
 pub struct FaultProxy {
     target: Target,
     inner: Arc<Inner>,
-    /// Where it listens.
+    /// Its listening address.
     address: SocketAddr,
     doorkeeper: Option<JoinHandle<()>>,
 }
@@ -40,27 +41,28 @@ struct Inner {
 #[derive(Default)]
 struct State {
     is_shut: bool,
-    /// It was shut at least once. A client that knocked then may be taken up only when the gate is
-    /// open again.
+    /// It was closed at least once. A client that connected then may be accepted only when the
+    /// proxy is open again.
     was_shut: bool,
     is_over: bool,
-    /// Both ends of each connection, to close them in the end.
+    /// Both ends of each connection, for closing them at the end.
     streams: Vec<Weak<TcpStream>>,
 }
 
 impl FaultProxy {
-    /// Opens a way to the server that this reaches.
+    /// Opens a proxy to a server.
     ///
     /// # Errors
-    /// When the server does not listen on TCP, or there is no port or thread left.
+    /// When the server does not listen on TCP, or no port or thread is available.
     pub fn to(server: &Target) -> Result<Self, HostError> {
         let Endpoint::Tcp { host, port } = &server.endpoint else {
             return Err(HostError::new(format!(
-                "a way that can be cut needs a server that listens on TCP, and this one is at {}",
+                "a fault proxy needs a server that listens on TCP, but this one is at {}",
                 server.endpoint
             )));
         };
-        let failed = |error: io::Error| HostError::new(format!("no way that can be cut: {error}"));
+        let failed =
+            |error: io::Error| HostError::new(format!("cannot start a fault proxy: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let inner = Arc::new(Inner {
@@ -76,18 +78,18 @@ impl FaultProxy {
         Ok(Self { target, inner, address, doorkeeper: Some(doorkeeper.map_err(failed)?) })
     }
 
-    /// The server that it leads to, with a detour over it.
+    /// The server as a target that goes through the proxy.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Cuts the way.
+    /// Cuts the network path.
     pub fn shut(&self) {
         self.inner.note(|state| (state.is_shut, state.was_shut) = (true, true));
     }
 
-    /// Mends it; true when it was cut.
+    /// Restores the network path; true when it was cut.
     pub fn reopen(&self) -> bool {
         self.inner.note(|state| std::mem::take(&mut state.is_shut))
     }
@@ -102,7 +104,7 @@ impl Drop for FaultProxy {
         for stream in streams.iter().filter_map(Weak::upgrade) {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // Wakes whoever waits for a client.
+        // Wakes the thread that accepts clients.
         let _ = TcpStream::connect(self.address);
         if let Some(doorkeeper) = self.doorkeeper.take() {
             let _ = doorkeeper.join();
@@ -117,7 +119,8 @@ impl Inner {
         noted
     }
 
-    /// Waits while the gate is shut; true when it was shut at least once. `None`: all is over.
+    /// Waits while the proxy is closed; true when it was closed at least once. `None` when the
+    /// proxy has ended.
     fn pass(&self) -> Option<bool> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.is_shut && !state.is_over {
@@ -126,7 +129,7 @@ impl Inner {
         (!state.is_over).then_some(state.was_shut)
     }
 
-    /// Takes clients up until all is over.
+    /// Accepts clients until the proxy ends.
     fn keep(self: &Arc<Self>, listener: &TcpListener) {
         loop {
             let taken = listener.accept();
@@ -135,13 +138,13 @@ impl Inner {
                 Ok((client, _)) => {
                     let _ = self.join(client, was_shut);
                 }
-                // No descriptor is left for it: it waits.
+                // No descriptor is available, so the client waits.
                 Err(_) => thread::sleep(PAUSE),
             }
         }
     }
 
-    /// Connects a client with the server. What goes wrong closes its connection.
+    /// Connects a client to the server. An error closes its connection.
     fn join(self: &Arc<Self>, client: TcpStream, was_shut: bool) -> io::Result<()> {
         let first = if was_shut { waiting(&client)? } else { Some(Vec::new()) };
         let Some(first) = first else { return Ok(()) };
@@ -167,8 +170,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Passes on what comes, and the end when it comes; whichever side it comes from, the
-    /// connection is over then.
+    /// Forwards data, and the end of it; the end of either side ends the connection.
     fn carry(&self, mut from: &TcpStream, mut to: &TcpStream) {
         let mut room = vec![0; ROOM];
         loop {
@@ -185,8 +187,8 @@ impl Inner {
     }
 }
 
-/// What a client that came while the gate was shut has said; `None` when it has gone again: nobody
-/// would have heard of it.
+/// The data sent by a client that connected while the proxy was closed; `None` when it has
+/// disconnected again: the server would never have seen it.
 fn waiting(mut client: &TcpStream) -> io::Result<Option<Vec<u8>>> {
     client.set_nonblocking(true)?;
     let mut said = Vec::new();
@@ -221,7 +223,7 @@ mod tests {
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()
     }
 
-    /// Bytes that are there without waiting.
+    /// True when no data is available without waiting.
     fn is_silent(stream: &TcpStream) -> bool {
         stream.set_nonblocking(true).unwrap();
         let read = (&*stream).read(&mut [0; 1]);
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_while_the_fault_proxy_is_shut_arrives_when_it_is_open_again() {
+    fn data_sent_while_the_proxy_is_closed_arrives_when_it_is_open_again() {
         let listener = server();
         let fault_proxy = fault_proxy(&listener);
         let mut client = TcpStream::connect(fault_proxy.address).unwrap();
@@ -249,8 +251,7 @@ mod tests {
         fault_proxy.shut();
         client.write_all(b"three").unwrap();
         server.write_all(b"four").unwrap();
-        // Nobody can say when nothing comes; what is seen is that a thread which had it holds it
-        // back.
+        // Absence of data cannot be proved; what is checked is that the thread holds the data back.
         assert!(is_silent(&server) && is_silent(&client));
         assert!(fault_proxy.reopen() && !fault_proxy.reopen());
         assert_eq!(said(&server, 5), b"three");
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_knocked_and_left_while_the_fault_proxy_was_shut_was_never_there() {
+    fn a_client_that_connected_and_left_while_the_proxy_was_closed_never_reaches_the_server() {
         let listener = server();
         let fault_proxy = fault_proxy(&listener);
         fault_proxy.shut();
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_proxy_that_is_dropped_shut_closes_its_connections_and_its_port() {
+    fn dropping_a_closed_proxy_closes_its_connections_and_its_port() {
         let listener = server();
         let fault_proxy = fault_proxy(&listener);
         let mut client = TcpStream::connect(fault_proxy.address).unwrap();

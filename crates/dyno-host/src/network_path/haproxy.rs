@@ -1,4 +1,4 @@
-//! HAProxy, which passes TCP on.
+//! HAProxy as a TCP proxy.
 
 use super::place::{NotReady, Place, RunningPath, unwritten};
 use crate::ask::ask;
@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How long it may take until a session through it answers.
+/// Timeout until a session through it answers.
 const READY_LIMIT: Duration = Duration::from_secs(20);
-/// Connections allowed beside those of the clients.
+/// Connections allowed in addition to those of the clients.
 const CONNECTIONS_SPARE: u32 = 50;
-/// Users as which it runs when dyno is root.
+/// Users to run as when dyno is root.
 const USERS: [&str; 2] = ["haproxy", "nobody"];
 
-/// Where the program is, and the version it tells.
+/// Path of the program, and its version.
 pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
@@ -43,7 +43,7 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
     Ok((program, version.to_owned()))
 }
 
-/// Starts it in front of the server that `server` reaches.
+/// Starts it in front of `server`.
 pub(super) fn start(
     plan: &ProxyPlan,
     server: &Target,
@@ -51,7 +51,7 @@ pub(super) fn start(
 ) -> Result<RunningPath, HostError> {
     let Endpoint::Tcp { host, port } = server.opened_at() else {
         return Err(HostError::new(format!(
-            "a proxy needs a server that listens on TCP, and this one is at {}",
+            "a proxy needs a server that listens on TCP, but this one is at {}",
             server.endpoint
         )));
     };
@@ -84,8 +84,8 @@ pub(super) fn start(
     place.start(&launch, &target, &ready, READY_LIMIT)
 }
 
-/// Passes TCP on and nothing else: no health checks, no limits of time but for connecting, no logs
-/// of connections.
+/// Forwards TCP and nothing else: no health checks, no timeouts except for connecting, no logs of
+/// connections.
 fn configuration(plan: &ProxyPlan, own: u16, server: (&str, u16), connections: u32) -> String {
     let threads = plan.threads.map_or(String::new(), |threads| format!("    nbthread {threads}\n"));
     let (host, port) = server;

@@ -1,9 +1,9 @@
-//! What dyno starts on the way from the clients to a server: on a free port of 127.0.0.1, with a
-//! configuration of its own, looked after by a guard as servers are.
+//! Processes that dyno starts on the network path from the clients to a server: on a free port of
+//! 127.0.0.1, with their own configuration, managed by a supervisor like servers.
 //!
-//! * `haproxy`: a proxy, which passes on what it gets;
-//! * `fault_proxy`: dyno's own proxy, which can be shut, for faults;
-//! * `tomcat`: an application server, whose application turns requests over HTTP into SQL;
+//! * `haproxy`: a TCP proxy;
+//! * `fault_proxy`: dyno's own proxy, which can be closed, for faults;
+//! * `tomcat`: an application server, whose application executes HTTP requests as SQL;
 //! * `place`: what both have in common.
 
 mod fault_proxy;
@@ -19,10 +19,10 @@ use crate::server::StartOptions;
 use dyno_model::plan::Via;
 use dyno_model::target::Target;
 
-/// What is started on this way: its name and the version it tells; `None` when nothing is.
+/// Name and version of the process on this network path; `None` when there is none.
 ///
 /// # Errors
-/// When its program, or a file that it needs, is not there.
+/// When its program, or a file that it needs, is missing.
 pub fn locate(via: &Via) -> Result<Option<(&'static str, String)>, HostError> {
     match via {
         Via::Proxy(plan) => Ok(Some((plan.kind.name(), haproxy::locate(plan.kind)?.1))),
@@ -31,12 +31,11 @@ pub fn locate(via: &Via) -> Result<Option<(&'static str, String)>, HostError> {
     }
 }
 
-/// Starts what this way leads along in front of these servers, and waits until it works. `None`
-/// when nothing has to be started.
+/// Starts the process of this network path in front of these servers, and waits until it works.
+/// `None` when there is none to start.
 ///
 /// # Errors
-/// When there is no program, it does not start, or nobody gets an answer through it. Nothing is
-/// left behind then.
+/// When there is no program, it does not start, or does not answer. Nothing is left behind then.
 pub fn start(
     via: &Via,
     servers: &[Target],

@@ -1,5 +1,5 @@
-//! A process on the way from the clients to a server: its guard and folder, its start on a port
-//! that is free, its end.
+//! A process on the network path from the clients to a server: its supervisor and folder, its start
+//! on a free port, its end.
 
 use crate::error::{HostError, quoted};
 use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, own_folder};
@@ -11,43 +11,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Lines of its log that are looked at.
+/// Number of lines of its log that are read.
 const LOG_MAX: usize = 500;
-/// How long it may take to end by itself.
+/// Timeout for it to end by itself.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A proxy or an application server that runs. Dropping it stops it.
+/// A running proxy or application server. Dropping it stops it.
 pub struct RunningPath {
     supervisor: Supervisor,
-    /// What it is, in a sentence.
+    /// Its description for messages.
     pub what: &'static str,
-    /// Number of its process.
+    /// Id of its process.
     pub pid: u32,
-    /// Where clients connect to.
+    /// The address that clients connect to.
     pub target: Target,
 }
 
 impl RunningPath {
-    /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
+    /// How it ended, as the end of a sentence that begins with its name; `None` while it is
+    /// running.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         self.supervisor.ending()
     }
 
-    /// Stops it and removes its folder; returns what did not work.
+    /// Stops it and removes its folder; returns what failed.
     #[must_use]
     pub fn stop(mut self) -> Vec<String> {
         self.supervisor.end(&stop())
     }
 }
 
-/// HAProxy ends at once at SIGTERM; connections that are open are closed. So does Tomcat, when its
-/// requests are answered.
+/// HAProxy ends at once on SIGTERM and closes open connections. Tomcat ends when its requests are
+/// answered.
 fn stop() -> Vec<StopStep> {
     vec![StopStep { signal: SupervisorSignal::Terminate, timeout: TIMEOUT }]
 }
 
-/// A guard with a folder of dyno's own, for what is about to be started there.
+/// A supervisor with a folder of dyno's own for the process.
 pub(super) struct Place {
     pub(super) supervisor: Supervisor,
     what: &'static str,
@@ -57,7 +58,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Makes it. It runs as the first of these users that there is, when dyno is root.
+    /// Creates it. When dyno is root, the process runs as the first existing user of these.
     pub(super) fn make(
         name: &str,
         what: &'static str,
@@ -78,7 +79,7 @@ impl Place {
         Ok(Self { supervisor, what, owner, folder, log })
     }
 
-    /// The end of its log, of which Java's stacks are left out.
+    /// The end of its log, without Java's stack traces.
     fn words(&self) -> Vec<String> {
         let is_frame =
             |line: &String| [" at ", "\tat ", "\t... "].iter().any(|frame| line.starts_with(frame));
@@ -87,8 +88,8 @@ impl Place {
         lines.split_off(lines.len().saturating_sub(log::SHOWN))
     }
 
-    /// Starts what `launch` makes for a port, again with another when it could not have that one,
-    /// until `ready` has an answer from it.
+    /// Starts the launch returned by `launch` for a port, and tries another port when that one was
+    /// taken, until `ready` succeeds.
     pub(super) fn start(
         self,
         launch: &dyn Fn(u16) -> Result<Launch, HostError>,
@@ -127,7 +128,7 @@ impl Place {
                 if failure.is_final || Instant::now() >= deadline {
                     let log = quoted(&self.words());
                     return Err(HostError::new(format!(
-                        "the {what} runs and is of no use: {}{log}",
+                        "the {what} is running but not usable: {}{log}",
                         failure.text
                     )));
                 }
@@ -137,14 +138,14 @@ impl Place {
     }
 }
 
-/// Why nothing can be done with it yet.
+/// Why it is not usable yet.
 pub(super) struct NotReady {
     pub(super) text: String,
     /// True when waiting does not help.
     pub(super) is_final: bool,
 }
 
-/// Its folder or configuration could not be written.
+/// The error of a folder or configuration that could not be written.
 pub(super) fn unwritten<E: fmt::Display>(path: &Path) -> impl Fn(E) -> HostError {
     move |error| {
         HostError::new(format!("cannot write a configuration to {}: {error}", path.display()))

@@ -1,5 +1,5 @@
-//! Tomcat with a web application that works on the database: folders and configuration of its own,
-//! one connector.
+//! Tomcat with a web application that uses the database: its own folders and configuration, one
+//! connector.
 
 use super::place::{NotReady, Place, RunningPath, unwritten};
 use crate::ask::ask;
@@ -21,24 +21,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How long it may take until the application answers.
+/// Timeout until the application is ready.
 const READY_LIMIT: Duration = Duration::from_secs(120);
-/// How long one answer may take then.
+/// Timeout of a single answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
-/// Longest answer that says that it is ready.
+/// Maximum size of the answer of a readiness check.
 const ANSWER_MAX: u64 = 64 * 1024;
-/// Users as which it runs when dyno is root.
+/// Users to run as when dyno is root.
 const USERS: [&str; 2] = ["tomcat", "nobody"];
-/// Names the folder of a Tomcat of the user's own.
+/// Environment variable with the folder of the user's own Tomcat.
 const HOME_VARIABLE: &str = "CATALINA_HOME";
-/// Where Debian's packages have it, newest first.
+/// Locations in Debian's packages, newest first.
 const HOMES: [&str; 3] = ["/usr/share/tomcat11", "/usr/share/tomcat10", "/opt/tomcat"];
 
-/// What it takes to start it.
+/// What is needed to start it.
 pub(super) struct Found {
     java: PathBuf,
     home: PathBuf,
-    /// Of Tomcat.
+    /// Version of Tomcat.
     pub(super) version: String,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn locate(plan: &ApplicationPlan) -> Result<Found, HostError> {
     let war = &plan.war;
     if !war.is_file() {
         return Err(HostError::new(format!(
-            "there is no web application {0}\nhint: that of the examples is made by `mvn package` in examples/webapp",
+            "the web application {0} does not exist\nhint: `mvn package` in examples/webapp builds that of the examples",
             war.display()
         )));
     }
@@ -81,7 +81,7 @@ fn java() -> Option<PathBuf> {
         .find(|java| java.is_file())
 }
 
-/// The version that Tomcat tells of itself; empty when it tells none.
+/// The version that Tomcat reports; empty when it reports none.
 fn version(java: &Path, home: &Path) -> String {
     let mut command = Command::new(java);
     command
@@ -95,7 +95,7 @@ fn version(java: &Path, home: &Path) -> String {
     number.unwrap_or_default().trim().to_owned()
 }
 
-/// Starts it in front of these servers, over which the application spreads its connections.
+/// Starts it in front of these servers, among which the application distributes its connections.
 pub(super) fn start(
     plan: &ApplicationPlan,
     servers: &[Target],
@@ -129,7 +129,7 @@ pub(super) fn start(
             format!("-Dcatalina.base={}", base.display()),
             format!("-Djava.io.tmpdir={}", base.join("temp").display()),
             "-Djava.awt.headless=true".to_owned(),
-            // It would run on without its port.
+            // Otherwise it would continue without its port.
             "-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true".to_owned(),
             "org.apache.catalina.startup.Bootstrap".to_owned(),
             "-config".to_owned(),
@@ -146,10 +146,10 @@ pub(super) fn start(
     place.start(&launch, &target, &|target| ready(target, ANSWER_LIMIT), READY_LIMIT)
 }
 
-/// Largest application, bytes.
+/// Maximum size of an application in bytes.
 const WAR_MAX: u64 = 4 << 30;
 
-/// A copy that everybody may read who may enter the folder.
+/// A copy that is readable for everybody who may enter the folder.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut dyno_files::open(from, WAR_MAX)?, &mut File::create_new(to)?)?;
     fs::set_permissions(to, fs::Permissions::from_mode(0o644))
@@ -159,12 +159,9 @@ fn target(port: u16) -> Target {
     Target::new(Engine::Http, Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port })
 }
 
-/// The servers as the application's driver (MariaDB's) is told of them: connections go to them in
-/// turn.
+/// The servers as a URL for the application's driver (MariaDB's), which connects to them in turn.
 fn url(servers: &[Target]) -> Result<String, HostError> {
-    let unfit = || {
-        HostError::new("the application works on MariaDB and MySQL over TCP, and this is neither")
-    };
+    let unfit = || HostError::new("the application supports only MariaDB and MySQL over TCP");
     let scheme = servers[0].engine.traits().jdbc.ok_or_else(unfit)?;
     let addresses = servers.iter().map(|server| match server.opened_at() {
         Endpoint::Tcp { host, port } => Ok(format!("{host}:{port}")),
@@ -176,8 +173,8 @@ fn url(servers: &[Target]) -> Result<String, HostError> {
     Ok(format!("jdbc:{scheme}:{mode}//{addresses}/{database}?allowPublicKeyRetrieval=true"))
 }
 
-/// One service, one connector, one application at the root. Only the user as which Tomcat runs can
-/// read it: it holds the password.
+/// One service, one connector, one application at the root. Only the user that Tomcat runs as can
+/// read the file, because it contains the password.
 fn configuration(
     plan: &ApplicationPlan,
     port: u16,
@@ -210,13 +207,13 @@ fn configuration(
     )
 }
 
-/// Text as it stands in an attribute.
+/// Text escaped for an attribute.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-/// Whether the application reaches its database. Tomcat takes no request before all applications
-/// were started, so that another answer than the one hoped for will not change.
+/// Whether the application reaches its database. Tomcat accepts requests only after all
+/// applications have started, so any other answer than the expected one is final.
 fn ready(target: &Target, limit: Duration) -> Result<(), NotReady> {
     let failed =
         |failure: OperationFailure| NotReady { text: failure.to_string(), is_final: false };
@@ -260,7 +257,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn an_application_that_takes_the_question_and_does_not_answer_is_asked_once() {
+    fn an_application_that_does_not_answer_is_queried_once() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let target = target(listener.local_addr().unwrap().port());
         let NotReady { text, is_final } = ready(&target, Duration::from_millis(20)).err().unwrap();

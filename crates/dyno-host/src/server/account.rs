@@ -1,5 +1,5 @@
-//! As whom servers run. They refuse root, so when dyno is root they get their usual user, and
-//! otherwise dyno's own.
+//! The user that servers run as. Servers refuse to run as root, so when dyno is root they get their
+//! usual user, otherwise dyno's own.
 
 use crate::ask::ask;
 use crate::error::HostError;
@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The user for a kind of server, which is this one where dyno is root; `None`: dyno's own.
+/// The user for a kind of server when dyno is root; `None` for dyno's own user.
 pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<Owner>, HostError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -25,8 +25,8 @@ pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<
     }
 }
 
-/// The first of these users that there is, for a program that needs no rights; `None`: dyno's own
-/// user, when it is not root.
+/// The first existing user of these, for a program that needs no privileges; `None` for dyno's own
+/// user, when that is not root.
 pub(crate) fn without_rights(users: &[&str]) -> Option<Owner> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -42,14 +42,14 @@ fn find(passwd: &str, user: &str) -> Option<Owner> {
     Some(Owner { user: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
 }
 
-/// Users that come from elsewhere than the file, such as LDAP.
+/// Looks up users from other sources than the file, such as LDAP.
 fn from_directory(user: &str) -> String {
     let mut command = Command::new("getent");
     let answer = ask(command.args(["passwd", user]).stdout(Stdio::piped()).stderr(Stdio::null()));
     answer.map(|answer| answer.text).unwrap_or_default()
 }
 
-/// The reason why a user cannot get into a folder: one on the way that it may not enter.
+/// The reason why a user cannot enter a folder: a part of its path without permission.
 pub(super) fn barrier(folder: &Path, owner: Owner) -> Option<String> {
     folder.ancestors().find_map(|step| {
         let metadata = fs::metadata(step).ok()?;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_behind_a_closed_one_is_out_of_reach_for_others() {
+    fn a_folder_below_a_private_one_is_out_of_reach_for_others() {
         let closed = tempfile::tempdir().unwrap();
         let inner = closed.path().join("inner");
         fs::create_dir(&inner).unwrap();

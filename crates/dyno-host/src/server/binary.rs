@@ -1,4 +1,4 @@
-//! Servers' programs.
+//! Programs of servers.
 
 use crate::error::HostError;
 use dyno_model::engine::Version;
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 /// A server's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binary {
-    /// What it is.
+    /// Kind of server.
     pub kind: ServerKind,
-    /// Its file.
+    /// Path of the program.
     pub program: PathBuf,
     /// Its version, e.g. `10.11.11`.
     pub version: Version,
 }
 
 impl Binary {
-    /// The folder that it is in.
+    /// The folder that contains it.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.program.parent().unwrap_or(Path::new("."))
     }
 }
 
-/// Finds a program that comes with the server: in its folder, beside it, or in PATH.
+/// Finds a program that belongs to the server: in its folder, next to it, or in PATH.
 pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf, HostError> {
-    // A link in PATH may point into the server's own folder.
+    // A link in PATH may point to the server's own folder.
     let real = std::fs::canonicalize(&binary.program).unwrap_or_else(|_| binary.program.clone());
     let mut folders = Vec::new();
     for folder in [Some(binary.folder()), real.parent()].into_iter().flatten() {
@@ -48,7 +48,7 @@ pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf,
         let folders: String =
             folders.iter().map(|folder| format!("\n  {}", folder.display())).collect();
         HostError::new(format!(
-            "{kind} needs {program}, and it is in none of these folders:{folders}\n\
+            "{kind} needs {program}, which is in none of these folders:{folders}\n\
              hint: install it with the server, or name a complete installation with bin_dir"
         ))
     })
@@ -74,7 +74,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn the_newest_version_comes_first_by_number_not_by_letter() {
+    fn versions_are_sorted_by_number_newest_first() {
         let folder = tempfile::tempdir().unwrap();
         for version in ["9", "15", "13", "notes"] {
             fs::create_dir_all(folder.path().join(version).join("bin")).unwrap();

@@ -1,4 +1,4 @@
-//! The sentences about servers that several places have in common.
+//! Error messages about servers that are used in several places.
 
 use crate::error::{HostError, quoted};
 use crate::probe::{DiskSpace, disk_space};
@@ -8,16 +8,15 @@ use dyno_model::plan::ServerKind;
 use std::fmt::Display;
 use std::path::Path;
 
-/// With less free room than this, the room is told beside what failed: the files of an empty server
-/// take up to 200 MB.
+/// With less free space than this, it is reported along with the error: the files of an empty
+/// server take up to 200 MB.
 const LITTLE_ROOM: u64 = 256 << 20;
 
-/// What errors about settings have in common.
-const READ_THE_MANUAL: &str =
-    "hint: names and values are the server's own, as its documentation has them";
+/// Hint for all errors about settings.
+const READ_THE_MANUAL: &str = "hint: use the names and values of the server's documentation";
 
-/// Says how little room there is for the server's files, where it is little. To be asked before
-/// they are removed.
+/// Adds the free space of the disk to an error, if it is low. Must be called before the server's
+/// files are removed.
 pub(super) fn with_room(mut error: HostError, folder: &Path) -> HostError {
     if let Ok(DiskSpace { free, total }) = disk_space(folder)
         && error.is_of_files
@@ -30,7 +29,7 @@ pub(super) fn with_room(mut error: HostError, folder: &Path) -> HostError {
     error
 }
 
-/// The scratch folder cannot be used.
+/// The error of an unusable scratch folder.
 pub(super) fn scratch(path: &Path, reason: impl Display) -> HostError {
     HostError::new(format!(
         "cannot use the scratch folder {}: {reason}\n\
@@ -39,14 +38,14 @@ pub(super) fn scratch(path: &Path, reason: impl Display) -> HostError {
     ))
 }
 
-/// The server answers and refuses a question that dyno has to ask.
+/// The error of a server that is up but refuses a query that dyno needs.
 pub(super) fn query(kind: ServerKind, doing: &str) -> impl Fn(OperationFailure) -> HostError {
     move |failure| {
         HostError::new(format!("the {kind} server answers, but {doing} failed: {failure}"))
     }
 }
 
-/// The server stopped at a setting; `words` are its own about it.
+/// The error of a server that stopped because of a setting; `words` is its own output about it.
 pub(super) fn setting_refused(
     kind: ServerKind,
     name: &str,
@@ -58,13 +57,13 @@ pub(super) fn setting_refused(
     let setting = if is_unknown { name.to_owned() } else { format!("{name} = {value}") };
     let words = quoted(words);
     let text = format!(
-        "{kind} refuses the setting {name:?} = {value:?}. It says:{words}\n{READ_THE_MANUAL}"
+        "{kind} rejects the setting {name:?} = {value:?}. Its output:{words}\n{READ_THE_MANUAL}"
     );
     HostError { setting: Some(setting), ..HostError::new(text) }
 }
 
-/// Settings that the server took no notice of, or changed; `words` are its own about them, if it
-/// said any.
+/// The error of settings that the server ignored or changed; `words` is its own output about them,
+/// if any.
 pub(super) fn settings_differ(
     kind: ServerKind,
     problems: &[SettingProblem],
@@ -72,14 +71,14 @@ pub(super) fn settings_differ(
 ) -> HostError {
     let problems: String = problems.iter().map(|problem| format!("\n  {}", problem.text)).collect();
     let said =
-        if words.is_empty() { String::new() } else { format!("\nIt says:{}", quoted(words)) };
+        if words.is_empty() { String::new() } else { format!("\nIts output:{}", quoted(words)) };
     HostError::new(format!(
-        "{kind} runs, but not with the settings asked for:{problems}{said}\n{READ_THE_MANUAL}; a value out of its bounds becomes \
+        "{kind} is running, but not with the requested settings:{problems}{said}\n{READ_THE_MANUAL}; a value out of its bounds becomes \
          another one"
     ))
 }
 
-/// The last lines of a server's log, behind the sentence about its end.
+/// The last lines of a server's log, to be appended to a message about its end.
 pub(super) fn log_of(lines: &[String]) -> String {
     match lines {
         [] => "; it wrote nothing to its log".to_owned(),

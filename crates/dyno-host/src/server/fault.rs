@@ -1,4 +1,4 @@
-//! Harm that is done on purpose to the nodes of a server that dyno started, and its undoing.
+//! Injects faults into the nodes of a server that dyno started, and repairs them.
 
 use super::cluster_member::ClusterMember;
 use super::full_disk::FullDisk;
@@ -13,42 +13,41 @@ use crate::supervisor::{
 use dyno_model::target::Target;
 use std::time::{Duration, Instant};
 
-/// How long a process that was killed may take to be gone: the kernel gives its memory back
-/// meanwhile.
+/// Timeout for a killed process to disappear: the kernel frees its memory meanwhile.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
 
-/// A node that harm can be done to while others use it.
+/// A node into which faults can be injected while others use it.
 pub struct FaultNode {
-    /// What it is called: `server`, `node 2`, `data node 1`.
+    /// Its name: `server`, `node 2`, `data node 1`.
     pub name: String,
     pub(super) handle: SupervisorHandle,
     /// Starts it again.
     pub(super) launch: Launch,
     pub(super) stop: Vec<StopStep>,
     pub(super) harmed: Harmed,
-    /// Where clients connect; `None` for one that they do not talk to.
+    /// Where clients connect; `None` for a node that does not accept clients.
     pub(super) target: Option<Target>,
-    /// What is under its data; `None` for one that shares it.
+    /// The storage of its data; `None` when the storage is shared.
     pub(super) disk: Option<FullDisk>,
 }
 
 impl FaultNode {
-    /// True when clients talk to it.
+    /// True when it accepts clients.
     #[must_use]
     pub fn is_of_clients(&self) -> bool {
         self.target.is_some()
     }
 
-    /// When it was ended on purpose, if it was: the last time.
+    /// When it was last ended on purpose, if it was.
     #[must_use]
     pub fn ended_at(&self) -> Option<Instant> {
         self.harmed.read().ended_at
     }
 
-    /// Kills it; it is gone then.
+    /// Kills it and waits until it is gone.
     ///
     /// # Errors
-    /// When it does not run.
+    /// When it is not running.
     pub fn kill(&self) -> Result<(), HostError> {
         self.end(|handle| {
             handle.signal(SupervisorSignal::Kill)?;
@@ -56,10 +55,10 @@ impl FaultNode {
         })
     }
 
-    /// Has it hang.
+    /// Suspends it.
     ///
     /// # Errors
-    /// When it does not run.
+    /// When it is not running.
     pub fn halt(&self) -> Result<(), HostError> {
         self.runs()?;
         self.handle.signal(SupervisorSignal::Stop)?;
@@ -67,40 +66,40 @@ impl FaultNode {
         Ok(())
     }
 
-    /// Has it go on.
+    /// Resumes it.
     ///
     /// # Errors
-    /// When it does not run, or does not hang.
+    /// When it is not running, or not suspended.
     pub fn go_on(&self) -> Result<(), HostError> {
         self.runs()?;
         if !self.harmed.read().is_halted {
-            return Err(HostError::new(format!("{} was not stopped before", self.name)));
+            return Err(HostError::new(format!("{} is not suspended", self.name)));
         }
         self.handle.signal(SupervisorSignal::Continue)?;
         self.harmed.note(|harm| harm.is_halted = false);
         Ok(())
     }
 
-    /// Starts it again on what it left. It need not answer yet.
+    /// Starts it again with its data. Does not wait until it answers.
     ///
     /// # Errors
-    /// When it runs, or its program cannot be started.
+    /// When it is running, or its program cannot be started.
     pub fn start(&self) -> Result<(), HostError> {
         if self.handle.exit().is_none() {
-            return Err(HostError::new(format!("{} runs already", self.name)));
+            return Err(HostError::new(format!("{} is already running", self.name)));
         }
         if !self.harmed.excuses_end() {
-            // An accident is not made good.
+            // An unexpected end is not repaired.
             self.runs()?;
         }
         self.note_own_end();
         self.handle.launch(self.launch.clone())?;
-        // From here on its end would be its own.
+        // From here on, an end would be unexpected.
         self.harmed.note(|harm| (harm.is_ended, harm.is_starved) = (false, false));
         Ok(())
     }
 
-    /// It may have ended by itself, for want of room.
+    /// It may have ended by itself because of the full disk.
     fn note_own_end(&self) {
         self.harmed.note(|harm| {
             if !std::mem::replace(&mut harm.is_ended, true) {
@@ -109,25 +108,25 @@ impl FaultNode {
         });
     }
 
-    /// Whether its disk can be filled, asked before anything is harmed.
+    /// Checks whether its disk can be filled, before any fault is injected.
     ///
     /// # Errors
-    /// When others use it too, or it is too large.
+    /// When others use the disk too, or it is too large.
     pub fn check_disk(&self) -> Result<(), HostError> {
         self.own_disk()?.check()
     }
 
-    /// Fills the disk under its data.
+    /// Fills the disk of its data.
     ///
     /// # Errors
-    /// As [`Self::check_disk`], or when it cannot be written to.
+    /// As [`Self::check_disk`], or when it is not writable.
     pub fn fill_disk(&self) -> Result<(), HostError> {
-        // Noted first, as with an end that is meant.
+        // Noted first, as for an intended end.
         self.harmed.note(|harm| harm.is_starved = true);
         self.own_disk()?.fill()
     }
 
-    /// Its disk has room again.
+    /// Frees the space on its disk.
     ///
     /// # Errors
     /// When dyno's file cannot be removed.
@@ -140,27 +139,29 @@ impl FaultNode {
         self.disk.as_ref().ok_or_else(none)
     }
 
-    /// Shuts it down in order and starts it again.
+    /// Shuts it down cleanly and starts it again.
     ///
     /// # Errors
-    /// When it does not run, or its program cannot be started.
+    /// When it is not running, or its program cannot be started.
     pub fn restart(&self) -> Result<(), HostError> {
         self.end(|handle| handle.stop(&self.stop).map(|_| ()))?;
         self.start()
     }
 
-    /// Makes a replica a primary.
+    /// Promotes a replica to primary.
     ///
     /// # Errors
-    /// When it does not run, or is none.
+    /// When it is not running, or is not a replica.
     pub fn promote(&self) -> Result<(), HostError> {
         self.runs()?;
-        let Some(target) = &self.target else { return Err(HostError::new("it takes no SQL")) };
+        let Some(target) = &self.target else {
+            return Err(HostError::new("this node does not accept SQL"));
+        };
         let promoted = ControlConnection::open(target)
             .and_then(|mut session| session.first("SELECT pg_promote()"));
         match promoted {
             Ok(Some(answer)) if answer == "t" => Ok(()),
-            Ok(_) => Err(HostError::new(format!("{} is not promoted after a minute", self.name))),
+            Ok(_) => Err(HostError::new(format!("{} was not promoted within a minute", self.name))),
             Err(failure) => {
                 Err(HostError::new(format!("{} cannot be promoted: {failure}", self.name)))
             }
@@ -170,7 +171,7 @@ impl FaultNode {
     fn runs(&self) -> Result<(), HostError> {
         match self.handle.exit() {
             None => Ok(()),
-            Some(exit) => Err(HostError::new(format!("{} does not run: it {exit}", self.name))),
+            Some(exit) => Err(HostError::new(format!("{} is not running: it {exit}", self.name))),
         }
     }
 
@@ -179,7 +180,7 @@ impl FaultNode {
         end: impl FnOnce(&SupervisorHandle) -> Result<(), SupervisorError>,
     ) -> Result<(), HostError> {
         self.runs()?;
-        // Noted first: whoever looks after the server must not take its end for an accident.
+        // Noted first, so that its end is not taken for an unexpected one.
         self.harmed.note(|harm| {
             harm.is_ended = true;
             harm.is_halted = false;
@@ -188,11 +189,11 @@ impl FaultNode {
         Ok(end(&self.handle)?)
     }
 
-    /// After the harm: has it go on if it hangs; if it was ended and runs again, or is `needed` and
-    /// is therefore started now, waits until it answers. True when it runs.
+    /// Repairs it: resumes it if it is suspended; if it was ended and is running again, or is
+    /// `needed` and therefore started now, waits until it answers. True when it is running.
     ///
     /// # Errors
-    /// Why one that is needed does not answer.
+    /// Why a needed node does not answer.
     pub fn mend(&self, is_needed: bool, limit: Duration) -> Result<bool, HostError> {
         let harm = self.harmed.read();
         if harm.is_halted {
@@ -203,7 +204,7 @@ impl FaultNode {
         }
         if harm.is_starved && !harm.is_ended {
             let answer = self.await_answer(limit);
-            // It may be on its way out only now.
+            // It may be ending only now.
             if self.handle.exit().is_none() {
                 return answer.map(|()| true);
             }
@@ -254,8 +255,8 @@ impl FaultNode {
 }
 
 impl RunningServer {
-    /// Its nodes, for harm to be done to them: those that clients talk to first, in the order of
-    /// [`Self::nodes`]. None for what is no process.
+    /// Its nodes for fault injection: those that accept clients first, in the order of
+    /// [`Self::nodes`]. Empty when there is no process.
     #[must_use]
     pub fn fault_nodes(&self) -> Vec<FaultNode> {
         let names = self.kind.node_names(self.nodes().count() as u32, 0);
@@ -285,8 +286,8 @@ impl RunningServer {
         sql.chain(inner).collect()
     }
 
-    /// How a node is started that has its data: accounts are there, and a node of Galera joins
-    /// whoever is left of the others.
+    /// How a node with data is started again: accounts exist, and a node of Galera joins any
+    /// remaining one.
     fn again(&self, node: &Self, launch: &Launch) -> Launch {
         let mut launch = without(launch.clone(), |argument| argument.starts_with("--init-file="));
         let group = |node: &Self| node.cluster_member.as_ref().and_then(ClusterMember::group_port);

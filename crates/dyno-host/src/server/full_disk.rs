@@ -1,5 +1,5 @@
-//! The storage under a server's data, which is filled on purpose and has room again: by a file that
-//! dyno writes beside the data and removes.
+//! Fills the storage of a server's data with a file that dyno writes next to the data, and frees it
+//! by removing the file.
 
 use super::running::DataLocation;
 use crate::error::HostError;
@@ -13,20 +13,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where the guide says how to make one.
+/// The guide's section on preparing such a storage.
 const GUIDE: &str = "guide, section 5, \"A full disk\"";
-/// The file. The server's folder is removed in the end, and it with it.
+/// The file. It is removed with the server's folder at the latest.
 const FILE: &str = "dyno-fills-the-disk";
-/// Bytes taken at once, and the fewest that are tried when there is no room for as many.
+/// Bytes allocated per step, halved down to the minimum while there is no space for as many.
 const CHUNK: u64 = 64 << 20;
 const CHUNK_MIN: u64 = 512;
-/// Bytes written at once, where they have to be.
+/// Bytes written per step, where writing is necessary.
 const WRITTEN: u64 = 1 << 20;
-/// Largest storage that is filled: at 1 GB/s it takes a minute, while the clients are at work.
+/// Largest storage that is filled: at 1 GB/s it takes a minute while the clients are working.
 const STORAGE_MAX: u64 = 64 << 30;
 
 pub(super) struct FullDisk {
-    /// Where the storage is mounted.
+    /// Mount point of the storage.
     storage: PathBuf,
     /// The server's folder on it.
     folder: PathBuf,
@@ -39,12 +39,12 @@ impl FullDisk {
         Self { storage: place.beside.clone(), folder, owner: place.owner }
     }
 
-    /// Refuses to fill what others use.
+    /// Fails for a storage that others use.
     pub(super) fn check(&self) -> Result<(), HostError> {
         let storage = &self.storage;
         let refuse = |why: String| {
             Err(HostError::new(format!(
-                "dyno does not fill the disk of {}: {why}\nhint: give the storage an empty file system of its own, such as a tmpfs with a size: {GUIDE}",
+                "dyno cannot fill the disk of {}: {why}\nhint: give the storage an empty file system of its own, such as a tmpfs with a size: {GUIDE}",
                 storage.display()
             )))
         };
@@ -64,12 +64,12 @@ impl FullDisk {
             return refuse(format!("its file system is mounted at {other} too"));
         }
         if let Some(name) = foreign(storage).map_err(unknown)? {
-            return refuse(format!("it holds `{name}`, which dyno did not make"));
+            return refuse(format!("it holds `{name}`, which dyno did not create"));
         }
         let total = disk_space(storage).map_err(unknown)?.total;
         if total > STORAGE_MAX {
             return refuse(format!(
-                "it holds {} GB, and more than {} take too long",
+                "its size is {} GB, and more than {} GB would take too long",
                 total >> 30,
                 STORAGE_MAX >> 30
             ));
@@ -77,14 +77,11 @@ impl FullDisk {
         Ok(())
     }
 
-    /// Fills it up to the last block.
+    /// Fills it to the last block.
     pub(super) fn fill(&self) -> Result<(), HostError> {
         self.check()?;
         let failed = |error: io::Error| {
-            HostError::new(format!(
-                "the disk of {} cannot be filled: {error}",
-                self.storage.display()
-            ))
+            HostError::new(format!("cannot fill the disk of {}: {error}", self.storage.display()))
         };
         let mut file = Folder::of(&self.folder, self.owner)
             .and_then(|folder| folder.create(FILE, 0o600))
@@ -101,13 +98,13 @@ impl FullDisk {
         Ok(())
     }
 
-    /// It has room again; nothing happens when it had.
+    /// Frees the space; does nothing when the disk is not filled.
     pub(super) fn free(&self) -> Result<(), HostError> {
         let removed =
             Folder::of(&self.folder, self.owner).and_then(|folder| folder.remove_file(FILE));
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HostError::new(format!(
-                "the disk of {} stays full: {error}",
+                "cannot free the disk of {}: {error}",
                 self.storage.display()
             ))),
             _ => Ok(()),
@@ -115,7 +112,7 @@ impl FullDisk {
     }
 }
 
-/// Something in a storage that dyno did not make, whatever whose it is. File systems are made with
+/// An entry of the storage that dyno did not create, of any owner. New file systems contain
 /// `lost+found`.
 fn foreign(storage: &Path) -> io::Result<Option<String>> {
     for entry in fs::read_dir(storage)? {
@@ -132,10 +129,10 @@ fn foreign(storage: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Another place at which the file system of a mount can be reached, or a part of it of which the
-/// mount is another; all in the words of `/proc/self/mountinfo`, proc_pid_mountinfo(5).
+/// Another mount point of the same file system, or the folder of it that is mounted when the mount
+/// covers only a part; from `/proc/self/mountinfo`, proc_pid_mountinfo(5).
 fn mounted_elsewhere(mounts: &str, storage: &Path) -> Option<String> {
-    // Blanks and backslashes in paths are written in octal.
+    // Blanks and backslashes in paths are escaped in octal.
     let path =
         |field: &str| field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     let mounts: Vec<(&str, String, String)> = mounts
@@ -155,8 +152,8 @@ fn mounted_elsewhere(mounts: &str, storage: &Path) -> Option<String> {
         .map(|(_, _, at)| at.clone())
 }
 
-/// Takes so many bytes of the disk behind those of the file, or some of them; returns how many.
-/// Most file systems give blocks without their being written, which is a matter of moments.
+/// Allocates up to this many bytes of the disk after those of the file; returns how many. Most file
+/// systems allocate blocks without writing them, which is fast.
 fn reserve(file: &mut File, at: u64, size: u64) -> io::Result<u64> {
     match fallocate(&*file, FallocateFlags::empty(), at, size) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
@@ -172,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_storage_with_anything_that_dyno_did_not_make_is_told_by_its_name() {
+    fn a_storage_with_foreign_content_is_rejected_naming_it() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in ["lost+found", "dyno-mariadb-4194304-0", "dyno-own-17-12"] {
@@ -192,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_file_system_and_one_with_two_mounts_are_not_of_their_own() {
+    fn a_part_of_a_file_system_and_one_with_two_mounts_are_rejected() {
         let mounts = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
                       30 22 8:2 / /data rw - ext4 /dev/sda2 rw\n\
                       31 22 8:2 /part /mnt/part rw - ext4 /dev/sda2 rw\n\

@@ -1,26 +1,26 @@
-//! What was done to a node on purpose, so that its end is not taken for an accident.
+//! Records the faults injected into a node, so that its end is not taken for an unexpected one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What was done to a node on purpose.
+/// Faults injected into a node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Harm {
-    /// It was ended, and not started since.
+    /// It was ended on purpose, and not started since.
     pub(super) is_ended: bool,
     pub(super) is_halted: bool,
-    /// Its disk was filled, and it was not started since: it may have ended for want of room.
+    /// Its disk was filled, and it was not started since: it may have ended because of that.
     pub(super) is_starved: bool,
-    /// When it was ended last.
+    /// When it was last ended on purpose.
     pub(super) ended_at: Option<Instant>,
 }
 
-/// What was done to a node on purpose, for whoever asks whether it still lives.
+/// Shared record of the faults injected into a node, for checks whether it is alive.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Harmed(Arc<Mutex<Harm>>);
 
 impl Harmed {
-    /// True when its end, if it has ended, is what was wanted, or comes from it.
+    /// True when its end, if it has ended, is intended or a consequence of a fault.
     pub(super) fn excuses_end(&self) -> bool {
         let harm = self.read();
         harm.is_ended || harm.is_starved

@@ -1,4 +1,4 @@
-//! A node of a cluster that no client talks to.
+//! A node of a cluster that does not accept clients.
 
 use super::error::{log_of, with_room};
 use super::harmed::Harmed;
@@ -8,11 +8,11 @@ use crate::error::HostError;
 use crate::supervisor::{Launch, Supervisor};
 use std::path::Path;
 
-/// A node of a cluster that no client talks to. Dropping it stops it.
+/// A node of a cluster that does not accept clients. Dropping it stops it.
 pub(super) struct InnerNode {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(super) name: String,
-    /// Number of its process; 0 before it was started.
+    /// Id of its process; 0 before it is started.
     pub(super) pid: u32,
     pub(super) launch: Option<Launch>,
     pub(super) harmed: Harmed,
@@ -21,14 +21,14 @@ pub(super) struct InnerNode {
 }
 
 impl InnerNode {
-    /// Starts it. Nothing that it holds is kept, so that it is stopped by force.
+    /// Starts it. Its data need not be preserved, so it is stopped by killing it.
     pub(super) fn launch(
         &mut self,
         program: &Path,
         arguments: Vec<String>,
     ) -> Result<(), HostError> {
         let path = self.directories.log();
-        // What was said before a further attempt would be taken for its words.
+        // Output of the previous attempt would be taken for its own.
         let _ = log::empty(&path);
         let launch = self.directories.launch(program.to_owned(), arguments, path);
         self.pid = self.supervisor.handle.launch(launch.clone())?;
@@ -36,23 +36,24 @@ impl InnerNode {
         Ok(())
     }
 
-    /// The last it said.
+    /// The last lines of its output.
     pub(super) fn words(&self) -> Vec<String> {
         log::shown(log::tail(&self.directories.log(), log::SEARCHED))
     }
 
-    /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
+    /// How it ended, as the end of a sentence that begins with its name; `None` while it is
+    /// running.
     pub(super) fn ending(&self) -> Option<String> {
         self.supervisor.ending().filter(|_| !self.harmed.excuses_end())
     }
 
-    /// It has ended before the cluster was ready.
+    /// The error of a node that ended before the cluster was ready.
     pub(super) fn lost(&self, ending: &str) -> HostError {
         let text = format!("{} {ending} before it was ready{}", self.name, log_of(&self.words()));
         with_room(HostError::of_files(text), &self.directories.folder)
     }
 
-    /// Stops it and removes its folders; returns what could not be undone.
+    /// Stops it and removes its folders; returns what failed.
     pub(super) fn stop(mut self) -> Vec<String> {
         self.supervisor.end(&[])
     }

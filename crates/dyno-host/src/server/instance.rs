@@ -1,4 +1,4 @@
-//! The place of a server process, and what differs between kinds of them.
+//! Folders and parameters of a server process, and what differs between kinds of servers.
 
 use super::Binary;
 use super::cluster_member::ClusterMember;
@@ -16,22 +16,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Name of the account and of the database that dyno makes.
+/// Name of the account and of the database that dyno creates.
 pub(super) const ACCOUNT: &str = dyno_model::plan::DATABASE;
 
-/// Where a server lives, and what its kind needs to know to start it.
+/// Everything that the recipe of a server needs to start it.
 pub(super) struct ServerInstance<'a> {
     pub(super) server: &'a ManagedServer,
     pub(super) binary: Binary,
     pub(super) recipe: &'static Recipe,
     pub(super) directories: InstanceDirectories,
-    /// Folder of the socket, usually that of its home.
+    /// Folder of the socket, usually the scratch folder.
     pub(super) socket_folder: PathBuf,
-    /// Folder for the transaction log, when it is not with the data.
+    /// Folder for the transaction log, when it is separate from the data.
     pub(super) log_folder: Option<PathBuf>,
     pub(super) port: u16,
     pub(super) password: Secret,
-    /// Connections that it must allow.
+    /// Number of connections that it must allow.
     pub(super) connections: u32,
     /// True when accounts and databases come with the data: from a loaded folder, or from the
     /// cluster that it joins.
@@ -40,7 +40,7 @@ pub(super) struct ServerInstance<'a> {
 }
 
 impl ServerInstance<'_> {
-    /// Gives it its place in a cluster.
+    /// Assigns its role in a cluster.
     pub(super) fn take(&mut self, cluster_member: ClusterMember) {
         if let Some(password) = &cluster_member.password {
             self.password = password.clone();
@@ -49,7 +49,7 @@ impl ServerInstance<'_> {
         self.cluster_member = Some(cluster_member);
     }
 
-    /// True when it gets its data by itself once it is started.
+    /// True when it gets its data by itself after it is started.
     pub(super) fn is_joining(&self) -> bool {
         self.cluster_member.as_ref().is_some_and(ClusterMember::is_joining)
     }
@@ -58,7 +58,7 @@ impl ServerInstance<'_> {
         self.socket_folder.join((self.recipe.socket_name)(self.port))
     }
 
-    /// A setting of the MySQL family as an option, unless the user gave it.
+    /// A setting of the MySQL family as an option, unless the user set it.
     pub(super) fn unless_asked(&self, name: &str, value: &str) -> Option<String> {
         self.asked(name).is_none().then(|| format!("--{}={value}", name.replace('_', "-")))
     }
@@ -72,12 +72,12 @@ impl ServerInstance<'_> {
     }
 }
 
-/// The folders of a process of a server.
+/// The folders of a server process.
 pub(super) struct InstanceDirectories {
     pub(super) owner: Option<Owner>,
-    /// The scratch folder. It is the server's: root opens nothing in it by a path.
+    /// The scratch folder. It belongs to the server's user: root opens nothing in it by path.
     pub(super) folder: PathBuf,
-    /// The folder for files of dyno's own: logs, and what the server is given to read.
+    /// The folder for dyno's own files: logs, and files passed to the server.
     pub(super) own: PathBuf,
 }
 
@@ -86,7 +86,7 @@ impl InstanceDirectories {
         self.folder.join("data")
     }
 
-    /// Where temporary files go: to the same file system as the data, and away with it.
+    /// The folder for temporary files: on the same file system as the data, and removed with it.
     pub(super) fn temporary(&self) -> PathBuf {
         self.folder.join("tmp")
     }
@@ -99,7 +99,8 @@ impl InstanceDirectories {
         self.own.join("initialise.log")
     }
 
-    /// A file that only the server (and dyno) can read, for what must not stand on a command line.
+    /// Writes a file that only the server (and dyno) can read, for what must not appear on a
+    /// command line.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, HostError> {
         write_private(&self.own, name, text, self.owner).map_err(|error| scratch(&self.own, error))
     }
@@ -118,8 +119,8 @@ impl InstanceDirectories {
     }
 }
 
-/// A path as an argument; orders to the guard are text, so paths that are not UTF-8 were refused
-/// before.
+/// A path as an argument. Requests to the supervisor are text, so other paths than UTF-8 were
+/// rejected before.
 pub(super) fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
@@ -127,41 +128,41 @@ pub(super) fn path_text(path: &Path) -> String {
 /// Reads a variable of the environment.
 type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// What differs between kinds of servers.
+/// The properties of a kind of server.
 pub(super) struct Recipe {
-    /// Names of its program, the surest first.
+    /// Names of its program, the most specific first.
     pub(super) programs: &'static [&'static str],
-    /// Folders that the program may be in, besides PATH. The argument reads the environment.
+    /// Folders that may contain the program, in addition to PATH. The argument reads the
+    /// environment.
     pub(super) folders: fn(Environment<'_>) -> Vec<PathBuf>,
-    /// Asks the program for its version.
+    /// Arguments that make the program print its version.
     pub(super) version_arguments: &'static [&'static str],
-    /// What the answer says of product and version; `None` when it is not about a server of this
-    /// family.
+    /// The part of the answer with product and version; `None` when it is not from a server of
+    /// this family.
     pub(super) claim: fn(&str) -> Option<&str>,
-    /// As whom it runs when dyno is root.
+    /// The user to run as when dyno is root.
     pub(super) user: &'static str,
-    /// Arguments with which the program only says what it thinks of the settings; `None` when it
-    /// cannot know.
+    /// Arguments with which the program only validates the settings; `None` when it cannot.
     pub(super) check: fn(&ManagedServer) -> Option<Vec<String>>,
-    /// Fails for what another of its programs does not take.
+    /// Validates settings with another of its programs.
     pub(super) check_further: fn(&ManagedServer, &Binary) -> Result<(), HostError>,
-    /// Name of its socket's file when it has this port.
+    /// Name of its socket for this port.
     pub(super) socket_name: fn(u16) -> String,
     /// Its transaction log, below the data folder.
     pub(super) log: TransactionLog,
-    /// Settings that dyno gives itself, beside those of the engine, with the reason.
+    /// Settings that dyno sets itself, in addition to those of the engine, with the reason.
     pub(super) reserved: &'static [(&'static [&'static str], &'static str)],
     /// Fails when something is missing that it needs besides its program.
     pub(super) complete: fn(&Binary) -> Result<(), HostError>,
-    /// The programs that make the data folder, with their arguments.
+    /// The programs that create the data folder, with their arguments.
     pub(super) initialise: fn(&ServerInstance<'_>) -> Result<Vec<Launch>, HostError>,
     /// The server itself.
     pub(super) launch: fn(&ServerInstance<'_>) -> Result<Launch, HostError>,
-    /// Asks for its data folder, which is known to this server only.
+    /// Query for its data folder, which identifies this server.
     pub(super) identity: &'static str,
-    /// What is done once it answers.
+    /// Steps to run once it answers.
     pub(super) furnish:
         fn(&ServerInstance<'_>, &mut ControlConnection) -> Result<(), OperationFailure>,
-    /// How it is stopped; what follows is force.
+    /// How it is stopped before it is killed.
     pub(super) stop: fn(Duration) -> Vec<StopStep>,
 }

@@ -1,4 +1,4 @@
-//! Where servers' programs are.
+//! Finds the programs of servers.
 
 use super::binary::Binary;
 use super::instance::Recipe;
@@ -11,12 +11,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Finds the program of a server: in `bin_dir` and nowhere else if that is given, then in the
-/// folder that `DYNO_<KIND>_BIN_DIR` names and nowhere else, then in PATH, then in the usual
-/// folders. What calls itself `mysqld` is asked for its version, because MariaDB does so too.
+/// Finds the program of a server: only in `bin_dir` if given, otherwise only in the folder named by
+/// `DYNO_<KIND>_BIN_DIR` if set, otherwise in PATH, then in the usual folders. A program called
+/// `mysqld` is checked by its version, because MariaDB's may have that name too.
 ///
 /// # Errors
-/// With everything that was looked at.
+/// With all locations that were searched.
 pub fn locate(kind: ServerKind, bin_dir: Option<&Path>) -> Result<Binary, HostError> {
     locate_in(kind, &folders(kind, bin_dir, &|name| std::env::var_os(name)))
 }
@@ -74,17 +74,17 @@ fn folders(
     folders
 }
 
-/// The version, or what the program is instead.
+/// The version, or a description of what the program is instead.
 fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<Version, String> {
     let mut command = Command::new(program);
     command.args(recipe.version_arguments).stdout(Stdio::piped()).stderr(Stdio::null());
-    let answer = ask(&mut command).map_err(|error| format!("cannot be run: {error}"))?;
+    let answer = ask(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
     let text = answer.text.trim();
     let is_success = answer.status.is_some_and(|status| status.success());
     if !is_success || text.is_empty() {
         let how =
-            answer.status.map_or_else(|| "it does not end".to_owned(), |status| status.to_string());
-        return Err(format!("does not tell its version ({how})"));
+            answer.status.map_or_else(|| "it did not end".to_owned(), |status| status.to_string());
+        return Err(format!("does not report its version ({how})"));
     }
     let claim = (recipe.claim)(text).ok_or_else(|| format!("not {kind}, but {text}"))?;
     if Product::recognised(kind.engine(), claim) != kind.product() {
@@ -110,7 +110,7 @@ mod tests {
     const MYSQL: &str = "/opt/mysql-9.7/bin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))";
 
     #[test]
-    fn a_mysqld_that_is_mariadb_is_not_taken_for_mysql() {
+    fn a_mysqld_of_mariadb_is_not_taken_for_mysql() {
         let folder = tempfile::tempdir().unwrap();
         fake(folder.path(), "mysqld", MARIADB);
         let error = locate(ServerKind::Mysql, Some(folder.path())).unwrap_err().to_string();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mysqld_that_is_mysql_is_not_taken_for_mariadb() {
+    fn a_mysqld_of_mysql_is_not_taken_for_mariadb() {
         let folder = tempfile::tempdir().unwrap();
         fake(folder.path(), "mysqld", MYSQL);
         assert!(locate(ServerKind::Mariadb, Some(folder.path())).is_err());
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_is_named_with_every_place_and_the_remedy() {
+    fn a_missing_program_is_reported_with_all_locations_and_the_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let error = locate(ServerKind::Mariadb, Some(folder.path())).unwrap_err().to_string();
         let places = [folder.path().join("mariadbd"), folder.path().join("mysqld")];
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_is_passed_over_for_one_that_works() {
+    fn a_program_that_fails_is_skipped_for_one_that_works() {
         let folder = tempfile::tempdir().unwrap();
         let (broken, whole) = (folder.path().join("a"), folder.path().join("b"));
         fake(&broken, "postgres", "");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_decides_where_to_look() {
+    fn the_environment_variable_decides_where_to_search() {
         let only = folders(ServerKind::Postgres, None, &|name| {
             (name == "DYNO_POSTGRES_BIN_DIR").then(|| OsString::from("/somewhere"))
         });

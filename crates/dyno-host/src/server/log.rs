@@ -1,4 +1,4 @@
-//! The server's log: where it is kept, its end, and what it says about a setting or a port.
+//! The server's log: where it is kept, its last lines, and its messages about a setting or a port.
 
 use crate::error::HostError;
 use dyno_files::NO_LIMIT;
@@ -7,13 +7,13 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// How much of a log's end is looked at.
+/// How many bytes at the end of a log are read.
 const END_BYTES: u64 = 64 * 1024;
 
-/// The folder for logs that are kept, which is made.
+/// The folder for kept logs, which is created.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub(crate) fn kept(folder: Option<&Path>) -> Result<Option<PathBuf>, HostError> {
     let make = |folder: &Path| {
         fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder)).map_err(|error| {
@@ -24,12 +24,12 @@ pub(crate) fn kept(folder: Option<&Path>) -> Result<Option<PathBuf>, HostError> 
     folder.map(make).transpose()
 }
 
-/// Empties a log of dyno's own; it is made unless it exists.
+/// Empties a log of dyno's own, and creates it unless it exists.
 pub(crate) fn empty(path: &Path) -> std::io::Result<()> {
     dyno_files::append(path, 0o600)?.set_len(0)
 }
 
-/// The last lines of a log; none when it cannot be read.
+/// The last lines of a log; empty when it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let read_end = || -> std::io::Result<String> {
         let mut file = dyno_files::open(path, NO_LIMIT)?.into_file();
@@ -44,18 +44,18 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
-/// Lines of a log that are shown with a failure.
+/// Number of lines of a log that are shown with a failure.
 pub(crate) const SHOWN: usize = 15;
-/// How many lines a failure is looked for in: a server that goes down in good order says a lot
-/// behind its error.
+/// Number of lines that are searched for a failure: during a clean shutdown a server logs a lot
+/// after its error.
 pub(crate) const SEARCHED: usize = 4 * SHOWN;
-/// Errors that are shown although they stand above the last lines.
+/// Maximum number of earlier error lines that are shown as well.
 const ERRORS_SHOWN: usize = 5;
-/// Longest line of them, characters: Galera's repeat a command line.
+/// Maximum length of such a line in characters: Galera's contain a command line.
 const ERROR_CHARS: usize = 300;
 
-/// What is shown of the end of a log: its last lines, and before them the latest that the server
-/// itself calls errors.
+/// The part of a log that is shown: its last lines, preceded by the latest lines that the server
+/// marks as errors.
 pub(crate) fn shown(mut lines: Vec<String>) -> Vec<String> {
     let last = lines.split_off(lines.len().saturating_sub(SHOWN));
     let is_error = |line: &&String| ["ERROR", "FATAL"].iter().any(|word| line.contains(word));
@@ -64,23 +64,23 @@ pub(crate) fn shown(mut lines: Vec<String>) -> Vec<String> {
     [&errors[errors.len().saturating_sub(ERRORS_SHOWN)..], &last].concat()
 }
 
-/// True when a server could not have its TCP port, in the words of the servers that dyno starts.
+/// True when a server failed to bind its TCP port, by the messages of the supported servers.
 pub(crate) fn is_port_taken(lines: &[String]) -> bool {
     lines.iter().any(|line| {
         let line = line.to_ascii_lowercase();
         line.contains("address already in use")
             || line.contains("bind on tcp/ip port")
-            // What a node of Galera gets its data by: it ends with EBUSY when another program has
-            // its port, and with EALREADY when the rsync of an attempt before is not gone yet.
+            // State transfer of a joining Galera node: it fails with EBUSY when another program has
+            // its port, and with EALREADY when the rsync of an earlier attempt is still running.
             || line.contains("process completed with error: wsrep_sst")
-            // It hears of that by the node that was to send them, sooner than by its own program.
+            // The donor may report the failure before the node's own program does.
             || line.contains("will never receive state")
             || line.contains("could not bind") && line.contains("address")
     })
 }
 
-/// Lines in which a server complains about a setting: they name it, with `_` or `-`, and are no
-/// mere notes.
+/// Lines in which a server complains about a setting: they contain its name, with `_` or `-`, and
+/// are more than notes.
 pub(super) fn complaints(lines: &[String], setting: &str) -> Vec<String> {
     let plain = |text: &str| text.to_ascii_lowercase().replace('-', "_");
     let name = plain(setting);
@@ -96,14 +96,14 @@ fn contains_word(line: &str, word: &str) -> bool {
     let is_inside =
         |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
     line.match_indices(word).any(|(at, _)| {
-        // An option may be written with dashes in front, which were turned into underscores.
+        // An option may be written with leading dashes, which were replaced by underscores.
         let before = line[..at].trim_end_matches("__");
         !is_inside(before.chars().next_back())
             && !is_inside(line[at + word.len()..].chars().next().filter(|c| *c != '.'))
     })
 }
 
-/// The file that a server's log is copied to: named for the system, with a number when it ran
+/// The file to which a server's log is copied: named after the system, with a number when it ran
 /// before.
 pub(crate) fn kept_log(folder: &Path, system: &str) -> PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_log_comes_without_empty_lines() {
+    fn the_end_of_a_log_has_no_empty_lines() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "one\n\ntwo\nthree\n\n").unwrap();
         assert_eq!(tail(file.path(), 2), ["two", "three"]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_shown_although_a_server_said_much_behind_them() {
+    fn errors_are_shown_although_many_lines_follow_them() {
         let lines = |count: usize| (0..count).map(|number| format!("[Note] {number}"));
         let error = "[ERROR] WSREP: Failed to prepare".to_owned();
         let long = format!("[ERROR] {}", "x".repeat(1000));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_recognised_in_each_servers_words() {
+    fn a_port_conflict_is_recognised_in_each_servers_messages() {
         let words = [
             "2026-11-21 [ERROR] Can't start server: Bind on TCP/IP port. Got error: 98: Address already in use",
             "2026-11-21T09:11:45Z 0 [ERROR] [MY-010262] [Server] Can't start server: Bind on TCP/IP port: Address already in use",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_name_the_setting_and_not_one_that_contains_it() {
+    fn complaints_about_a_setting_exclude_names_that_contain_it() {
         let lines = [
             "[ERROR] /usr/sbin/mariadbd: unknown variable 'innodb-bufer=1'",
             "[Note] innodb_bufer is fine",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_a_system_that_starts_again_do_not_overwrite_each_other() {
+    fn logs_of_a_restarted_system_do_not_overwrite_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let first = kept_log(folder.path(), "MariaDB 10.11 (pool)");
         assert_eq!(first, folder.path().join("mariadb-10.11--pool.log"));

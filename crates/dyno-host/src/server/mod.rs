@@ -1,5 +1,5 @@
-//! Servers that dyno starts: in a scratch folder, on loopback, with settings that are read back,
-//! leaving no trace.
+//! Servers that dyno starts: in a scratch folder, on the loopback address, with settings that are
+//! read back. Nothing is left behind.
 //!
 //! # Layout
 //! * [`start`] with its [`StartOptions`], and [`RunningServer`]: what the rest of dyno uses;
@@ -10,13 +10,13 @@
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
 //! # What dyno adds to a server's own defaults
-//! Nothing that changes durability. Only: where it listens (127.0.0.1 and a socket in the scratch
-//! folder), where its files are, room for the plan's connections where the default is too small,
-//! `local_infile=ON` (the bulk path of the MySQL family), the X protocol off (MySQL; it would open
-//! another port), the C locale with UTF-8 (PostgreSQL; the same on every machine), and as many open
-//! files as the system grants. The data folder is made anew for every start (0.5 s for MariaDB, 1 s
-//! for PostgreSQL, 2 s for MySQL), so every server has its own identity and keys; or it is a copy
-//! of one into which a data set was loaded ([`StartOptions::data`]).
+//! Nothing that changes durability. Only: the listening address (127.0.0.1 and a socket in the
+//! scratch folder), the paths of its files, enough connections for the plan where the default is
+//! too small, `local_infile=ON` (for bulk loading in the MySQL family), the X protocol disabled
+//! (MySQL; it would open another port), the C locale with UTF-8 (PostgreSQL; equal on every
+//! machine), and as many open files as the system allows. The data folder is created for every
+//! start (0.5 s for MariaDB, 1 s for PostgreSQL, 2 s for MySQL), so every server has its own
+//! identity and keys; or it is a copy of one with a loaded data set ([`StartOptions::data`]).
 
 pub(crate) mod account;
 mod binary;
@@ -55,7 +55,7 @@ use dyno_model::plan::{ManagedServer, ServerKind};
 use recipes::recipe;
 use std::path::Path;
 
-/// Why a setting cannot be given; `None`: it can.
+/// The reason why a setting cannot be given; `None` when it can.
 #[must_use]
 pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
     let name = settings::listed_name(kind.engine(), name);
@@ -74,8 +74,8 @@ pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
 /// Checks names and values of settings before anything is started.
 ///
 /// # Errors
-/// For the first that cannot be given: dyno gives it itself, or its name or value cannot be
-/// written.
+/// For the first setting that cannot be given: dyno sets it itself, or its name or value has
+/// invalid characters.
 pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
     for (name, value) in &server.settings {
         if let Some(why) = reserved_setting(server.kind, name) {
@@ -96,11 +96,11 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Checks that a server of this kind can have its folders in a place.
+/// Checks that a server of this kind can have its folders in this location.
 ///
 /// # Errors
-/// When the place is no folder, or out of reach of the user that the server runs as, or when there
-/// is no such user.
+/// When it is not a folder, not accessible to the user that the server runs as, or when there is no
+/// such user.
 pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), HostError> {
     let owner = recipe(kind).map(|recipe| account::for_server(kind, recipe.user)).transpose()?;
     process::check_parent(place, owner.flatten())
@@ -109,7 +109,7 @@ pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), HostError> {
 /// Starts a server, waits until it answers, and reads its settings back.
 ///
 /// # Errors
-/// When the server cannot be started, or runs with other settings than asked for. Nothing is left
+/// When the server cannot be started, or runs with other settings than requested. Nothing is left
 /// behind then.
 pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     check_settings(server)?;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_dyno_gives_itself_are_refused_with_the_reason() {
+    fn settings_that_dyno_sets_itself_are_rejected_with_the_reason() {
         for (kind, name) in [
             (ServerKind::Mariadb, "port"),
             (ServerKind::Mysql, "BIND-address"),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_could_smuggle_something_in_are_refused() {
+    fn settings_that_could_inject_something_are_rejected() {
         for (kind, name, value) in [
             (ServerKind::Mysql, "a b", "1"),
             (ServerKind::Mysql, "", "1"),

@@ -1,4 +1,4 @@
-//! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
+//! Starts a server process: scratch folder, data folder, port, start, first answer, settings.
 
 use super::cluster_member::ClusterMember;
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
@@ -25,25 +25,25 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Limit for making a data folder; it takes about two seconds on an ordinary disk.
+/// Timeout for creating a data folder, which takes about two seconds on an ordinary disk.
 const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
-/// How often a lost race for the port is repeated.
+/// Number of attempts when another process takes the port first.
 pub(crate) const PORT_ATTEMPTS: u32 = 5;
 /// Time between two attempts to connect.
 pub(crate) const POLL: Duration = Duration::from_millis(20);
-/// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the
+/// Connections allowed beyond those of the plan: dyno's own queries, and sessions whose end the
 /// server has not noticed yet.
 const CONNECTIONS_SPARE: u32 = 10;
-/// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
+/// Longest path of a unix socket: the kernel's 108 bytes include a terminating zero.
 const SOCKET_PATH_MAX: usize = 107;
 
-/// A TCP port that nobody has at this moment.
+/// A TCP port that is currently free.
 pub(crate) fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Starts a server process, which is a node of a cluster when it has a seat in one. `next_port`
-/// names the port for each attempt.
+/// Starts a server process, as a node of a cluster when it has a seat in one. `next_port` returns
+/// the port for each attempt.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
@@ -95,7 +95,7 @@ pub(super) fn start(
     Ok(running)
 }
 
-/// The guard of a server, and the folder that its scratch folder is made in.
+/// The supervisor of a server, and the folder in which its scratch folder is created.
 pub(super) fn place(
     server: &ManagedServer,
     options: &StartOptions,
@@ -106,13 +106,13 @@ pub(super) fn place(
         let parent = usable(&server.scratch.clone().unwrap_or_else(std::env::temp_dir), owner)?;
         return Ok((Supervisor::start(&options.supervisor)?, parent));
     };
-    // A place that a command makes can be looked at only when that has run.
+    // A location created by a command can be checked only after the command has run.
     let mut supervisor = Supervisor::start(&options.supervisor)?;
     storage::prepare(&mut supervisor, storage, log_dir)?;
     Ok((supervisor, usable(&storage.data, owner)?))
 }
 
-/// Makes the server's folders.
+/// Creates the server's folders.
 fn lay_out<'a>(
     supervisor: &mut Supervisor,
     server: &'a ManagedServer,
@@ -150,7 +150,7 @@ fn lay_out<'a>(
     })
 }
 
-/// Makes the folders of a process.
+/// Creates the folders of a process.
 pub(super) fn make_directories(
     supervisor: &mut Supervisor,
     parent: &Path,
@@ -164,27 +164,27 @@ pub(super) fn make_directories(
     Ok(InstanceDirectories { owner, folder, own })
 }
 
-/// A folder that scratch folders can be made in, as the system names it.
+/// A folder in which scratch folders can be created, as a canonical path.
 fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, HostError> {
     check_parent(place, owner)?;
     fs::canonicalize(place).map_err(|error| scratch(place, error))
 }
 
-/// The operating system refused something that is always there.
+/// The error of a basic operation of the operating system.
 pub(super) fn system(doing: &str) -> impl Fn(io::Error) -> HostError {
     move |error| HostError::new(format!("{doing} failed: {error}"))
 }
 
-/// A missing folder and one out of the server's reach are told before anything is started.
+/// Reports a missing or inaccessible folder before anything is started.
 pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), HostError> {
     let fail = |reason: String| Err(scratch(parent, reason));
     match fs::metadata(parent) {
         Err(error) => return fail(error.to_string()),
-        Ok(metadata) if !metadata.is_dir() => return fail("it is no folder".to_owned()),
+        Ok(metadata) if !metadata.is_dir() => return fail("it is not a folder".to_owned()),
         Ok(_) => {}
     }
     if let Err(error) = access(parent, Permission::WRITE_OK | Permission::EXEC_OK) {
-        return fail(format!("dyno may make no folder in it: {}", io::Error::from(error)));
+        return fail(format!("dyno cannot create a folder in it: {}", io::Error::from(error)));
     }
     match owner.and_then(|owner| {
         account::barrier(&fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()), owner)
@@ -209,8 +209,8 @@ pub(crate) fn make_folder(
     )
 }
 
-/// A folder for files of dyno's own that `visitor` may pass through: beside the scratch folder, or
-/// where nobody can put something else in its place.
+/// A folder for dyno's own files that `visitor` may traverse: next to the scratch folder, or in
+/// another location where nobody can replace it.
 ///
 /// # Errors
 /// Why there is none.
@@ -240,7 +240,8 @@ pub(crate) fn own_folder(
         .map_err(|error| error.to_string())
 }
 
-/// The scratch folder, or one of its own with a short path when the socket's would be too long.
+/// The scratch folder, or a separate one with a short path when the socket's path would be too
+/// long.
 fn socket_folder(
     supervisor: &mut Supervisor,
     folder: &Path,
@@ -267,7 +268,7 @@ fn socket_folder(
     Err(scratch(folder, reason))
 }
 
-/// The server's settings; an error when one that was asked for is not in force.
+/// The server's settings; an error when a requested one is not in force.
 fn settings_in_force(
     instance: &ServerInstance<'_>,
     session: &mut ControlConnection,
@@ -310,7 +311,7 @@ fn initialise(
     Ok(())
 }
 
-/// How waiting for a server ended without an answer.
+/// Why waiting for a server ended without an answer.
 enum NoAnswer {
     Ended(Exit),
     Late(OperationFailure),
@@ -318,8 +319,7 @@ enum NoAnswer {
     Lost(SupervisorError),
 }
 
-/// Starts the server and waits for its first answer; again with another port when it could not have
-/// this one.
+/// Starts the server and waits for its first answer; tries another port when the port was taken.
 fn launch(
     supervisor: &mut Supervisor,
     instance: &mut ServerInstance<'_>,
@@ -335,7 +335,7 @@ fn launch(
             cluster_member.choose_ports(next_port).map_err(&no_port)?;
         }
         let mut launch = (recipe.launch)(instance)?;
-        // dyno is gone then, and nobody looks at the data again.
+        // Applies when dyno has ended, and nobody needs the data any more.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
         let pid = supervisor.handle.launch(launch.clone())?;
         let no_answer = match wait_ready(supervisor, instance, recipe, limit) {
@@ -346,7 +346,7 @@ fn launch(
         match no_answer {
             NoAnswer::Ended(_) if log::is_port_taken(&log) && attempt < PORT_ATTEMPTS => {
                 clear_attempt(instance)
-                    .map_err(system("clearing away a first attempt to start"))?;
+                    .map_err(system("removing the files of a failed attempt to start"))?;
             }
             NoAnswer::Ended(exit) => {
                 return Err(refusal(instance, &log).unwrap_or_else(|| {
@@ -369,8 +369,8 @@ fn launch(
     unreachable!("the last attempt returns")
 }
 
-/// Nothing of an attempt that failed is left to the next: neither its words, nor what the programs
-/// that fetch a joining node's data put down to know of each other.
+/// Removes everything of a failed attempt: its output, and the files of the programs that receive a
+/// joining node's data.
 fn clear_attempt(instance: &ServerInstance<'_>) -> io::Result<()> {
     log::empty(&instance.directories.log())?;
     if instance.is_joining() {
@@ -385,7 +385,7 @@ fn clear_attempt(instance: &ServerInstance<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Connects until the server answers who it is.
+/// Connects until the server answers with its identity.
 fn wait_ready(
     supervisor: &Supervisor,
     instance: &ServerInstance<'_>,
@@ -393,8 +393,8 @@ fn wait_ready(
     limit: Duration,
 ) -> Result<ControlConnection, NoAnswer> {
     let deadline = Instant::now() + limit;
-    // A connection may sit in the queue of a server that does not take any yet; a short limit comes
-    // back to look whether the process still lives.
+    // A connection may be queued by a server that does not accept any yet; with a short timeout the
+    // process is checked regularly.
     let target = Target { connect_timeout: Duration::from_secs(2), ..target(instance) };
     let answer = path_text(&instance.directories.data());
     loop {
@@ -435,7 +435,7 @@ fn target(instance: &ServerInstance<'_>) -> Target {
     }
 }
 
-/// The setting that the server stopped at, if its log complains about one that was asked for.
+/// The setting that the server rejected, if its log complains about a requested one.
 fn refusal(instance: &ServerInstance<'_>, log: &[String]) -> Option<HostError> {
     instance.server.settings.iter().find_map(|(name, value)| {
         let words = log::complaints(log, name);
@@ -443,8 +443,8 @@ fn refusal(instance: &ServerInstance<'_>, log: &[String]) -> Option<HostError> {
     })
 }
 
-/// A password that nobody can guess: 128 bits of the system's randomness, behind what plug-ins that
-/// judge passwords want to see (both cases, a digit, a sign).
+/// A password with 128 bits of the system's randomness, prefixed with the kinds of characters that
+/// password checks require (both cases, a digit, a symbol).
 fn random_password() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -459,7 +459,7 @@ mod tests {
     use dyno_model::plan::ServerKind;
 
     #[test]
-    fn a_lost_race_for_the_port_is_run_again_with_another() {
+    fn a_start_is_repeated_on_another_port_when_the_port_is_taken() {
         for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
             let Some(server) = dyno_testkit::require_server(kind) else { continue };
             let supervisor = dyno_testkit::supervisor_command();
@@ -469,7 +469,7 @@ mod tests {
             let taken = winner.local_addr().unwrap().port();
             let mut ports = vec![free_port().unwrap(), taken];
             let options = StartOptions::new("race", supervisor);
-            // The second is free only now: somebody else may take it as well.
+            // The second port is free only now, and may be taken as well.
             let running =
                 start(&server, &options, None, &mut || ports.pop().map_or_else(free_port, Ok))
                     .unwrap_or_else(|error| panic!("{kind}: {error}"));
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_never_answers_is_given_up_with_its_last_words() {
+    fn a_server_that_never_answers_is_given_up_with_its_last_log_lines() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -507,7 +507,7 @@ mod tests {
         let supervisor = dyno_testkit::supervisor_command();
         let supervisor =
             SupervisorCommand { program: supervisor.program, arguments: supervisor.arguments };
-        // Long enough for its words to come into its log.
+        // Long enough for its messages to reach its log.
         let options = StartOptions {
             ready_timeout: Duration::from_secs(4),
             ..StartOptions::new("mute", supervisor)

@@ -1,4 +1,4 @@
-//! A server that runs, and its end.
+//! A running server and how it is stopped.
 
 use super::cluster_member::ClusterMember;
 use super::harmed::Harmed;
@@ -11,41 +11,41 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A server that runs. Dropping it stops it.
+/// A running server. Dropping it stops it.
 pub struct RunningServer {
-    /// What it is.
+    /// Kind of server.
     pub kind: ServerKind,
     /// The version it reports.
     pub version: String,
-    /// Settings read back from it: those asked for and those that matter for figures.
+    /// Settings read back: the requested ones and those that affect results.
     pub settings: BTreeMap<String, String>,
     pub(super) target: Target,
     pub(super) socket: Option<PathBuf>,
     pub(super) supervisor: Option<Supervisor>,
     pub(super) process: Option<ServerProcess>,
     pub(super) place: Option<DataLocation>,
-    /// Its own place in a cluster, and the nodes that joined it there.
+    /// Its own role in a cluster, and the nodes that joined it there.
     pub(super) cluster_member: Option<ClusterMember>,
     pub(super) joiners: Vec<RunningServer>,
     pub(super) harmed: Harmed,
-    /// Nodes of its cluster that no client talks to, in the order in which they were started.
+    /// Nodes of its cluster that do not accept clients, in start order.
     pub(super) inner: Vec<InnerNode>,
-    /// Time that copying the data set took; 0 when it began empty.
+    /// Time spent copying the data set; 0 when it started empty.
     pub restoring: Duration,
-    /// Settings that it has with the next value that it can have.
+    /// Settings that are in force with a rounded value.
     pub rounded: Vec<RoundedSetting>,
 }
 
-/// Where the data of a server is that dyno started, and what keeping them takes.
+/// Location of the data of a server that dyno started, with the information needed to keep them.
 pub(super) struct DataLocation {
     pub(super) data: PathBuf,
-    /// The folder in which scratch folders are made.
+    /// The folder in which scratch folders are created.
     pub(super) beside: PathBuf,
     pub(super) owner: Option<Owner>,
     pub(super) supervisor: SupervisorCommand,
 }
 
-/// What there is besides, when the server is a process.
+/// Additional state of a server that is a process.
 pub(super) struct ServerProcess {
     pub(super) pid: u32,
     pub(super) launch: Launch,
@@ -56,13 +56,13 @@ pub(super) struct ServerProcess {
 /// How a server was stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
-    /// How its process ended; `None` when it has none.
+    /// How its process ended; `None` without a process.
     pub exit: Option<Exit>,
-    /// True when it had ended before it was asked to.
+    /// True when it had ended before.
     pub was_dead: bool,
-    /// What could not be undone, in whole sentences; normally nothing.
+    /// What could not be undone, as sentences; normally empty.
     pub problems: Vec<String>,
-    /// Where its log is now.
+    /// Path of its kept log.
     pub log: Option<PathBuf>,
 }
 
@@ -72,7 +72,7 @@ impl RunningServer {
         Self::new(ServerKind::Null, "null".to_owned(), target, Compared::default())
     }
 
-    /// One that is alone and no process.
+    /// A single one without a process.
     pub(super) fn new(kind: ServerKind, version: String, target: Target, found: Compared) -> Self {
         Self {
             kind,
@@ -92,56 +92,57 @@ impl RunningServer {
         }
     }
 
-    /// How clients reach it: over TCP on 127.0.0.1, as they would reach one elsewhere. The account
-    /// is dyno's own with all rights; its password is random.
+    /// The address for clients: TCP on 127.0.0.1, like that of a remote server. The account is
+    /// dyno's own with all privileges and a random password.
     #[must_use]
     pub fn target(&self) -> Target {
         self.target.clone()
     }
 
-    /// A statement that a node of a cluster answers when it has done all that was committed on any
-    /// node before.
+    /// A statement that a node of a cluster answers only after applying all earlier commits of
+    /// other nodes.
     #[must_use]
     pub fn barrier(&self) -> Option<&'static str> {
         self.cluster_member.as_ref().and_then(ClusterMember::barrier)
     }
 
-    /// True for a node that only reads until it is promoted.
+    /// True for a node that is read-only until it is promoted.
     #[must_use]
     pub fn is_replica(&self) -> bool {
         self.cluster_member.as_ref().is_some_and(ClusterMember::is_replica)
     }
 
-    /// It and the nodes that joined it; it alone, when it is no cluster.
+    /// The server and the nodes that joined it; only the server when it is not a cluster.
     pub fn nodes(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.joiners)
     }
 
-    /// The same over its unix socket; `None` for embedded databases.
+    /// The address of its unix socket; `None` for embedded databases.
     #[must_use]
     pub fn unix_target(&self) -> Option<Target> {
         let socket = self.socket.clone()?;
         Some(Target { endpoint: Endpoint::Unix(socket), ..self.target.clone() })
     }
 
-    /// Number of its process; `None` for embedded databases.
+    /// Id of its process; `None` for embedded databases.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(|process| process.pid)
     }
 
-    /// Numbers of the processes of all its nodes.
+    /// Ids of the processes of all its nodes.
     pub fn pids(&self) -> impl Iterator<Item = u32> {
         self.nodes().filter_map(Self::pid).chain(self.inner.iter().map(|node| node.pid))
     }
 
-    /// True while it runs; its end is noticed at once.
+    /// True while it is running; its end is noticed at once.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.ending().is_none()
     }
 
-    /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
+    /// How it ended, as the end of a sentence that begins with its name; `None` while it is
+    /// running.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         let lost = |name: String, ending: String| format!("lost {name}, which {ending}");
@@ -157,12 +158,12 @@ impl RunningServer {
         }
     }
 
-    /// One that was ended on purpose is missed by nobody.
+    /// Its own end, unless it was ended on purpose.
     fn own_ending(&self) -> Option<String> {
         self.supervisor.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
     }
 
-    /// Stops it: first as its manual says, after 30 s by force. Its folder is removed.
+    /// Stops it: first cleanly, after 30 s by killing it. Its folder is removed.
     #[must_use]
     pub fn stop(mut self) -> Stopped {
         self.stop_now()
@@ -170,7 +171,7 @@ impl RunningServer {
 
     fn stop_now(&mut self) -> Stopped {
         let mut stopped = Stopped { exit: None, was_dead: false, problems: Vec::new(), log: None };
-        // The last that came goes first, so that the others stay the majority.
+        // The last to join is stopped first, so that the others keep the majority.
         while let Some(mut joiner) = self.joiners.pop() {
             stopped.problems.extend(joiner.stop_now().problems);
         }

@@ -1,4 +1,4 @@
-//! A server's data folder after loading: kept, and copied for later starts.
+//! Keeps a server's data folder after loading, and copies it for later starts.
 
 use super::RunningServer;
 use super::instance::ServerInstance;
@@ -10,22 +10,22 @@ use crate::storage::move_log;
 use crate::supervisor::Owner;
 use std::path::Path;
 
-/// Room that must be left beside a copy, for logs, temporary tables and what the server writes: 256
-/// MiB.
+/// Free space that must remain next to a copy, for logs, temporary tables and the server's writes:
+/// 256 MiB.
 const ROOM: u64 = 256 << 20;
 
 impl RunningServer {
-    /// Stops the server in order and keeps its data folder, for other starts to begin with.
+    /// Stops the server cleanly and keeps its data folder for other starts.
     ///
     /// # Errors
-    /// When it has no data folder, did not end in order, or the folder cannot be kept. Nothing is
+    /// When it has no data folder, did not end cleanly, or the folder cannot be kept. Nothing is
     /// left behind then.
     pub fn stop_and_save(mut self) -> Result<SavedDataSet, HostError> {
         let (Some(mut supervisor), Some(place)) = (self.supervisor.take(), self.place.take())
         else {
             return Err(uncopied(
                 Path::new("-"),
-                format!("{} has no data folder to be saved", self.kind),
+                format!("{} has no data folder to save", self.kind),
             ));
         };
         if let Some(process) = self.process.take() {
@@ -64,7 +64,7 @@ pub(super) fn restore(
     }
 }
 
-/// Copies a saved data set to a folder that does not exist yet, if there is room for it.
+/// Copies a saved data set to a folder that does not exist yet, if there is space for it.
 pub(super) fn copy(
     saved: &SavedDataSet,
     data: &Path,
@@ -84,7 +84,7 @@ pub(super) fn copy(
     copied.map(|_| ()).map_err(|error| uncopied(data, error))
 }
 
-/// True for file systems that can clone files: copies take no room there until something changes.
+/// True for file systems that can clone files, where a copy takes no space until something changes.
 fn shares_blocks(folder: &Path) -> bool {
     const BTRFS: u64 = 0x9123_683E;
     const XFS: u64 = 0x5846_5342;

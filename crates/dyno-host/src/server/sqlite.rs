@@ -1,4 +1,4 @@
-//! Embedded SQLite on a scratch file. Its settings are pragmas.
+//! Embedded SQLite with a scratch file. Its settings are pragmas.
 
 use super::error::{query, scratch, settings_differ};
 use super::process::{check_parent, make_folder};
@@ -15,7 +15,7 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Pragmas that belong to the file, in the order in which they must be given; the page size only
+/// Pragmas stored in the file, in the order in which they must be executed; the page size only
 /// takes effect before the journal becomes a write-ahead log. All others belong to a connection.
 const OF_THE_FILE: [&str; 3] = ["encoding", "page_size", "auto_vacuum"];
 
@@ -29,7 +29,8 @@ pub(super) fn start(
     let parent = std::fs::canonicalize(&parent).map_err(|error| scratch(&parent, error))?;
     let mut supervisor = Supervisor::start(&options.supervisor)?;
     let folder = make_folder(&mut supervisor, &parent, "dyno-sqlite", None, &[])?;
-    // The file and its journals are a folder of their own, which can be kept and copied as a whole.
+    // The file and its journals have a folder of their own, which can be kept and copied as a
+    // whole.
     let data = folder.join("data");
     let began = Instant::now();
     match &options.data {
@@ -58,7 +59,7 @@ pub(super) fn start(
     }
     drop(session);
     for (name, value) in asked {
-        // A write-ahead log is a property of the file: asking for it again would take locks.
+        // The write-ahead log is a property of the file; setting it again would take locks.
         let is_done = OF_THE_FILE.iter().any(|done| done.eq_ignore_ascii_case(name))
             || is_wal && name.eq_ignore_ascii_case("journal_mode");
         if !is_done {
@@ -85,7 +86,7 @@ pub(super) fn start(
     Ok(running)
 }
 
-/// Pragmas that matter, and those asked for.
+/// Reads the pragmas that affect results and the requested ones.
 fn read_back(
     session: &mut ControlConnection,
     asked: &BTreeMap<String, String>,

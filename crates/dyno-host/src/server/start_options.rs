@@ -1,4 +1,4 @@
-//! What the start of a server, or of what stands in front of one, needs besides its description.
+//! Options for starting a server, or a process in front of one, besides its description.
 
 use crate::data_set::SavedDataSet;
 use crate::supervisor::SupervisorCommand;
@@ -10,26 +10,26 @@ use std::time::Duration;
 /// Options of a start.
 #[derive(Clone)]
 pub struct StartOptions {
-    /// Name of the system; names its log file.
+    /// Name of the system and of its log file.
     pub name: String,
-    /// How the process is started that outlives dyno to clean up.
+    /// How to start the supervisor, which outlives dyno to clean up.
     pub supervisor: SupervisorCommand,
-    /// Folder that its log is copied to when it stops; made if it is missing.
+    /// Folder to which its log is copied when it stops; created if missing.
     pub log_dir: Option<PathBuf>,
-    /// Connections that clients need at once. Where the server's default allows fewer (and a few
-    /// for dyno itself), dyno raises it, unless the settings say how many.
+    /// Number of simultaneous connections of the clients. Where the server's default allows fewer
+    /// (with a few for dyno itself), dyno raises it, unless the settings have a value.
     pub connections: u32,
-    /// How long the server may take until it answers.
+    /// Timeout for the server's first answer.
     pub ready_timeout: Duration,
-    /// A loaded data folder, of which the server gets a copy instead of an empty one.
+    /// A loaded data folder; the server gets a copy of it instead of an empty one.
     pub data: Option<Arc<SavedDataSet>>,
-    /// Where its folders are, with what prepares the place; else
-    /// [`scratch`](dyno_model::plan::ManagedServer::scratch) is that place.
+    /// Location of its folders, with the commands that prepare it; otherwise
+    /// [`scratch`](dyno_model::plan::ManagedServer::scratch).
     pub storage: Option<Storage>,
 }
 
 impl StartOptions {
-    /// Options with a limit of 120 s for getting ready, no kept log, and the server's own number of
+    /// Options with a start timeout of 120 s, no kept log, and the server's default number of
     /// connections.
     #[must_use]
     pub fn new(name: impl Into<String>, supervisor: SupervisorCommand) -> Self {

@@ -1,5 +1,5 @@
-//! What a server's program says about settings without being started: a slip of the finger in the
-//! last level of a campaign is told before the first trial and not in the middle of the night.
+//! Validates settings with the server's program without starting it, so that a typo in the last
+//! level of a campaign is found before the first trial and not in the middle of the night.
 
 use super::error::setting_refused;
 use super::recipes::recipe;
@@ -10,12 +10,11 @@ use crate::settings;
 use dyno_model::plan::ManagedServer;
 use std::process::{Command, Stdio};
 
-/// Asks the server's program whether it knows all settings and takes their values. It says so for
-/// most of them only; the rest, and values that it changes without a word, are found when settings
-/// are read back after the start.
+/// Lets the server's program validate names and values of settings. It finds most errors; the rest,
+/// and values that it changes silently, are found when settings are read back after the start.
 ///
 /// # Errors
-/// With the program's words, for the first setting that it complains about.
+/// With the program's output, for the first setting that it complains about.
 pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
     let server = settings::spelled(server);
     let recipe = recipe(binary.kind);
@@ -42,8 +41,8 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), HostE
     server.settings.iter().find_map(refusal).map_or(Ok(()), Err)
 }
 
-/// The value that a server of the MySQL family will have instead of one that is out of its bounds,
-/// in its words: `[Warning] option 'NAME': unsigned value 7 adjusted to 3`.
+/// The value to which a server of the MySQL family will adjust one that is out of range, from its
+/// warning: `[Warning] option 'NAME': unsigned value 7 adjusted to 3`.
 fn adjusted(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" adjusted to ")?;
     rest.split_whitespace().next().map(|value| value.trim_end_matches('.'))

@@ -1,20 +1,20 @@
-//! Whether two spellings mean the same value, by each engine's own rules.
+//! Decides whether two spellings have the same value, by the rules of each engine.
 
 use super::setting::Setting;
 use crate::engine::{FoundSettings, questions};
 use dyno_model::target::Engine;
 
-/// How a setting in force stands to what was asked for.
+/// Result of comparing a setting in force with the requested value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
     Same,
-    /// The server has the next value that it can have.
+    /// The server has the requested value, rounded to one that it supports.
     Rounded,
     Different,
 }
 
-/// Compares a setting with what was asked for. `all` are the server's settings, of which some say
-/// how others are rounded.
+/// Compares a setting with the requested value. `all` are the server's settings, some of which
+/// determine how others are rounded.
 pub(super) fn compare(
     engine: Engine,
     name: &str,
@@ -32,7 +32,7 @@ pub(super) fn compare(
     }
 }
 
-/// True when the server's setting is what was asked for.
+/// True when the server's value equals the requested one.
 fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
     let asked = asked.trim();
     if asked.eq_ignore_ascii_case(found.value.trim())
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn mysql_values_agree_whatever_their_spelling() {
+    fn mysql_values_are_equal_in_every_spelling() {
         let rows = [
             ("4G", "4294967296", true),
             ("4g", "4294967296", true),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_the_server_rounded_is_told_from_one_that_it_did_not_take() {
+    fn a_rounded_value_is_distinguished_from_an_ignored_one() {
         use Agreement::{Different, Rounded, Same};
         let chunks = |text: &str| setting(text, "", "");
         let all = BTreeMap::from([
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn postgres_values_agree_whatever_their_unit() {
+    fn postgres_values_are_equal_in_every_unit() {
         let rows = [
             ("shared_buffers", "128MB", "16384", "8kB", "integer", true),
             ("shared_buffers", "131072kB", "16384", "8kB", "integer", true),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn pragmas_agree_by_word_and_by_number() {
+    fn pragmas_are_equal_by_word_and_by_number() {
         let rows = [
             ("journal_mode", "WAL", "wal", true),
             ("journal_mode", "wal", "delete", false),

@@ -1,9 +1,8 @@
-//! Settings of a server: read back, compared with what was asked for, and those that matter for the
-//! figures.
+//! Settings of a server: reads them back, compares them with the requested ones, and records those
+//! that affect results.
 //!
 //! A server may read `4G`, store `4294967296` and print `4GB`; [`agreement`] knows each engine's
-//! ways of writing the same value, so a setting counts as not taken only when its value really is
-//! another one.
+//! spellings, so that a setting is reported only when its value really differs.
 
 mod agreement;
 pub(crate) mod setting;
@@ -20,7 +19,7 @@ use dyno_model::plan::ManagedServer;
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
 
-/// A setting that was asked for and is not in force.
+/// A requested setting that is not in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingProblem {
     /// The name as written.
@@ -29,7 +28,7 @@ pub struct SettingProblem {
     pub text: String,
 }
 
-/// All settings that a system tells, by their names in lower case.
+/// All settings of a system, by lower-case name.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
@@ -44,44 +43,43 @@ pub(crate) fn read_with(
     (questions(engine).settings.read)(session)
 }
 
-/// A setting's name as the server lists it: in lower case, and as the MySQL family writes what it
-/// reads with `-` or `_`.
+/// A setting's name as the server lists it: in lower case, and for the MySQL family with `_` in
+/// place of `-`.
 #[must_use]
 pub fn listed_name(engine: Engine, name: &str) -> String {
     (questions(engine).settings.listed)(&name.trim().to_ascii_lowercase())
 }
 
-/// A setting that the server rounded to a value that it can have.
+/// A setting that the server rounded to a supported value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundedSetting {
     /// The name as written.
     pub name: String,
-    /// The value asked for.
+    /// The requested value.
     pub asked: String,
     /// The value in force.
     pub found: String,
 }
 
-/// Whether a server that says beforehand that it will have `found` merely rounds what is asked for.
-/// What other settings say about rounding is not known yet.
+/// Whether a server that announces the value `found` merely rounds the requested one. Other
+/// settings that affect rounding are not known at this point.
 pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) -> bool {
     let (listed, found) = (listed_name(engine, name), Setting::plain(found.to_owned()));
     agreement::compare(engine, &listed, asked, &found, &BTreeMap::new()) != Agreement::Different
 }
 
-/// How a server's settings stand to those that were asked for.
+/// Comparison of a server's settings with the requested ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Compared {
-    /// What goes into the record: the settings asked for and those that matter, as people write
-    /// them.
+    /// For the record: the requested settings and those that affect results, in readable form.
     pub(crate) record: BTreeMap<String, String>,
-    /// What was asked for and is not in force.
+    /// Requested settings that are not in force.
     pub(crate) problems: Vec<SettingProblem>,
-    /// What is in force with the next value that the server can have.
+    /// Requested settings that are in force with a rounded value.
     pub(crate) rounded: Vec<RoundedSetting>,
 }
 
-/// Compares what was asked for with all that a server tells.
+/// Compares the requested settings with all settings of a server.
 pub(crate) fn compared(
     engine: Engine,
     asked: &BTreeMap<String, String>,
@@ -126,7 +124,7 @@ pub(crate) fn compared(
     compared
 }
 
-/// At most three names, those that share the most words with the given one, if that is more than
+/// At most three names: those that share the most words with the given one, if that is more than
 /// half of its words.
 fn similar(name: &str, found: &BTreeMap<String, Setting>) -> Vec<String> {
     let words: Vec<&str> = name.split('_').filter(|word| word.len() > 1).collect();
@@ -148,7 +146,7 @@ fn similar(name: &str, found: &BTreeMap<String, Setting>) -> Vec<String> {
         .collect()
 }
 
-/// The server with sizes written as it reads them.
+/// The server with sizes in its own spelling.
 pub(crate) fn spelled(server: &ManagedServer) -> ManagedServer {
     let mut server = server.clone();
     for (name, value) in &mut server.settings {
@@ -173,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_did_not_take_names_asked_and_found() {
+    fn a_setting_not_in_force_is_reported_with_requested_and_actual_value() {
         let found = found(&[("innodb_buffer_pool_size", "134217728")]);
         let problems =
             compared(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found).problems;
@@ -184,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_the_server_does_not_list_is_unknown_and_similar_ones_are_named() {
+    fn an_unknown_setting_is_reported_with_similar_names() {
         let found = found(&[
             ("innodb_buffer_pool_size", "1"),
             ("innodb_buffer_pool_instances", "1"),
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_holds_asked_settings_and_those_that_matter() {
+    fn the_record_holds_requested_settings_and_those_that_affect_results() {
         let found = found(&[
             ("sync_binlog", "1"),
             ("tx_isolation", "READ-COMMITTED"),
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_listed_once_and_as_servers_write_them() {
+    fn names_are_listed_once_and_as_the_server_writes_them() {
         for engine in [Engine::Mysql, Engine::Postgres, Engine::Sqlite] {
             let names = questions(engine).settings.that_matter;
             assert!(

@@ -1,14 +1,14 @@
-//! One setting, and what engines have in common in reading them.
+//! A setting, and how all engines read it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// One setting as the server tells it.
+/// A setting as reported by the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The value in the server's base unit.
     pub value: String,
-    /// The value as people write it, e.g. `128MB`.
+    /// The value in readable form, e.g. `128MB`.
     pub shown: String,
     /// PostgreSQL: the base unit (`8kB`, `ms`), empty when there is none.
     pub unit: String,
@@ -17,13 +17,13 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A value that is shown as it is.
+    /// A value that is shown unchanged.
     pub(crate) fn plain(value: String) -> Self {
         Self { shown: value.clone(), value, unit: String::new(), kind: String::new() }
     }
 }
 
-/// The setting of that name, to be compared with the value as it is.
+/// Finds the setting of that name, to be compared with the unchanged value.
 pub(crate) fn by_name<'a, 'b>(
     listed: &str,
     value: &'a str,
@@ -32,7 +32,7 @@ pub(crate) fn by_name<'a, 'b>(
     Some((found.get(listed)?, Cow::Borrowed(value)))
 }
 
-/// A switch's position in the words that all engines know.
+/// A boolean in the words that all engines accept.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "on" | "true" | "yes" => Some(true),
@@ -41,7 +41,7 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// True for numbers that differ by no more than rounding does.
+/// True for numbers that differ only by rounding errors.
 pub(crate) fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
 }

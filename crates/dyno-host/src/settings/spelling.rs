@@ -1,16 +1,16 @@
-//! Sizes in the way that the server reads them, so that one spec can say `4G` to every server.
+//! Converts sizes to each server's spelling, so that one spec can use `4G` for every server.
 
 use crate::engine::questions;
 use dyno_model::plan::ServerKind;
 use std::borrow::Cow;
 
-/// A setting's value as the server reads it. Only sizes that the server would not understand are
-/// written anew; everything else goes to it as the spec has it.
+/// A setting's value in the server's spelling. Only sizes that the server would not accept are
+/// converted; everything else is passed unchanged.
 ///
-/// * MySQL family: reads `4G`; `4GB` and `4GiB` become that.
-/// * PostgreSQL: reads `4GB`; `4G` and `4GiB` become that.
-/// * SQLite: reads numbers; sizes become bytes, and for `cache_size` the negative number of KiB
-///   that means a size there.
+/// * MySQL family: accepts `4G`; `4GB` and `4GiB` are converted to it.
+/// * PostgreSQL: accepts `4GB`; `4G` and `4GiB` are converted to it.
+/// * SQLite: accepts numbers; sizes are converted to bytes, and for `cache_size` to the negative
+///   number of KiB that means a size there.
 #[must_use]
 pub fn as_server_reads<'v>(kind: ServerKind, name: &str, value: &'v str) -> Cow<'v, str> {
     let Some((digits, unit)) = size(value) else { return Cow::Borrowed(value) };
@@ -21,7 +21,7 @@ pub fn as_server_reads<'v>(kind: ServerKind, name: &str, value: &'v str) -> Cow<
     if written == value { Cow::Borrowed(value) } else { Cow::Owned(written) }
 }
 
-/// Digits and unit of a size, both not empty: `4G`, `512 MiB`, `64kB`.
+/// Digits and unit of a size, neither of them empty: `4G`, `512 MiB`, `64kB`.
 fn size(value: &str) -> Option<(&str, &str)> {
     let digits = value.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
     let (digits, unit) = value.split_at(digits);

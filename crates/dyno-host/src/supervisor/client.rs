@@ -1,4 +1,4 @@
-//! dyno's end of the guard.
+//! dyno's handle of the supervisor process.
 
 use super::handle::{ANSWER_LIMIT, State, SupervisorError, SupervisorHandle};
 use super::{Access, FolderOrder, Last, Order, Reply, StopStep, SupervisorCommand, last};
@@ -13,28 +13,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-/// What is told when the user does not want to wait for the guard any longer.
-const LEFT_ALONE: &str = "interrupted while the process that guards the server (dyno supervise) was cleaning up; it goes on alone to ";
+/// Reported when the user does not wait for the supervisor.
+const LEFT_ALONE: &str = "interrupted while the supervisor of the server (dyno supervise) was cleaning up; it continues alone to ";
 
-/// Environment variables that servers get: where programs and libraries are, and nothing that holds
+/// Environment variables that servers inherit: paths of programs and libraries, nothing that holds
 /// a secret.
 const ENVIRONMENT_KEPT: [&str; 6] =
     ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TZ", "MALLOC_CONF", "MALLOC_ARENA_MAX"];
 
-/// A guard process. Dropping it stops and removes whatever it looks after.
+/// A supervisor process. Dropping it stops and removes everything that it manages.
 pub struct Supervisor {
     child: Child,
-    /// What its process is started and ended by. A clone is another hand on it, for whoever does it
-    /// harm while others look after it.
+    /// Starts and stops its process. A clone is another handle, for injecting faults from
+    /// elsewhere.
     pub handle: SupervisorHandle,
     folders: Vec<PathBuf>,
     began: SystemTime,
-    /// What the guard does at the end, in case it does not live to do so.
+    /// The final commands, in case the supervisor is killed before it runs them.
     last: Vec<Last>,
 }
 
 impl Supervisor {
-    /// Starts a guard.
+    /// Starts a supervisor.
     ///
     /// # Errors
     /// When its program cannot be started.
@@ -58,10 +58,10 @@ impl Supervisor {
         Ok(Self { child, handle, folders: Vec::new(), began: SystemTime::now(), last: Vec::new() })
     }
 
-    /// Makes a folder, with folders in it; it is removed when the guard ends.
+    /// Creates a folder with subfolders; it is removed when the supervisor ends.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn make_folder(
         &mut self,
         parent: &Path,
@@ -81,7 +81,8 @@ impl Supervisor {
         }
     }
 
-    /// How the process or the guard itself ended, as the end of a sentence; `None` while they run.
+    /// How the process or the supervisor itself ended, as the end of a sentence; `None` while they
+    /// run.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         let state = self.handle.shared.lock();
@@ -90,31 +91,32 @@ impl Supervisor {
         state.exit.map(|exit| exit.to_string()).or_else(lost)
     }
 
-    /// Has a file copied to a lasting place before its folder is removed.
+    /// Requests that a file is copied to a permanent place before its folder is removed.
     ///
     /// # Errors
-    /// When the guard is gone.
+    /// When the supervisor is gone.
     pub fn keep(&mut self, from: PathBuf, to: PathBuf) -> Result<(), SupervisorError> {
         self.handle.order(&Order::Keep { from, to })
     }
 
-    /// Has a command run at the very end, after the server has stopped and its folders are gone.
+    /// Requests that a command is run last, after the server has stopped and its folders are
+    /// removed.
     ///
     /// # Errors
-    /// When the guard is gone.
+    /// When the supervisor is gone.
     pub fn run_at_end(&mut self, last: Last) -> Result<(), SupervisorError> {
         self.handle.order(&Order::Last(last.clone()))?;
         self.last.push(last);
         Ok(())
     }
 
-    /// Stops and removes everything and ends the guard; returns what did not work. Later calls do
+    /// Stops and removes everything and ends the supervisor; returns what failed. Later calls do
     /// nothing.
     pub fn finish(&mut self) -> Vec<String> {
         if !self.handle.let_go() {
             return Vec::new();
         }
-        // The guard sees the end of its input now.
+        // The supervisor's input has been closed.
         let limit = ANSWER_LIMIT * 3 + self.last.iter().map(|last| last.limit).sum::<Duration>();
         let requests = timeout::requests();
         let finished = self.handle.shared.wait_for(limit, requests, |state| {
@@ -137,20 +139,20 @@ impl Supervisor {
         problems
     }
 
-    /// Ends its process, if it runs, and everything; returns what did not work.
+    /// Stops its process, if it runs, and then everything else; returns what failed.
     pub fn end(&mut self, steps: &[StopStep]) -> Vec<String> {
         let failed = self.handle.stop(steps).err().map(|error| error.to_string());
         failed.into_iter().chain(self.finish()).collect()
     }
 
-    /// What the guard may still have to do, for people.
+    /// The remaining tasks of the supervisor, for messages.
     fn tasks(&self) -> String {
         let folders = self.folders.iter().map(|folder| format!("remove {}", folder.display()));
         let commands = self.last.iter().map(|last| format!("run {}", last.what));
         folders.chain(commands).collect::<Vec<_>>().join(", ")
     }
 
-    /// The guard was killed: its work is done from here.
+    /// Does the supervisor's work after it was killed.
     fn undo_ourselves(&mut self) -> Vec<String> {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -171,8 +173,8 @@ impl Supervisor {
         last::undo(&self.folders, &self.last, Instant::now())
     }
 
-    /// Ends a server whose guard is gone. It is no child of this process, so its number may be
-    /// somebody else's by now: only one that works in our folder is touched.
+    /// Stops a server whose supervisor is gone. The server is not a child of this process, so its
+    /// id may have been reused: only a process that works in our folder is touched.
     fn end_orphan(&self, pid: u32, stop: &[StopStep]) {
         let is_ours = || {
             let folder = fs::read_link(format!("/proc/{pid}/cwd"));

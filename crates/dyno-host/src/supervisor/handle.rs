@@ -1,5 +1,4 @@
-//! What dyno orders its guard to do with a process, and what it has heard of it. Several hands may
-//! hold the reins.
+//! Requests to the supervisor about a process, and its replies. Several threads may hold a handle.
 
 use super::{Exit, Launch, Order, Reply, SharedMemory, StopStep, SupervisorSignal};
 use dyno_drivers::timeout::{self, CHECK_INTERVAL};
@@ -10,39 +9,39 @@ use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the guard may take to answer, besides the time that stopping a server takes.
+/// Timeout for a reply of the supervisor, in addition to the time that stopping a server takes.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
-/// What went wrong between dyno and its guard.
+/// Errors between dyno and its supervisor.
 #[derive(Debug, thiserror::Error)]
 pub enum SupervisorError {
-    /// The guard process could not be started.
+    /// The supervisor process could not be started.
     #[error("cannot start the process that guards servers, {}: {error}", .program.display())]
     Start {
         /// Program.
         program: PathBuf,
-        /// The system's words.
+        /// The system's error.
         error: io::Error,
     },
-    /// The guard could not do what was asked.
+    /// The supervisor could not do what was requested.
     #[error("{0}")]
     Refused(String),
-    /// The guard process ended or does not answer.
-    #[error("the supervisor process (dyno supervise) has ended or does not answer")]
+    /// The supervisor process ended or does not answer.
+    #[error("the process that guards the server (dyno supervise) has ended or does not answer")]
     Gone,
-    /// The user asked for the end meanwhile.
+    /// The user interrupted the wait.
     #[error("interrupted by the user")]
     Interrupted,
 }
 
-/// What the guard has said so far.
+/// What the supervisor has reported so far.
 #[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) replies: VecDeque<Reply>,
     pub(super) pid: Option<u32>,
     pub(super) exit: Option<Exit>,
     pub(super) is_gone: bool,
-    /// What the guard was told to do at the end, in case it does not live to do so.
+    /// The steps to stop the process, in case the supervisor is killed.
     pub(super) stop: Vec<StopStep>,
     pub(super) memory: SharedMemory,
 }
@@ -58,8 +57,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `found` has something, the limit is over, or the user has asked for the end more
-    /// often than so many times.
+    /// Waits until `found` returns a value, the timeout expires, or the user has interrupted more
+    /// than `interrupts` times.
     pub(super) fn wait_for<T>(
         &self,
         limit: Duration,
@@ -92,7 +91,8 @@ impl Shared {
     }
 }
 
-/// Orders for a guard, and its answers. Orders of one hand must not cross those of another.
+/// Sends requests to a supervisor and waits for its replies. Requests of one handle must not
+/// overlap with those of another.
 #[derive(Clone)]
 pub struct SupervisorHandle {
     orders: Arc<Mutex<Option<ChildStdin>>>,
@@ -100,7 +100,7 @@ pub struct SupervisorHandle {
 }
 
 impl SupervisorHandle {
-    /// Takes the two pipes of a guard, and listens.
+    /// Takes the two pipes of a supervisor, and starts to listen.
     pub(super) fn hold(orders: Option<ChildStdin>, replies: ChildStdout) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let listener = Arc::clone(&shared);
@@ -110,7 +110,7 @@ impl SupervisorHandle {
         Ok(Self { orders: Arc::new(Mutex::new(orders)), shared })
     }
 
-    /// Closes the guard's input, for all hands; false when it was closed before.
+    /// Closes the supervisor's input for all handles; false when it was closed before.
     pub(super) fn let_go(&self) -> bool {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
     }
@@ -147,10 +147,10 @@ impl SupervisorHandle {
         }
     }
 
-    /// Starts a process and returns its number.
+    /// Starts a process and returns its id.
     ///
     /// # Errors
-    /// When it cannot be started, or another one runs.
+    /// When it cannot be started, or another one is running.
     pub fn launch(&self, launch: Launch) -> Result<u32, SupervisorError> {
         {
             let mut state = self.shared.lock();
@@ -165,10 +165,10 @@ impl SupervisorHandle {
         }
     }
 
-    /// Sends the process and its group a signal.
+    /// Sends a signal to the process and its group.
     ///
     /// # Errors
-    /// When it does not run, or the guard is gone.
+    /// When it is not running, or the supervisor is gone.
     pub fn signal(&self, signal: SupervisorSignal) -> Result<(), SupervisorError> {
         self.order(&Order::Signal(signal))?;
         match self.reply()? {
@@ -177,16 +177,16 @@ impl SupervisorHandle {
         }
     }
 
-    /// Has shared memory given back at the end, in case the server does not live to do so.
+    /// Requests that shared memory is released at the end, in case the server is killed.
     ///
     /// # Errors
-    /// When the guard is gone.
+    /// When the supervisor is gone.
     pub fn remove_at_end(&self, memory: SharedMemory) -> Result<(), SupervisorError> {
         self.shared.lock().memory.clone_from(&memory);
         self.order(&Order::Remove(memory))
     }
 
-    /// Number of the process that was started last.
+    /// Id of the process that was started last.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.shared.lock().pid
@@ -201,7 +201,7 @@ impl SupervisorHandle {
     /// Waits for the process to end.
     ///
     /// # Errors
-    /// When the guard is gone, or the user asks for the end.
+    /// When the supervisor is gone, or the user interrupts.
     pub fn wait_exit(&self, limit: Duration) -> Result<Option<Exit>, SupervisorError> {
         match self.shared.wait_exit(limit, 0)? {
             None if timeout::is_end_requested() => Err(SupervisorError::Interrupted),
@@ -209,11 +209,11 @@ impl SupervisorHandle {
         }
     }
 
-    /// Ends the process, politely first; returns how it ended. When the user asks for the end
-    /// meanwhile, it is ended by force.
+    /// Stops the process, first cleanly; returns how it ended. When the user interrupts meanwhile,
+    /// it is killed.
     ///
     /// # Errors
-    /// When the guard is gone.
+    /// When the supervisor is gone.
     pub fn stop(&self, steps: &[StopStep]) -> Result<Option<Exit>, SupervisorError> {
         if let Some(exit) = self.exit() {
             return Ok(Some(exit));
@@ -233,11 +233,11 @@ impl SupervisorHandle {
     }
 }
 
-/// Writes down what the guard says until it is gone.
+/// Stores the supervisor's replies until it is gone.
 fn listen(replies: impl BufRead, shared: &Shared) {
     for line in replies.lines() {
         let Ok(line) = line else { break };
-        // Anything else on the guard's output is no reply, such as what a test harness prints.
+        // Other output is not a reply, such as the output of a test harness.
         let Ok(reply) = serde_json::from_str::<Reply>(&line) else { continue };
         let mut state = shared.lock();
         match reply {

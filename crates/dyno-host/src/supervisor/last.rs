@@ -1,5 +1,5 @@
-//! The very end: folders are removed and commands run, by the guard, or by dyno when the guard was
-//! killed.
+//! The final steps: folders are removed and commands run, by the supervisor, or by dyno if the
+//! supervisor was killed.
 
 use super::Last;
 use super::launch::{shorten, spawn, watch_output};
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Removes folders and runs commands, the last first; says what did not work.
+/// Removes folders and runs commands in reverse order; returns what failed.
 pub(super) fn undo(folders: &[PathBuf], commands: &[Last], deadline: Instant) -> Vec<String> {
     let failed = |folder: &PathBuf| {
         let error = remove_folder(folder, deadline).err()?;
@@ -22,7 +22,7 @@ fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
     loop {
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // Something was still writing into it.
+            // Another process is still writing to it.
             Err(error)
                 if error.kind() == io::ErrorKind::DirectoryNotEmpty
                     && Instant::now() < deadline =>
@@ -34,7 +34,7 @@ fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
     }
 }
 
-/// Runs a command to its end; says what went wrong, if anything did.
+/// Runs a command to its end; returns what failed, if anything.
 fn run(last: &Last) -> Option<String> {
     let fail = |reason: String| {
         Some(format!("{} {reason}; its output is in {}", last.what, last.launch.log.display()))
@@ -69,7 +69,7 @@ mod tests {
     use crate::supervisor::Launch;
 
     #[test]
-    fn a_command_that_says_too_much_fills_no_disk_and_its_end_is_kept() {
+    fn a_command_with_too_much_output_cannot_fill_the_disk_and_its_last_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         let script = "echo the beginning; yes | head -c 300000000; echo the end";

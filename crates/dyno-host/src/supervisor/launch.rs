@@ -1,4 +1,4 @@
-//! Starting a process as it was ordered.
+//! Starts a requested process.
 
 use super::Launch;
 use crate::folder::with_path;
@@ -11,14 +11,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Most bytes of the output of a user's command that are kept, and how many of its end, where it
-/// says more.
+/// How many bytes of the output of a user's command are kept, and how many of its end when there
+/// are more.
 const OUTPUT_MAX: u64 = 16 << 20;
 const END_MAX: u64 = 64 << 10;
-/// How often a command's output is looked at.
+/// How often the size of a command's output is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Keeps the output of a process that is not reaped yet from filling the disk, until it ends.
+/// Keeps the output of a process from filling the disk, until the process ends and before it is
+/// reaped.
 pub(super) fn watch_output(process: Pid, log: PathBuf) {
     std::thread::spawn(move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
@@ -29,8 +30,8 @@ pub(super) fn watch_output(process: Pid, log: PathBuf) {
     });
 }
 
-/// Leaves the beginning and the end of an output that is too long. What writes to it goes on at its
-/// end.
+/// Keeps only the beginning and the end of an output that is too long. The process continues to
+/// append to it.
 pub(super) fn shorten(log: &Path) {
     let shorten = || -> io::Result<()> {
         let log = append(log, 0o600)?;
@@ -44,14 +45,14 @@ pub(super) fn shorten(log: &Path) {
         }
         Ok(())
     };
-    // It has ended all the same, and a disk that cannot be written to takes no more of it.
+    // The process has ended anyway, and no more output arrives.
     let _ = shorten();
 }
 
-/// What stands in the place of what was left out.
+/// Stands for the omitted part.
 const CUT: &[u8] = b"\n[...]\n";
 
-/// Starts a process in a group of its own; what it says goes into its log.
+/// Starts a process in its own process group with its output in its log.
 pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
     let log = append(&launch.log, 0o600).map_err(|error| with_path(&launch.log, &error))?;
     let input = match &launch.input {
@@ -67,7 +68,8 @@ pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
         .stdout(log.try_clone()?)
         .stderr(log)
         .process_group(0);
-    // Started as root, a change of user also drops root's further groups (std does that).
+    // When dyno runs as root, changing the user also drops root's supplementary groups (std does
+    // that).
     if let Some(owner) = launch.owner {
         command.gid(owner.group).uid(owner.user);
     }

@@ -1,17 +1,17 @@
-//! The guard: a small process of its own that makes scratch folders and starts servers for dyno,
-//! and outlives dyno just long enough to undo both.
+//! The supervisor: a separate small process that creates scratch folders and starts servers for
+//! dyno, and outlives dyno just long enough to stop and remove them.
 //!
-//! dyno speaks to it over two pipes, one JSON value per line: [`Order`]s go in, [`Reply`]s come
-//! out. Nobody but dyno holds the writing end of the first pipe, so when dyno ends in whatever way,
-//! `kill -9` included, the kernel closes it; the guard reads end of file, stops the server, removes
-//! the folders and goes. A parent-death signal would not do: it is tied to a thread of dyno rather
-//! than to dyno, is lost when the server changes its user, and removes no folder.
+//! dyno sends [`Order`]s and receives [`Reply`]s over two pipes, one JSON value per line. Only dyno
+//! holds the writing end of the first pipe, so when dyno ends in any way, `kill -9` included, the
+//! kernel closes it; the supervisor reads end of file, stops the server, removes the folders and
+//! exits. A parent-death signal is not sufficient: it depends on a thread of dyno rather than on
+//! dyno, is lost when the server changes its user, and removes no folder.
 //!
-//! * [`Supervisor`] is dyno's end; [`main`] is the guard process, which the hidden subcommand
-//!   `dyno supervisor` runs.
-//! * The guard leads a process group of its own (Ctrl-C in the terminal does not reach it), holds
-//!   none of dyno's files or its terminal, and is the "child subreaper" of what it starts, so
-//!   helpers of a dead server end too.
+//! * [`Supervisor`] is dyno's handle; [`main`] is the supervisor process, which the hidden
+//!   subcommand `dyno supervisor` runs.
+//! * The supervisor leads its own process group (so Ctrl-C in the terminal does not reach it),
+//!   holds none of dyno's files or its terminal, and is the child subreaper of what it starts, so
+//!   helper processes of a dead server end too.
 
 mod client;
 mod handle;
@@ -34,7 +34,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How dyno starts a guard: a program that calls [`main`] when it gets these arguments.
+/// How dyno starts a supervisor: a program that calls [`main`] when it gets these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SupervisorCommand {
     /// The program.
@@ -44,8 +44,8 @@ pub struct SupervisorCommand {
 }
 
 impl SupervisorCommand {
-    /// This program itself with the subcommand `supervisor`. `/proc/self/exe` is the file that runs
-    /// even if it was replaced on disk since.
+    /// This program itself with the subcommand `supervisor`. `/proc/self/exe` is the running file
+    /// even if it has been replaced on disk.
     #[must_use]
     pub fn this_program() -> Self {
         let proc = Path::new("/proc/self/exe");
@@ -57,113 +57,113 @@ impl SupervisorCommand {
     }
 }
 
-/// What dyno asks of the guard.
+/// A request to the supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Order {
-    /// Make a folder that only its owner may enter, and remove it at the end.
+    /// Create a folder that only its owner may enter, and remove it at the end.
     MakeFolder(FolderOrder),
-    /// Start a process; one at a time.
+    /// Start a process; only one at a time.
     Start(Launch),
-    /// End the running process, politely first. It is killed when the last step's patience is over.
+    /// Stop the running process, first cleanly. It is killed when the timeout of the last step
+    /// expires.
     Stop(Vec<StopStep>),
-    /// Send the running process and its group a signal.
+    /// Send a signal to the running process and its group.
     Signal(SupervisorSignal),
-    /// Do not wait any longer for the process that was told to end: kill it.
+    /// Kill the process that is being stopped without waiting any longer.
     Hurry,
-    /// Also remove these at the end: shared memory that a killed server leaves behind.
+    /// Also remove these at the end: shared memory that a killed server leaves.
     Remove(SharedMemory),
-    /// Run this at the very end, after the server has stopped and the folders are gone.
+    /// Run this last, after the server has stopped and the folders are removed.
     Last(Last),
-    /// Copy a file of the scratch folder to a lasting place before the folder goes.
+    /// Copy a file of the scratch folder to a permanent place before the folder is removed.
     Keep { from: PathBuf, to: PathBuf },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct FolderOrder {
     parent: PathBuf,
-    /// Beginning of its name.
+    /// Prefix of its name.
     prefix: String,
     access: Access,
-    /// Folders in it, with the same access.
+    /// Its subfolders, with the same access.
     inside: Vec<String>,
 }
 
-/// Who may do what in a folder that the guard makes.
+/// Who may access a folder that the supervisor creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// It is the owner's, and nobody else may enter it. Without one, it is dyno's.
+    /// Only the owner may enter it; without an owner, only dyno.
     Owned(Option<Owner>),
-    /// It is dyno's; this user may pass through it to files whose names it knows, and change
-    /// nothing in it.
+    /// It belongs to dyno; this user may traverse it to files with known names, and change nothing
+    /// in it.
     Passed(Option<Owner>),
 }
 
-/// A process to be started.
+/// A process to start.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Launch {
     /// The program's file.
     pub program: PathBuf,
     /// Its arguments. Never a password: every user of the machine can read them.
     pub arguments: Vec<String>,
-    /// Environment variables besides the few that the guard has.
+    /// Environment variables in addition to those of the supervisor.
     pub environment: Vec<(String, String)>,
-    /// As whom it runs; `None`: as dyno does.
+    /// The user to run it as; `None` for dyno's own user.
     pub owner: Option<Owner>,
-    /// Its working folder.
+    /// Its working directory.
     pub folder: PathBuf,
-    /// File that its output and its errors are appended to.
+    /// File to which its output and errors are appended.
     pub log: PathBuf,
-    /// File that it reads as its input; `None`: nothing.
+    /// File that is its input; `None` for no input.
     pub input: Option<PathBuf>,
-    /// How it is stopped when dyno is gone.
+    /// How it is stopped when dyno has ended.
     pub stop: Vec<StopStep>,
-    /// True for a command of the user's, of whose output no more than its beginning and its end is
-    /// kept.
+    /// True for a command of the user's: only the beginning and the end of its output are kept.
     #[serde(default)]
     pub is_command: bool,
-    /// True for a command that starts what is to stay when it has succeeded, such as a server of
-    /// the user's. Everything else that it leaves is ended.
+    /// True for a command whose processes stay when it has succeeded, such as one that starts a
+    /// server of the user's. All other remaining processes are killed.
     #[serde(default)]
     pub leaves_running: bool,
 }
 
-/// A command that is run at the very end.
+/// A command to run last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Last {
     /// What is run.
     pub launch: Launch,
-    /// How long it may take; then it is killed.
+    /// Time limit after which it is killed.
     pub limit: Duration,
-    /// What it is, for messages.
+    /// Its description for messages.
     pub what: String,
 }
 
 /// One step of stopping a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopStep {
-    /// What is sent.
+    /// Signal to send.
     pub signal: SupervisorSignal,
-    /// How long the process may then take.
+    /// Timeout for the process to end.
     pub timeout: Duration,
 }
 
-/// Signals that ask a server to end, that do it harm on purpose, or undo that.
+/// Signals that stop a server, inject a fault, or undo one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SupervisorSignal {
-    /// SIGTERM: MySQL's clean shutdown; PostgreSQL's waits for clients and is therefore not used.
+    /// SIGTERM: MySQL's clean shutdown. PostgreSQL would wait for clients, so it is not used there.
     Terminate,
     /// SIGINT: PostgreSQL's fast shutdown.
     Interrupt,
-    /// SIGQUIT: PostgreSQL's immediate shutdown, which still gives its shared memory back.
+    /// SIGQUIT: PostgreSQL's immediate shutdown, which still releases its shared memory.
     Quit,
-    /// SIGKILL: it ends at once.
+    /// SIGKILL: immediate end.
     Kill,
-    /// SIGSTOP: it hangs.
+    /// SIGSTOP: suspended.
     Stop,
-    /// SIGCONT: it goes on.
+    /// SIGCONT: resumed.
     Continue,
 }
 
@@ -180,7 +180,7 @@ impl SupervisorSignal {
     }
 }
 
-/// What the guard answers.
+/// A reply of the supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Reply {
@@ -190,16 +190,16 @@ enum Reply {
     },
     Ended(Exit),
     Signalled,
-    /// The order could not be carried out.
+    /// The request failed.
     Refused(String),
-    /// Everything is stopped and removed; with what did not work in doing so.
+    /// Everything is stopped and removed; with what failed in doing so.
     Finished(Vec<String>),
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exit {
-    /// Its exit code, when it ended by itself.
+    /// Exit code, when it exited by itself.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,

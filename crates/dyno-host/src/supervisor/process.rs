@@ -1,4 +1,4 @@
-//! The guard process itself.
+//! The supervisor process.
 
 use super::launch::{spawn, watch_output};
 use super::{
@@ -25,10 +25,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long orphans and folders may resist at the end.
+/// Time limit for killing orphans and removing folders at the end.
 const CLEANING_LIMIT: Duration = Duration::from_secs(10);
 
-/// The guard process: carries out orders from its input until that ends, then undoes everything.
+/// The supervisor process: executes requests from its input until the input ends, then undoes
+/// everything.
 #[must_use]
 pub fn main() -> ExitCode {
     if io::stdin().is_terminal() {
@@ -38,10 +39,10 @@ pub fn main() -> ExitCode {
         );
         return ExitCode::from(dyno_model::exit_code::USAGE);
     }
-    // Files that servers make are nobody else's business.
+    // Files created by servers are private.
     umask(Mode::RWXG | Mode::RWXO);
-    // Orphans of what it starts become its own children, so that it can end them. Without that they
-    // go on as before.
+    // Orphans of the processes it starts become its own children, so that it can end them. Without
+    // this they continue to run.
     let _ = set_child_subreaper(Some(getpid()));
     // Servers with thousands of connections need as many open files; an unprivileged server cannot
     // raise the limit itself.
@@ -69,21 +70,21 @@ pub fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What wakes the guard up.
+/// Events that the supervisor handles.
 enum Input {
     Order(Order),
-    /// A line that is no order: dyno and guard are of different versions.
+    /// A line that is not a request: dyno and supervisor have different versions.
     Nonsense(String),
-    /// dyno is gone, or the guard was told to end.
+    /// dyno has ended, or the supervisor was told to end.
     End,
-    /// The process of this number ended (and waits to be reaped).
+    /// The process with this id ended and waits to be reaped.
     Ended(u32),
-    /// Some child ended, perhaps one that was inherited.
+    /// A child ended, perhaps an inherited one.
     ChildEnded,
 }
 
-/// Interruptions and hang-ups of the terminal are dyno's business; asked to terminate, the guard
-/// still cleans up. Handlers, unlike ignored signals, are not inherited by the servers.
+/// Interrupts and hang-ups of the terminal concern dyno only; on SIGTERM the supervisor still
+/// cleans up. Handlers, unlike ignored signals, are not inherited by the servers.
 fn watch_signals(sender: &Sender<Input>) {
     use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
     let signals = signal_hook::iterator::Signals::new([SIGCHLD, SIGHUP, SIGINT, SIGTERM]);
@@ -116,7 +117,7 @@ fn watch_orders(sender: Sender<Input>) {
     });
 }
 
-/// Sends a reply. When dyno is gone nobody listens, and the end of the input says so.
+/// Sends a reply. When dyno has ended nobody reads it, and the end of the input reports that.
 fn tell(reply: &Reply) {
     let mut line = serde_json::to_string(reply).expect("replies are plain data with texts as keys");
     line.push('\n');
@@ -133,22 +134,22 @@ struct Running {
 }
 
 impl Running {
-    /// Has the process and its children go on if they were halted (SIGSTOP): what is halted hears
-    /// no request to end.
+    /// Resumes the process and its children if they were suspended by SIGSTOP: a suspended process
+    /// does not handle a request to end.
     fn wake(&self) {
         let _ = kill_process_group(self.group, Signal::CONT);
         send(Signal::CONT, children_of(self.child.id()));
     }
 }
 
-/// How the waiting for a process to end was.
+/// Result of waiting for a process to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waited {
-    /// It has ended, or its time is over.
+    /// It has ended, or the timeout has expired.
     Enough,
-    /// The same, and dyno went away meanwhile.
+    /// As [`Self::Enough`], and dyno ended meanwhile.
     DynoIsGone,
-    /// dyno does not want to wait.
+    /// dyno does not want to wait any longer.
     InAHurry,
 }
 
@@ -159,13 +160,13 @@ struct SupervisorProcess {
     folders: Vec<PathBuf>,
     keep: Vec<(PathBuf, PathBuf)>,
     shared: SharedMemory,
-    /// Numbers of processes that it started or inherited, also of those that have ended.
+    /// Ids of the processes that it started or inherited, including those that have ended.
     processes: BTreeSet<u32>,
     last: Vec<Last>,
-    /// When the first process was started that did not end well.
+    /// Start time of the first process that failed.
     broke_off: Option<SystemTime>,
-    /// True in a process of its own, whose other children are orphans of what it started. In that
-    /// of a test they are other tests'.
+    /// True in a separate process, whose other children are orphans of what it started. In a test's
+    /// process they belong to other tests.
     inherits: bool,
     /// A command succeeded that was meant to leave processes running.
     leaves_orphans: bool,
@@ -176,7 +177,9 @@ impl SupervisorProcess {
         while let Ok(input) = self.inputs.recv() {
             match input {
                 Input::End => return,
-                Input::Nonsense(reason) => tell(&Reply::Refused(format!("not an order: {reason}"))),
+                Input::Nonsense(reason) => {
+                    tell(&Reply::Refused(format!("invalid request: {reason}")));
+                }
                 Input::Ended(pid) => self.reap(pid),
                 Input::ChildEnded => self.reap_inherited(),
                 Input::Order(Order::MakeFolder(order)) => match make_folder(&order) {
@@ -195,8 +198,8 @@ impl SupervisorProcess {
                 Input::Order(Order::Signal(signal)) => tell(&match &self.running {
                     Some(running) => {
                         let sent = kill_process_group(running.group, signal.number());
-                        // PostgreSQL's processes are in groups of their own. Those of one that was
-                        // killed are ended when it is reaped.
+                        // PostgreSQL's processes are in groups of their own. Those of a killed one
+                        // are killed when it is reaped.
                         if signal != SupervisorSignal::Kill {
                             send(signal.number(), descendants_of(running.child.id()));
                         }
@@ -205,9 +208,9 @@ impl SupervisorProcess {
                             |()| Reply::Signalled,
                         )
                     }
-                    None => Reply::Refused("it does not run".to_owned()),
+                    None => Reply::Refused("no process is running".to_owned()),
                 }),
-                // What was to be hurried has ended meanwhile.
+                // The process to be killed has ended meanwhile.
                 Input::Order(Order::Hurry) => {}
                 Input::Order(Order::Remove(shared)) => self.shared = shared,
                 Input::Order(Order::Last(last)) => self.last.push(last),
@@ -218,7 +221,7 @@ impl SupervisorProcess {
 
     fn start(&mut self, launch: Launch) {
         if self.running.is_some() {
-            tell(&Reply::Refused("a process runs already".to_owned()));
+            tell(&Reply::Refused("a process is already running".to_owned()));
             return;
         }
         let began = SystemTime::now();
@@ -234,8 +237,8 @@ impl SupervisorProcess {
                 let (stop, leaves_running) = (launch.stop, launch.leaves_running);
                 self.running = Some(Running { child, group, stop, leaves_running, began });
                 let sender = self.sender.clone();
-                // Waits without reaping: as long as the child is not reaped its number cannot
-                // become somebody else's, so signals to it are safe.
+                // Waits without reaping: until the child is reaped its id cannot be reused, so
+                // signals to it are safe.
                 std::thread::spawn(move || {
                     while let Err(rustix::io::Errno::INTR) =
                         waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
@@ -253,7 +256,7 @@ impl SupervisorProcess {
         }
     }
 
-    /// The process ended: its group goes with it, unless it leaves something on purpose.
+    /// The process ended: its group is killed too, unless processes are left on purpose.
     fn reap(&mut self, pid: u32) {
         let Some(mut running) = self.running.take_if(|running| running.child.id() == pid) else {
             return;
@@ -276,7 +279,7 @@ impl SupervisorProcess {
         tell(&Reply::Ended(exit));
     }
 
-    /// Ends the running process; true when dyno went away meanwhile.
+    /// Stops the running process; true when dyno ended meanwhile.
     fn stop(&mut self, steps: &[StopStep]) -> bool {
         let mut is_end = false;
         for step in steps {
@@ -296,7 +299,7 @@ impl SupervisorProcess {
         is_end
     }
 
-    /// Waits until the process has ended or patience is over.
+    /// Waits until the process has ended or the timeout has expired.
     fn wait_ended(&mut self, timeout: Duration) -> Waited {
         let deadline = Instant::now() + timeout;
         let mut waited = Waited::Enough;
@@ -306,9 +309,9 @@ impl SupervisorProcess {
                 Ok(Input::ChildEnded) => self.reap_inherited(),
                 Ok(Input::End) => waited = Waited::DynoIsGone,
                 Ok(Input::Order(Order::Hurry)) => return Waited::InAHurry,
-                // dyno waits for the process to end before it orders anything else.
+                // dyno waits for the process to end before it sends another request.
                 Ok(Input::Order(_) | Input::Nonsense(_)) => {
-                    tell(&Reply::Refused("stopping".to_owned()));
+                    tell(&Reply::Refused("the process is being stopped".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
@@ -316,7 +319,7 @@ impl SupervisorProcess {
         waited
     }
 
-    /// Stops and removes everything; returns what did not work.
+    /// Stops and removes everything; returns what failed.
     fn clean(&mut self) -> Vec<String> {
         let mut problems = Vec::new();
         if let Some(running) = &self.running {
@@ -331,7 +334,7 @@ impl SupervisorProcess {
             remove_unused(&self.folders, since);
         }
         for (from, to) in &self.keep {
-            // Exclusive: a link in its place is not followed.
+            // Exclusive, so a link in its place is not followed.
             let copy = || io::copy(&mut open(from, NO_LIMIT)?, &mut File::create_new(to)?);
             if from.exists()
                 && let Err(error) = copy()
@@ -347,8 +350,8 @@ impl SupervisorProcess {
         problems
     }
 
-    /// Reaps orphans that ended by themselves. A server that a command left running and another one
-    /// stops is not gone before that.
+    /// Reaps orphans that ended by themselves. A server that one command started and another one
+    /// stops is gone only then.
     fn reap_inherited(&mut self) {
         let own = self.running.as_ref().map(|running| running.child.id());
         let orphans = all_processes(|stat| stat.is_zombie && stat.parent == std::process::id());
@@ -358,8 +361,8 @@ impl SupervisorProcess {
         }
     }
 
-    /// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's
-    /// backends, which leave the server's process group. Their numbers are noted.
+    /// Kills and reaps children inherited from a dead server, such as PostgreSQL's backends, which
+    /// leave the server's process group. Their ids are recorded.
     fn end_orphans(&mut self, deadline: Instant) {
         while self.inherits && !self.leaves_orphans {
             while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
@@ -375,19 +378,18 @@ impl SupervisorProcess {
     }
 }
 
-/// True for the name of a folder that a guard makes.
+/// True for the name of a folder that a supervisor created.
 pub(crate) fn is_scratch(name: &str) -> bool {
     let mut parts = name.rsplitn(3, '-');
     let mut is_number = || parts.next().is_some_and(|part| part.parse::<u32>().is_ok());
     is_number() && is_number() && parts.next().is_some_and(|prefix| prefix.starts_with("dyno-"))
 }
 
-/// Everything is done in the open folder: its parent may belong to somebody who puts another one in
-/// its place.
+/// Works on the open folder only: its parent may belong to a user who replaces it.
 fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let parent = Folder::open(&order.parent)?;
-    // The number of this process is unique among the living; a folder of a dead one that was never
+    // The id of this process is unique among running processes; a folder that a dead one never
     // removed is skipped.
     let (name, folder) = loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -420,9 +422,8 @@ fn children_of(parent: u32) -> Vec<u32> {
     living(|stat| stat.parent == parent)
 }
 
-/// Children, their children, and so on. One list of all processes: with a look at all of them for
-/// each, a server with a process for each of 400 clients was stopped seconds later than was asked
-/// for.
+/// Children, their children, and so on, from a single list of all processes. Searching all
+/// processes for each of them delayed the stop of a server with 400 client processes by seconds.
 fn descendants_of(ancestor: u32) -> Vec<u32> {
     let with_parent = |process: u32| Some((process, ProcessStat::of(process)?.parent));
     let all: Vec<(u32, u32)> = living(|_| true).into_iter().filter_map(with_parent).collect();
@@ -438,7 +439,7 @@ fn descendants_of(ancestor: u32) -> Vec<u32> {
     found
 }
 
-/// Sends each of these processes a signal; one that is gone needs none.
+/// Sends a signal to each process; a missing one is ignored.
 fn send(signal: Signal, processes: Vec<u32>) {
     for process in processes.into_iter().filter_map(|number| Pid::from_raw(number.cast_signed())) {
         let _ = kill_process(process, signal);
@@ -451,11 +452,11 @@ mod tests {
     use crate::supervisor::SupervisorSignal;
     use std::path::Path;
 
-    /// Longer than a test may take.
+    /// Longer than any test.
     const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
 
-    /// A guard that looks after a shell, which has made the file `ready` in the folder and runs the
-    /// words before it.
+    /// A supervisor of a shell that has created the file `ready` in the folder and executes `words`
+    /// before that.
     fn supervising(words: &str, folder: &Path) -> SupervisorProcess {
         let (sender, inputs) = mpsc::channel();
         let mut process = SupervisorProcess {
@@ -488,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_does_not_end_is_killed_at_once_when_dyno_is_in_a_hurry() {
+    fn a_process_that_does_not_end_is_killed_at_once_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let mut process = supervising("trap '' TERM", folder.path());
         process.sender.send(Input::Order(Order::Hurry)).unwrap();
@@ -497,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_runs_on_after_it_has_said_too_much_keeps_no_disk_full() {
+    fn a_command_that_continues_after_too_much_output_does_not_keep_the_disk_full() {
         let folder = tempfile::tempdir().unwrap();
         let mut process = supervising("yes | head -c 300000000", folder.path());
         while folder.path().join("log").metadata().unwrap().len() > 20_000_000 {
@@ -507,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_halted_is_woken_to_hear_that_it_shall_end() {
+    fn a_suspended_process_is_resumed_before_it_is_stopped() {
         let folder = tempfile::tempdir().unwrap();
         let mut process = supervising("true", folder.path());
         let group = process.running.as_ref().expect("it runs").group;

@@ -1,11 +1,11 @@
-//! Shared memory that a killed PostgreSQL leaves behind.
+//! Releases shared memory that a killed PostgreSQL leaves.
 //!
-//! A server that ends in order gives all of it back. One that is killed leaves a System V segment
-//! of a few bytes, and in `/dev/shm` a control file with the segments of its sessions, which are
-//! files beside it. The programs that make a data folder are short-lived servers and leave the
-//! same: nobody can look at their memory in time, so their segments are known by who made them
-//! ([`remove_abandoned`]), and their control files by when they were made and that nobody uses them
-//! ([`remove_unused`]).
+//! A clean shutdown releases all of it. A killed server leaves a System V segment of a few bytes,
+//! and in `/dev/shm` a control file that lists the segments of its sessions, which are files next
+//! to it. The programs that create a data folder are short-lived servers and leave the same. Their
+//! memory map cannot be read in time, so their segments are identified by the process that created
+//! them ([`remove_abandoned`]), and their control files by their creation time and by having no
+//! user ([`remove_unused`]).
 
 use crate::folder::{Folder, Owner};
 use crate::process_stat::living;
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// Where POSIX shared memory is.
+/// Folder of POSIX shared memory.
 const FOLDER: &str = "/dev/shm";
-/// How files of PostgreSQL begin there.
+/// Prefix of PostgreSQL's files there.
 const PREFIX: &str = "PostgreSQL.";
-/// More than a control file of the largest server has.
+/// Larger than the control file of any server.
 const CONTROL_BYTES_MAX: u64 = 64 << 20;
 /// First word of a control file (`PG_DYNSHMEM_CONTROL_MAGIC` in PostgreSQL's `dsm.c`).
 const CONTROL_MAGIC: u32 = 0x9a50_3d32;
@@ -34,24 +34,24 @@ pub struct SharedMemory {
     pub files: Vec<PathBuf>,
     /// System V identifiers.
     pub system_v: Vec<u64>,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<Owner>,
 }
 
-/// What the kernel tells of a System V segment in `/proc/sysvipc/shm`.
+/// A System V segment as listed in `/proc/sysvipc/shm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     key: i32,
     id: u64,
-    /// The process that made it.
+    /// The process that created it.
     made_by: u32,
-    /// Processes that have it in their memory.
+    /// Number of processes that have it mapped.
     attached: u64,
-    /// The user that made it.
+    /// The user that created it.
     user: u32,
 }
 
-/// `key shmid perms size cpid lpid nattch uid gid cuid cgid ...`, below a line of headings.
+/// `key shmid perms size cpid lpid nattch uid gid cuid cgid ...`, below a header line.
 fn segments_of_system(table: &str) -> impl Iterator<Item = Segment> {
     table.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -65,10 +65,10 @@ fn segments_of_system(table: &str) -> impl Iterator<Item = Segment> {
     })
 }
 
-/// Gives back System V segments that servers of these scratch folders left, when all their
-/// processes have ended: those that no process uses and that a folder's user made, by one of
-/// `processes` (numbers of ours that have ended) or under the key that PostgreSQL, from version 13
-/// on, derives from its data folder: the number of its inode.
+/// Releases System V segments that ended servers of these scratch folders left: those that no
+/// process uses and that were created by a folder's user, either by one of `processes` (ids of ours
+/// that have ended) or with the key that PostgreSQL 13 and later derive from the data folder, its
+/// inode number.
 pub(super) fn remove_abandoned(folders: &[PathBuf], processes: &BTreeSet<u32>) {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     if segments_of_system(&table).next().is_none() {
@@ -77,7 +77,7 @@ pub(super) fn remove_abandoned(folders: &[PathBuf], processes: &BTreeSet<u32>) {
     let found = |path: &Path| fs::symlink_metadata(path).ok();
     let users: BTreeSet<u32> =
         folders.iter().filter_map(|folder| Some(found(folder)?.uid())).collect();
-    // The key is as many of the number's bits as it holds.
+    // The key is the inode number truncated to its size.
     let keys = folders.iter().filter_map(|folder| Some(found(&folder.join("data"))?.ino() as i32));
     let keys: BTreeSet<i32> = keys.collect();
     for segment in segments_of_system(&table) {
@@ -97,10 +97,9 @@ fn is_abandoned(
     segment.attached == 0 && users.contains(&segment.user) && is_ours
 }
 
-/// Gives back control files, with the segments they list, that servers of these scratch folders
-/// left: those of a folder's user that were made since then, and that no process has in its memory.
-/// A server has its own in its memory from its beginning to its end, so that one of somebody else's
-/// stays.
+/// Releases control files, with the segments they list, that servers of these scratch folders left:
+/// those of a folder's user that were created after `since` and that no process has mapped. A
+/// server has its own mapped from start to end, so the files of other servers stay.
 pub(super) fn remove_unused(folders: &[PathBuf], since: SystemTime) {
     let users: BTreeSet<u32> =
         folders.iter().filter_map(|it| Some(fs::symlink_metadata(it).ok()?.uid())).collect();
@@ -129,7 +128,7 @@ pub(super) fn remove_unused(folders: &[PathBuf], since: SystemTime) {
     if first.is_empty() {
         return;
     }
-    // One that a server has just made is in its memory a moment later.
+    // A server maps a file shortly after creating it.
     std::thread::sleep(SETTLING);
     for (file, owner) in unused().into_iter().filter(|(file, _)| first.contains_key(file)) {
         let shared = SharedMemory { owner: Some(owner), ..SharedMemory::default() };
@@ -137,10 +136,9 @@ pub(super) fn remove_unused(folders: &[PathBuf], since: SystemTime) {
     }
 }
 
-/// How far the times of files may be behind the clock.
+/// How far the timestamps of files may be behind the clock.
 const CLOCK_STEP: Duration = Duration::from_millis(100);
-/// More than a server takes from making its control file to having it in its memory, also on a busy
-/// machine.
+/// Longer than a server takes from creating its control file to mapping it, even on a busy machine.
 const SETTLING: Duration = Duration::from_millis(500);
 
 fn remove_system_v(id: u64) {
@@ -150,8 +148,8 @@ fn remove_system_v(id: u64) {
 }
 
 impl SharedMemory {
-    /// What a running process holds, from its memory map. The inode number of a System V segment is
-    /// its identifier.
+    /// The shared memory of a running process, from its memory map. The inode number of a System V
+    /// segment is its identifier.
     #[must_use]
     pub fn of_process(pid: u32) -> Self {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
@@ -174,8 +172,8 @@ impl SharedMemory {
         shared
     }
 
-    /// Gives it back. Called when no process uses it any more; where the server did so itself,
-    /// nothing is there.
+    /// Releases it. Called when no process uses it any more; after a clean shutdown there is
+    /// nothing left.
     pub(super) fn remove(&self) {
         for file in self.files.iter().filter(|file| is_shared_file(file)) {
             let _ = self.remove_files(file);
@@ -185,8 +183,8 @@ impl SharedMemory {
         }
     }
 
-    /// Removes a control file and what it lists. Its user may have put something else there, or
-    /// listed what is another's: only regular files of that user go.
+    /// Removes a control file and the segments it lists. Its user may have put another file there,
+    /// or listed files of others, so only regular files of that user are removed.
     fn remove_files(&self, control: &Path) -> io::Result<()> {
         let (folder, name) =
             (Folder::open(Path::new(FOLDER))?, control.file_name().unwrap_or_default());
@@ -208,11 +206,11 @@ fn is_shared_file(path: &Path) -> bool {
     path.parent() == Some(Path::new(FOLDER)) && name.is_some_and(|name| name.starts_with(PREFIX))
 }
 
-/// Numbers of the segments that a control file lists; `None` when it is no control file.
+/// Handles of the segments that a control file lists; `None` when it is not a control file.
 ///
 /// ```text
-/// u32 magic, u32 items in use, u32 items in all, padding to 16 bytes,
-/// then per item: u32 number, u32 users, ...
+/// u32 magic, u32 items in use, u32 maximum of items, padding to 16 bytes,
+/// then per item: u32 handle, u32 reference count, ...
 /// ```
 /// The size of an item differs between versions and follows from that of the file.
 fn segments(control: &[u8]) -> Option<Vec<u32>> {
@@ -258,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn only_segments_that_nobody_uses_and_that_are_ours_are_abandoned() {
+    fn only_unused_segments_of_our_own_are_abandoned() {
         let table = "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid\n\
                      \x20  1234567          3   600                    56  4321  4321      0   105   111   105   111 0 0 0 0 0\n";
         let segment = segments_of_system(table).next().expect("one line");

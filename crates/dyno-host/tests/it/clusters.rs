@@ -1,4 +1,4 @@
-//! Clusters: all nodes hold the same and have the settings, and nothing of any of them stays.
+//! Clusters: all nodes have the same data and settings, and nothing of any of them is left behind.
 
 use crate::no_trace::keeper;
 use crate::{ask, is_empty, open_folder, options, running};
@@ -16,7 +16,7 @@ fn value(target: &Target, sql: &str) -> String {
 }
 
 #[test]
-fn what_one_node_commits_the_others_have_and_each_has_the_settings() {
+fn commits_on_one_node_reach_the_others_and_all_have_the_settings() {
     let scratch = open_folder();
     let Some(server) = running(GALERA, scratch.path(), &[("innodb_lock_wait_timeout", "7")]) else {
         return;
@@ -38,8 +38,8 @@ fn what_one_node_commits_the_others_have_and_each_has_the_settings() {
     }
     let ports: Vec<_> = nodes.iter().map(|node| node.target().endpoint.to_string()).collect();
     assert!(ports[0] != ports[1] && ports[1] != ports[2] && ports[0] != ports[2], "{ports:?}");
-    // A statement on each node that is no work for the others, who count what they repeat as their
-    // own, and what all have counted.
+    // A statement on each node that causes no work on the others, which count replicated work as
+    // their own, and the counts of all nodes.
     let targets: Vec<Target> = nodes.iter().map(|node| node.target()).collect();
     let before = counters::sums(&targets).unwrap();
     for target in &targets {
@@ -57,7 +57,7 @@ fn what_one_node_commits_the_others_have_and_each_has_the_settings() {
 }
 
 #[test]
-fn a_node_that_dies_is_named_and_the_rest_can_be_stopped() {
+fn a_dead_node_is_reported_and_the_others_can_be_stopped() {
     let scratch = open_folder();
     let Some(server) = running(GALERA, scratch.path(), &[]) else { return };
     assert_eq!(server.ending(), None);
@@ -104,11 +104,11 @@ fn kill_9_of_dyno_before_and_after_the_nodes_have_joined_leaves_nothing() {
 }
 
 #[test]
-fn a_node_that_cannot_have_the_data_is_named_with_its_words_and_nothing_stays() {
+fn a_node_that_cannot_receive_the_data_is_reported_with_its_log_and_nothing_is_left() {
     use std::os::unix::fs::PermissionsExt;
     let Some(server) = require_server(GALERA) else { return };
     let (scratch, programs) = (open_folder(), open_folder());
-    // Programs of the server's own come from its folder; without the one that copies, nobody can
+    // The server's own programs come from its folder; without the one that copies, no node can
     // join.
     let original = dyno_host::server::locate(GALERA, None).unwrap();
     for (name, text) in [
@@ -145,7 +145,7 @@ fn a_node_that_cannot_have_the_data_is_named_with_its_words_and_nothing_stays() 
 }
 
 #[test]
-fn how_nodes_find_each_other_is_no_setting_of_the_users() {
+fn settings_for_how_nodes_find_each_other_are_reserved() {
     let settings = BTreeMap::from([("wsrep-cluster-address".to_owned(), "gcomm://".to_owned())]);
     let error =
         check_settings(&ManagedServer { settings: settings.clone(), ..ManagedServer::new(GALERA) });

@@ -1,15 +1,15 @@
-//! Commands of the user's, and what becomes of what they leave running.
+//! Commands of the user, and the processes that they leave running.
 
 use dyno_host::shell;
 use dyno_testkit::{is_process, supervisor_command, wait_until};
 use std::time::Duration;
 
 #[test]
-fn what_a_command_leaves_running_is_ended_unless_it_is_meant_to_stay_and_the_command_succeeded() {
+fn processes_left_by_a_command_are_killed_unless_they_are_meant_to_stay_and_it_succeeded() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let left = |end: &str, leaves_running: bool| {
-        // In a session of its own, as servers are.
+        // In a session of its own, like servers.
         let command = format!("setsid sleep 300 & echo $! > '{}'\n{end}", file.display());
         let limit = Duration::from_secs(60);
         let ended =

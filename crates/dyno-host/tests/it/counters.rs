@@ -1,4 +1,4 @@
-//! What servers count agrees with what was done.
+//! Counters of servers agree with the executed statements.
 
 use crate::{ask, open_folder, running};
 use dyno_host::counters::snapshot;
@@ -6,8 +6,8 @@ use dyno_model::plan::ServerKind;
 use dyno_testkit::wait_until;
 use std::collections::BTreeMap;
 
-/// What grew (or shrank) between two snapshots. Counters that did not change are left out, and one
-/// that the first snapshot does not have yet began at 0.
+/// Increase (or decrease) between two snapshots. Unchanged counters are left out, and one that is
+/// missing in the first snapshot started at 0.
 fn delta(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
     let changed = |(name, after): (&String, &i64)| {
         let change = after.checked_sub(before.get(name).copied().unwrap_or(0))?;
@@ -39,7 +39,7 @@ fn the_mysql_family_counts_statements_by_kind() {
 }
 
 #[test]
-fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
+fn postgres_counts_transactions_and_with_the_extension_statements_by_kind() {
     let scratch = open_folder();
     let settings = [("shared_preload_libraries", "pg_stat_statements")];
     let Some(server) = running(ServerKind::Postgres, scratch.path(), &settings) else { return };
@@ -50,8 +50,8 @@ fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
         ask(&target, "INSERT INTO t VALUES (1)");
     }
     ask(&target, "SELECT * FROM t");
-    // Sessions report when they end, and a new session may look before an old one has ended: that
-    // which made the table, whose row in the catalogue is one more, too.
+    // Sessions report when they end, and a new session may query before an old one has ended: also
+    // the one that created the table, whose row in the catalogue counts too.
     let mut grown = delta(&before, &snapshot(&target).unwrap());
     wait_until("all sessions have reported", || {
         grown = delta(&before, &snapshot(&target).unwrap());
@@ -66,7 +66,7 @@ fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
 }
 
 #[test]
-fn embedded_databases_count_nothing() {
+fn embedded_databases_have_no_counters() {
     let scratch = open_folder();
     let server = running(ServerKind::Sqlite, scratch.path(), &[]).unwrap();
     assert!(snapshot(&server.target()).unwrap().is_empty());

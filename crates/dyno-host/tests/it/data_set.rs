@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::PROCESSES;
 
 #[test]
-fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
+fn a_saved_data_set_is_part_of_every_start_and_removed_at_the_end() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = described(kind, scratch.path(), &[]) else { continue };
@@ -38,7 +38,7 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
             let copy = start(&server, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
             assert!(!copy.restoring.is_zero());
             assert_eq!(copy.settings[setting.0], setting.1);
-            // What one start does reaches no other.
+            // Changes of one start do not affect another.
             let found = ask(&copy.target(), "SELECT word FROM words WHERE id = 1");
             assert_eq!(found.0, [[Some("kept".to_owned())]], "{kind}");
             ask(&copy.target(), "UPDATE words SET word = 'changed'");
@@ -52,7 +52,7 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
 }
 
 #[test]
-fn a_loader_writes_no_binary_log_and_the_copies_do_as_they_are_asked() {
+fn a_loader_writes_no_binary_log_and_its_copies_follow_their_settings() {
     let scratch = open_folder();
     let Some(server) = described(ServerKind::Mysql, scratch.path(), &[]) else { return };
     let loading =

@@ -1,4 +1,4 @@
-//! From start to stop.
+//! From starting to stopping a server.
 
 use crate::{
     DATABASES, PROCESSES, ask, described, is_empty, open_folder, options, running, shared,
@@ -47,7 +47,7 @@ fn every_kind_starts_answers_stops_and_leaves_nothing() {
 }
 
 #[test]
-fn no_harm_is_done_to_a_server_that_is_dead_already() {
+fn faults_are_not_injected_into_a_dead_server() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -60,11 +60,11 @@ fn no_harm_is_done_to_a_server_that_is_dead_already() {
         {
             let error = harm.unwrap_err().to_string();
             assert!(
-                error.starts_with("server does not run: it was killed (signal 9)"),
+                error.starts_with("server is not running: it was killed (signal 9)"),
                 "{kind}: {error}"
             );
         }
-        // It was no harm of dyno's, and stays an accident.
+        // It was not a fault of dyno's, and stays an unexpected end.
         assert!(server.ending().is_some_and(|ending| ending.contains("signal 9")), "{kind}");
         assert!(server.stop().was_dead);
         assert!(is_empty(scratch.path()));
@@ -72,7 +72,7 @@ fn no_harm_is_done_to_a_server_that_is_dead_already() {
 }
 
 #[test]
-fn the_null_server_is_there_without_a_supervisor() {
+fn the_null_server_needs_no_supervisor() {
     let server = ManagedServer::new(ServerKind::Null);
     let no_supervisor = SupervisorCommand { program: "/nonexistent".into(), arguments: Vec::new() };
     let server = start(&server, &StartOptions::new("null", no_supervisor)).unwrap();
@@ -81,7 +81,7 @@ fn the_null_server_is_there_without_a_supervisor() {
 }
 
 #[test]
-fn clients_come_in_over_tcp_on_loopback_and_over_the_socket_always_with_the_password() {
+fn clients_connect_over_loopback_tcp_and_the_socket_only_with_the_password() {
     for kind in PROCESSES {
         let Some(server) = shared(kind) else { continue };
         let (tcp, unix) = (server.target(), server.unix_target().unwrap());
@@ -111,7 +111,7 @@ fn clients_come_in_over_tcp_on_loopback_and_over_the_socket_always_with_the_pass
 }
 
 #[test]
-fn the_scratch_folder_is_the_servers_alone() {
+fn the_scratch_folder_is_accessible_only_to_the_server() {
     for kind in PROCESSES {
         let Some(server) = shared(kind) else { continue };
         let Endpoint::Unix(socket) = server.unix_target().unwrap().endpoint else {
@@ -152,7 +152,7 @@ fn two_servers_of_a_kind_run_at_the_same_time() {
 }
 
 #[test]
-fn the_log_is_kept_under_the_systems_name() {
+fn the_log_is_kept_under_the_name_of_the_system() {
     for kind in PROCESSES {
         let (scratch, logs) = (open_folder(), tempfile::tempdir().unwrap());
         let Some(description) = described(kind, scratch.path(), &[]) else { continue };
@@ -174,7 +174,7 @@ fn the_log_is_kept_under_the_systems_name() {
 }
 
 #[test]
-fn a_server_that_is_killed_is_noticed() {
+fn a_killed_server_is_noticed() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -194,7 +194,7 @@ fn kill(pid: u32) {
 }
 
 #[test]
-fn a_missing_program_is_an_error_that_says_where_it_was_looked_for() {
+fn a_missing_program_is_an_error_that_lists_the_searched_locations() {
     let empty = tempfile::tempdir().unwrap();
     for kind in PROCESSES {
         let server =
@@ -212,7 +212,7 @@ fn a_missing_program_is_an_error_that_says_where_it_was_looked_for() {
 }
 
 #[test]
-fn a_supervisor_that_cannot_be_started_is_named() {
+fn a_supervisor_that_cannot_be_started_is_reported() {
     let scratch = open_folder();
     let description = described(ServerKind::Sqlite, scratch.path(), &[]).unwrap();
     let supervisor =
@@ -222,7 +222,7 @@ fn a_supervisor_that_cannot_be_started_is_named() {
 }
 
 #[test]
-fn a_scratch_folder_that_is_missing_or_out_of_reach_is_named_with_the_remedy() {
+fn a_missing_or_inaccessible_scratch_folder_is_reported_with_the_remedy() {
     let closed = tempfile::tempdir().unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
     for kind in DATABASES {
@@ -242,7 +242,7 @@ fn a_scratch_folder_that_is_missing_or_out_of_reach_is_named_with_the_remedy() {
             assert!(error.contains(reason) && error.contains("scratch = "), "{kind}: {error}");
         }
     }
-    // Only root starts servers as other users, who may not enter this one.
+    // Only root starts servers as other users, which may not enter this folder.
     if rustix::process::geteuid().is_root() {
         std::fs::set_permissions(closed.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
         for kind in PROCESSES {
@@ -259,7 +259,7 @@ fn a_scratch_folder_that_is_missing_or_out_of_reach_is_named_with_the_remedy() {
 }
 
 #[test]
-fn a_scratch_folder_with_a_long_path_gets_its_socket_elsewhere() {
+fn with_a_long_scratch_path_the_socket_is_created_elsewhere() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let deep = scratch.path().join("d".repeat(100));
@@ -276,7 +276,7 @@ fn a_scratch_folder_with_a_long_path_gets_its_socket_elsewhere() {
 }
 
 #[test]
-fn a_server_with_many_connections_planned_allows_them() {
+fn a_server_allows_the_planned_number_of_connections() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(description) = described(kind, scratch.path(), &[]) else { continue };

@@ -1,4 +1,4 @@
-//! Servers are really started here; each test has its own, in its own scratch folder.
+//! Tests with real servers; each test has its own in its own scratch folder.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod clusters;
@@ -24,7 +24,7 @@ use dyno_testkit::{TempDir, require_server};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The kinds that are processes.
+/// The kinds with a process.
 const PROCESSES: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
 
 /// The kinds that hold data.
@@ -42,7 +42,7 @@ fn options() -> StartOptions {
     StartOptions::new("Test server", supervisor())
 }
 
-/// A folder for scratch folders that servers' users may enter.
+/// A folder for scratch folders that the servers' users may enter.
 fn open_folder() -> TempDir {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
@@ -64,8 +64,8 @@ fn running(kind: ServerKind, scratch: &Path, settings: &[(&str, &str)]) -> Optio
     Some(start(&server, &options()).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A server that tests share which only ask it something. It runs until this program ends; its
-/// guard then stops it.
+/// A server shared by tests that only query it. It runs until this program ends and is then stopped
+/// by its supervisor.
 fn shared(kind: ServerKind) -> Option<&'static RunningServer> {
     static SERVERS: [OnceLock<Option<RunningServer>>; 4] = [const { OnceLock::new() }; 4];
     let index = DATABASES.iter().position(|known| *known == kind).expect("one of the four");

@@ -1,4 +1,4 @@
-//! The production guard on every engine.
+//! Protection of foreign databases on every engine.
 
 use crate::{DATABASES, ask, open_folder, running};
 use dyno_host::marker::{ClaimOptions, claim, cleanup};
@@ -6,7 +6,7 @@ use dyno_model::target::Engine;
 use std::collections::BTreeSet;
 
 #[test]
-fn every_engine_marks_recognises_refuses_and_cleans_up() {
+fn every_engine_marks_recognises_rejects_and_cleans_up() {
     for kind in DATABASES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -49,7 +49,7 @@ fn every_engine_marks_recognises_refuses_and_cleans_up() {
 }
 
 #[test]
-fn a_forced_claim_does_not_outlive_its_consent() {
+fn a_forced_claim_ends_with_its_permission() {
     for kind in DATABASES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -67,15 +67,14 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         let mut forced = claim(&target, &yes).unwrap_or_else(|error| panic!("{kind}: {error}"));
         forced.record_tables(&target, &["rush", "fresh"], &yes).unwrap();
 
-        // Killed here, the user's table is still there: it is neither written to nor dropped
-        // without the word.
+        // Killed here, the user's table still exists: without permission it is neither written to
+        // nor dropped.
         let refused = claim(&target, &without).unwrap_err().to_string();
         assert!(refused.contains("it contains customers, rush\n"), "{kind}: {refused}");
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), Vec::<String>::new(), "{kind}");
         assert_eq!(ask(&target, "SELECT count(theirs) FROM rush").first(), Some("0"), "{kind}");
 
-        // Killed later, dyno's own table has its name, and the user has perhaps put the other one
-        // back.
+        // Killed later, dyno's own table has its name, or the user has restored the other one.
         let mut forced = claim(&target, &yes).unwrap_or_else(|error| panic!("{kind}: {error}"));
         forced.record_tables(&target, &["rush", "fresh"], &yes).unwrap();
         ask(&target, "CREATE TABLE fresh (id INTEGER)");
@@ -83,15 +82,15 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         let refused = claim(&target, &without).unwrap_err().to_string();
         assert!(refused.contains("it contains rush\n"), "{kind}: {refused}");
 
-        // The run that was given the word cleans up behind itself.
+        // The run with the permission cleans up after itself.
         assert_eq!(cleanup(&target, &forced.replaced).unwrap(), ["fresh", "rush"], "{kind}");
         assert!(!claim(&target, &without).unwrap().is_forced, "{kind}");
     }
 }
 
-/// Somebody makes what looks like a marker and lists what is theirs.
+/// Somebody creates a table that resembles a marker and lists their own tables in it.
 #[test]
-fn a_marker_that_dyno_did_not_write_is_not_believed() {
+fn a_marker_not_written_by_dyno_is_ignored() {
     let rows = "('', 'e', 'now', 'r', 's'), ('customers', 'e', 'now', 'r', 's'), ('*', 'e', 'now', 'r', 's')";
     let columns = "table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191), created_at VARCHAR(40)";
     let forged = [
@@ -99,7 +98,7 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
             format!("CREATE TABLE dyno_marker ({columns}, run VARCHAR(40), signature VARCHAR(80))"),
             format!("INSERT INTO dyno_marker VALUES {rows}"),
         ],
-        // As it was in older versions.
+        // The format of older versions.
         vec![
             format!("CREATE TABLE dyno_marker ({columns})"),
             "INSERT INTO dyno_marker VALUES ('', 'e', 'now'), ('customers', 'e', 'now')".to_owned(),
@@ -140,7 +139,7 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
             let what = if statements[0].contains("VIEW") { "VIEW" } else { "TABLE" };
             ask(&target, &format!("DROP {what} dyno_marker"));
         }
-        // A row that somebody adds to dyno's own.
+        // A row added to dyno's own by somebody else.
         let forced = claim(&target, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
         assert!(forced.is_forced, "{kind}");
         let added = "INSERT INTO dyno_marker SELECT 'customers', experiment, created_at, run, signature FROM dyno_marker";
@@ -148,7 +147,7 @@ fn a_marker_that_dyno_did_not_write_is_not_believed() {
         let refused = claim(&target, &ClaimOptions { yes_write_to: None, ..options }).err();
         let refused = refused.unwrap_or_else(|| panic!("{kind}: the row is believed")).to_string();
         assert!(refused.contains("it contains customers\n"), "{kind}: {refused}");
-        // A view of rows that dyno has signed: what it lists can change at any time.
+        // A view of rows that dyno has signed: its content can change at any time.
         ask(&target, "CREATE TABLE signed AS SELECT * FROM dyno_marker");
         ask(&target, "DROP TABLE dyno_marker");
         ask(&target, "CREATE VIEW dyno_marker AS SELECT * FROM signed");

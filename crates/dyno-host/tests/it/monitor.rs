@@ -1,4 +1,4 @@
-//! What the monitor sees of real servers moves as it should.
+//! The monitor's values of real servers change with the load.
 
 use crate::{PROCESSES, ask, connect, open_folder, running};
 use dyno_drivers::{Discard, Driver, block_on};
@@ -28,8 +28,8 @@ impl Kept {
         self.0.borrow().clone()
     }
 
-    /// The looks that have all of these values: a server that is slow to answer has none in the
-    /// look that was waiting, and what costs much is not looked at each time.
+    /// The samples with all of these values: a sample has none of a slow server, and expensive
+    /// values are not in every sample.
     fn looks_at(&self, names: &[&str]) -> Vec<Sample> {
         let has_all = |sample: &Sample| names.iter().all(|name| sample.values.contains_key(*name));
         self.0.borrow().iter().filter(|sample| has_all(sample)).cloned().collect()
@@ -46,14 +46,14 @@ fn watched(server: &RunningServer) -> Watched {
     }
 }
 
-/// What a trial tells again and again.
+/// An event that a trial repeats.
 fn progress() -> Event {
     let (trial, unit) = ("b01-001".into(), ProgressUnit::Nanoseconds);
     Event::Progress { trial, phase: Phase::Measure, done: 1, total: 1000, unit }
 }
 
-/// Progress is news for the monitor, as it is in a trial; until it has looked at all of these
-/// values after now.
+/// Sends progress to the monitor, as a trial does, until it has sampled all of these values after
+/// now.
 fn await_look(
     watch: &mut Watch<'_>,
     trigger: &dyno_host::monitor::Trigger,
@@ -73,15 +73,15 @@ fn await_look(
             trigger.fire();
         }
         last = looks.into_iter().next_back().unwrap_or_default();
-        // The first may have begun before, and the second holds the answer to the first one's
-        // question if that came late.
+        // The first may have begun before, and the second has the answer to the first one's query
+        // if that was late.
         looked >= before + 3 && last.values.get(names::SESSIONS).copied() == sessions
     });
     last
 }
 
-/// The last looks before and after some work that have all of these values, and as many sessions
-/// beside the monitor's: others have ended then, and their counts are in the server's.
+/// The last samples before and after some work that have all of these values, and as many sessions
+/// besides the monitor's: others have ended by then, and their counts are in the server's.
 fn around(
     server: &RunningServer,
     names: &[&str],
@@ -125,7 +125,7 @@ fn the_mysql_family_counts_the_load_and_not_the_monitor() {
         assert_eq!(grown("Com_insert"), 50.0, "{kind}");
         assert_eq!(grown("Com_select"), 1.0, "{kind}: the monitor's own are taken off");
         assert_eq!(grown("Questions"), 51.0, "{kind}");
-        // Neither counts what the other does.
+        // Each server has only one of these counters.
         let rows = if kind == ServerKind::Mysql { "Innodb_rows_inserted" } else { "Handler_write" };
         assert_eq!(grown(rows), 50.0, "{kind}");
         assert!(grown("Innodb_os_log_written") > 0.0, "{kind}");
@@ -145,7 +145,7 @@ fn the_mysql_family_counts_the_load_and_not_the_monitor() {
 #[test]
 fn postgres_counts_the_load_and_not_the_monitor() {
     let scratch = open_folder();
-    // The statistics that its vacuum gathers are rows too.
+    // Rows written by autovacuum would count too.
     let Some(server) = running(ServerKind::Postgres, scratch.path(), &[("autovacuum", "off")])
     else {
         return;
@@ -170,7 +170,7 @@ fn postgres_counts_the_load_and_not_the_monitor() {
 }
 
 #[test]
-fn a_servers_process_works_writes_and_has_memory() {
+fn the_samples_of_a_servers_process_have_cpu_time_writes_and_memory() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -206,7 +206,7 @@ fn a_servers_process_works_writes_and_has_memory() {
 }
 
 #[test]
-fn what_sessions_wait_for_is_seen_when_nothing_commits() {
+fn waits_of_sessions_are_sampled_when_nothing_commits() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -242,7 +242,7 @@ fn what_sessions_wait_for_is_seen_when_nothing_commits() {
 }
 
 #[test]
-fn files_of_sqlite_are_told() {
+fn file_sizes_of_sqlite_are_sampled() {
     let scratch = open_folder();
     let server = running(ServerKind::Sqlite, scratch.path(), &[]).unwrap();
     let target = server.target();

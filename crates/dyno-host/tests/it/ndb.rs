@@ -1,5 +1,5 @@
-//! MySQL NDB Cluster: SQL nodes answer the same from the data nodes, each sort of node has its
-//! settings, and nothing of any of them stays.
+//! MySQL NDB Cluster: SQL nodes return the same data from the data nodes, each kind of node has its
+//! settings, and nothing of any of them is left behind.
 
 use crate::no_trace::keeper;
 use crate::{ask, is_empty, open_folder, options, running};
@@ -18,7 +18,7 @@ fn value(target: &Target, sql: &str) -> String {
     ask(target, sql).0[0][0].clone().unwrap()
 }
 
-/// Processes that work in a folder. Data nodes are not told of theirs on the command line.
+/// Processes working in a folder. The command line of data nodes does not contain it.
 fn working_in(folder: &Path) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let entry = entry.ok()?;
@@ -30,7 +30,7 @@ fn working_in(folder: &Path) -> Vec<u32> {
 }
 
 #[test]
-fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_named() {
+fn sql_nodes_return_the_same_data_with_their_settings_and_a_dead_data_node_is_reported() {
     let scratch = open_folder();
     let settings =
         [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M"), ("MaxNoOfTables", "300")];
@@ -44,7 +44,7 @@ fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_na
     );
     assert_eq!(server.settings["innodb_lock_wait_timeout"], "7");
     assert_eq!(server.settings["datamemory"], (50 << 20).to_string());
-    // Its own tables come on top, which is told.
+    // Its own tables are added, which is reported.
     let [rounded] = &server.rounded[..] else { panic!("{:?}", server.rounded) };
     assert_eq!((rounded.name.as_str(), rounded.asked.as_str()), ("MaxNoOfTables", "300"));
     assert!(
@@ -97,7 +97,7 @@ fn kill_9_of_dyno_leaves_no_node() {
 }
 
 #[test]
-fn what_the_management_node_refuses_is_told_before_anything_is_started() {
+fn a_configuration_that_the_management_node_rejects_is_reported_before_the_start() {
     let Some(server) = require_server(NDB) else { return };
     let binary = locate(NDB, None).unwrap();
     let refused = |server: ManagedServer| check_values(&server, &binary).unwrap_err().to_string();
@@ -115,16 +115,14 @@ fn what_the_management_node_refuses_is_told_before_anything_is_started() {
     ] {
         let error = refused(with(name, value));
         assert!(
-            error.starts_with(&format!("ndb refuses the setting {name:?} = {value:?}")),
+            error.starts_with(&format!("ndb rejects the setting {name:?} = {value:?}")),
             "{error}"
         );
         assert!(error.contains(words), "{error}");
     }
     let error = refused(ManagedServer { data_nodes: 3, ..server.clone() });
     assert!(
-        error.starts_with(
-            "there can be no ndb with 2 SQL nodes and 3 data nodes. The management node says:"
-        ),
+        error.starts_with("the configuration of ndb with 2 SQL nodes and 3 data nodes is invalid. Output of the management node:"),
         "{error}"
     );
     assert!(error.contains("NoOfReplicas"), "{error}");
@@ -137,7 +135,7 @@ fn what_the_management_node_refuses_is_told_before_anything_is_started() {
 }
 
 #[test]
-fn a_data_node_that_does_not_come_up_is_named_with_its_words_and_nothing_stays() {
+fn a_data_node_that_does_not_start_is_reported_with_its_log_and_nothing_is_left() {
     let Some(server) = require_server(NDB) else { return };
     let (scratch, programs) = (open_folder(), open_folder());
     let original = locate(NDB, None).unwrap();
@@ -161,7 +159,7 @@ fn a_data_node_that_does_not_come_up_is_named_with_its_words_and_nothing_stays()
     {
         let error = failed();
         assert!(
-            error.starts_with("ndb needs ndb_mgmd, and it is in none of these folders"),
+            error.starts_with("ndb needs ndb_mgmd, which is in none of these folders"),
             "{error}"
         );
     }

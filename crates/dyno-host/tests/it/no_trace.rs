@@ -1,5 +1,5 @@
-//! Whatever happens to dyno, no process and no folder stays behind, and the password is nowhere to
-//! be read.
+//! Whatever happens to dyno, no process and no folder is left behind, and the password is nowhere
+//! readable.
 
 use crate::{
     DATABASES, PROCESSES, ask, connect, described, is_empty, open_folder, options, running,
@@ -19,7 +19,7 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).unwrap()).unwrap()
 }
 
-/// A program of its own (in its own process group, as a shell would start it) that keeps a server
+/// A separate program (in its own process group, as a shell would start it) that keeps a server
 /// running, and the server's process.
 pub(crate) fn keeper(kind: ServerKind, scratch: &Path) -> (Child, Option<u32>) {
     let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
@@ -56,8 +56,8 @@ fn kill_9_of_dyno_leaves_no_process_and_no_folder() {
     }
 }
 
-/// A program that starts a server, which nobody waits for, and the words that all of its processes
-/// have in their command lines.
+/// A program that is starting a server, and a text that the command lines of all of its processes
+/// contain.
 fn starting(kind: ServerKind, scratch: &Path) -> (Child, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno-server"));
     command.arg(kind.name()).env("TMPDIR", scratch).stdin(Stdio::piped());
@@ -66,7 +66,7 @@ fn starting(kind: ServerKind, scratch: &Path) -> (Child, String) {
 }
 
 #[test]
-fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
+fn kill_9_of_dyno_while_the_data_folder_is_created_leaves_nothing() {
     if require_server(ServerKind::Mysql).is_none() {
         return;
     }
@@ -87,14 +87,14 @@ fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
 }
 
 #[test]
-fn servers_that_make_a_data_folder_leave_no_shared_memory_when_they_are_killed() {
+fn killed_servers_that_were_creating_a_data_folder_leave_no_shared_memory() {
     if require_server(ServerKind::Postgres).is_none() {
         return;
     }
     let scratch = open_folder();
     let (mut keeper, marker) = starting(ServerKind::Postgres, scratch.path());
     let is_there = |file: &PathBuf| file.exists();
-    // initdb runs servers of its own, one after the other, each for a part of a second.
+    // initdb runs servers one after the other, each for a fraction of a second.
     let halted = || {
         processes_with(&marker).into_iter().find_map(|process| {
             let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
@@ -128,7 +128,7 @@ fn servers_that_make_a_data_folder_leave_no_shared_memory_when_they_are_killed()
 }
 
 #[test]
-fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
+fn ctrl_c_in_the_terminal_reaches_the_server_only_through_dyno() {
     for kind in PROCESSES {
         if require_server(kind).is_none() {
             continue;
@@ -145,7 +145,7 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
             group(keeper.id()),
             "{kind}: the terminal signals a whole process group"
         );
-        // The terminal's signal ends dyno; the supervisor then stops the server in order.
+        // The terminal's signal ends dyno; the supervisor then stops the server cleanly.
         kill_process_group(pid(keeper.id()), Signal::INT).unwrap();
         keeper.wait().unwrap();
         wait_until("folder and server vanish", || is_empty(scratch.path()) && !is_process(server));
@@ -153,7 +153,7 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
 }
 
 #[test]
-fn a_supervisor_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_oblivion() {
+fn server_and_folder_of_a_killed_supervisor_are_still_removed() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -192,7 +192,7 @@ fn a_killed_postgres_leaves_no_shared_memory() {
     for is_supervisor_killed in [false, true] {
         let scratch = open_folder();
         let Some(server) = running(ServerKind::Postgres, scratch.path(), &[]) else { return };
-        // A session has memory beside the server's own.
+        // A session has shared memory in addition to the server's own.
         let mut session = connect(&server.target());
         block_on(session.query("CREATE TABLE t AS SELECT 1", &mut Discard)).unwrap();
         let number = server.pid().unwrap();
@@ -217,7 +217,7 @@ fn a_killed_postgres_leaves_no_shared_memory() {
     }
 }
 
-/// Identifiers of System V segments with the processes that made them.
+/// Identifiers of System V segments with the processes that created them.
 fn system_v() -> Vec<(u64, u32)> {
     let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let field = |line: &str, index| line.split_whitespace().nth(index).unwrap().to_owned();
@@ -228,7 +228,7 @@ fn system_v() -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
+fn a_kill_while_postgres_creates_its_data_folder_leaves_no_shared_memory() {
     if require_server(ServerKind::Postgres).is_none() {
         return;
     }
@@ -253,8 +253,8 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
                 if !is_ours || kill_process(pid(*maker), Signal::STOP).is_err() {
                     return false;
                 }
-                // Stopped, it keeps its segment until it is killed; one that had given it back
-                // already has to go on.
+                // While suspended it keeps its segment until it is killed; one that had already
+                // released it must continue.
                 let has_segment = system_v().contains(&(*segment, *maker));
                 if !has_segment {
                     let _ = kill_process(pid(*maker), Signal::CONT);
@@ -281,7 +281,7 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
             _ => kill_process(pid(maker), Signal::KILL).unwrap(),
         }
         if victim == "the maker of the segment" {
-            // It was one of many, and the rest may go on without it: that is the end of it, too.
+            // Other processes may continue after one is killed; closing the input ends them too.
             drop(keeper.stdin.take());
         }
         keeper.wait().unwrap();

@@ -1,5 +1,5 @@
-//! What a server's user plants where root may come by: links to files of root, and pipes that
-//! nobody writes to. Root follows none of them and waits for none of them.
+//! Files planted by a server's user where root works: links to files of root, and pipes without a
+//! writer. Root follows none of the links and waits for none of the pipes.
 
 use crate::{open_folder, supervisor};
 use dyno_host::server::{StartOptions, start};
@@ -9,11 +9,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Files that dyno keeps for a server, by all names that they ever had.
+/// All names of files that dyno has ever kept for a server.
 const NAMES: &str =
     "server.log initialise.log password database.sql accounts.sql tmp proxy.cfg proxy.log";
 
-/// Programs of a server that do what its user can do, and then end.
+/// Programs of a server that plant files as its user and then end.
 fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedServer {
     let script = |name: &str, text: &str| {
         let program = programs.join(name);
@@ -22,7 +22,7 @@ fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedSe
     };
     let version = "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac";
     script("postgres", &format!("{version}\necho 'FATAL:  no'; exit 3"));
-    // In every folder of the scratch folder that it may write to, the scratch folder included.
+    // In every writable folder of the scratch folder, including itself.
     script(
         "initdb",
         &format!(
@@ -38,7 +38,7 @@ fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedSe
     }
 }
 
-/// True where there is another user to be wary of.
+/// True where the server runs as another user.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn is_root_with_servers_user() -> bool {
     let has_user = fs::read_to_string("/etc/passwd").unwrap_or_default().contains("\npostgres:");
@@ -76,7 +76,7 @@ impl Scene {
         self.secrets.path().join("secret")
     }
 
-    /// Starts the server that plants; what dyno said of its end.
+    /// Starts the server that plants files; returns dyno's error.
     fn start(&self, plant: &str) -> String {
         let server = server_that_plants(self.programs.path(), self.scratch.path(), plant);
         let mut options = StartOptions::new("planted", supervisor());
@@ -107,7 +107,7 @@ fn a_link_to_a_file_of_root_is_neither_written_nor_given_away_nor_copied() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_holds_neither_dyno_nor_its_supervisor() {
+fn a_pipe_without_a_writer_blocks_neither_dyno_nor_its_supervisor() {
     if !is_root_with_servers_user() {
         return;
     }

@@ -1,4 +1,4 @@
-//! What preflight is told by real servers, and systems that run already.
+//! Preflight queries to real servers and existing systems.
 
 use crate::{PROCESSES, connect, open_folder, running, shared};
 use dyno_drivers::address::shares_machine;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[test]
-fn a_servers_limit_counts_what_others_hold() {
+fn the_connection_limit_accounts_for_connections_of_others() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[("max_connections", "20")]) else {
@@ -33,10 +33,10 @@ fn a_servers_limit_counts_what_others_hold() {
     }
 }
 
-/// Sessions that dyno opened to ask something are not ended yet when it asks for those of others;
-/// here they stay open.
+/// dyno's own sessions for queries may not have ended when it lists those of others; here they stay
+/// open.
 #[test]
-fn foreign_sessions_are_seen_and_those_that_dyno_itself_asks_with_are_none() {
+fn sessions_of_others_are_listed_without_those_of_dyno_itself() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -60,10 +60,10 @@ fn foreign_sessions_are_seen_and_those_that_dyno_itself_asks_with_are_none() {
     }
 }
 
-/// A server that was restarted gives the same numbers to others. Here nothing is restarted but in
-/// name, so that the sessions are still listed.
+/// A restarted server reuses session ids. Here nothing is really restarted, so that the sessions
+/// are still listed.
 #[test]
-fn sessions_from_before_a_restart_are_nobody_s_own() {
+fn sessions_from_before_a_restart_do_not_count_as_own() {
     for kind in PROCESSES {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
@@ -112,7 +112,7 @@ fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
 }
 
 #[test]
-fn a_system_that_runs_already_tells_its_version_and_settings() {
+fn an_existing_system_reports_its_version_and_settings() {
     for kind in PROCESSES {
         let Some(server) = shared(kind) else { continue };
         let target = server.target();

@@ -1,5 +1,5 @@
-//! A primary and its replica: the one has what the other commits, only the primary takes writes
-//! until the replica is promoted, and nothing stays.
+//! A primary and its replica: the replica receives the commits, only the primary accepts writes
+//! until the replica is promoted, and nothing is left behind.
 
 use crate::{ask, is_empty, open_folder, options};
 use dyno_host::server::{check_settings, start};
@@ -15,7 +15,7 @@ fn value(target: &Target, sql: &str) -> String {
 }
 
 #[test]
-fn a_replica_has_what_its_primary_commits_and_takes_its_place() {
+fn a_replica_receives_the_commits_of_its_primary_and_can_replace_it() {
     let Some(server) = require_server(REPLICA) else { return };
     for is_synchronous in [false, true] {
         let scratch = open_folder();
@@ -67,7 +67,7 @@ fn a_replica_has_what_its_primary_commits_and_takes_its_place() {
 }
 
 #[test]
-fn how_nodes_find_each_other_is_dynos_own() {
+fn settings_for_replication_are_reserved_for_dyno() {
     let settings = BTreeMap::from([("synchronous_standby_names".to_owned(), "*".to_owned())]);
     let server = ManagedServer { settings, ..ManagedServer::new(REPLICA) };
     let error = check_settings(&server).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Settings are applied, read back, and refused in the server's own words.
+//! Settings are applied, read back, and rejected with the server's own message.
 
 use crate::{described, is_empty, open_folder, options, running, shared};
 use dyno_host::server::{check_values, locate, start};
@@ -7,7 +7,7 @@ use dyno_model::plan::ServerKind;
 /// Names and values.
 type Pairs = &'static [(&'static str, &'static str)];
 
-/// What is asked of each kind of server, and what it then says.
+/// The settings for each kind of server, and the values that it reports.
 const APPLIED: [(ServerKind, Pairs, Pairs); 4] = [
     (
         ServerKind::Mariadb,
@@ -95,7 +95,7 @@ fn settings_are_applied_and_read_back() {
 }
 
 #[test]
-fn the_defaults_that_durability_depends_on_stay_the_servers_own() {
+fn defaults_that_affect_durability_are_not_changed() {
     let rows: [(ServerKind, Pairs); 3] = [
         (
             ServerKind::Mariadb,
@@ -127,7 +127,7 @@ fn the_defaults_that_durability_depends_on_stay_the_servers_own() {
 }
 
 #[test]
-fn an_unknown_setting_is_refused_in_the_servers_own_words() {
+fn an_unknown_setting_is_rejected_with_the_servers_own_message() {
     for (kind, words) in [
         (ServerKind::Mariadb, "unknown variable 'no_such_setting=1'"),
         (ServerKind::Mysql, "unknown variable 'no_such_setting=1'"),
@@ -139,13 +139,13 @@ fn an_unknown_setting_is_refused_in_the_servers_own_words() {
         };
         let error = start(&server, &options()).err().expect("an unknown setting");
         assert!(
-            error.to_string().contains("refuses the setting \"no_such_setting\""),
+            error.to_string().contains("rejects the setting \"no_such_setting\""),
             "{kind}: {error}"
         );
         let text = error.to_string();
         assert!(
             text.starts_with(&format!(
-                "{kind} refuses the setting \"no_such_setting\" = \"1\". It says:\n  | "
+                "{kind} rejects the setting \"no_such_setting\" = \"1\". Its output:\n  | "
             )),
             "{text}"
         );
@@ -155,7 +155,7 @@ fn an_unknown_setting_is_refused_in_the_servers_own_words() {
 }
 
 #[test]
-fn a_value_that_the_server_cannot_read_is_refused_in_its_own_words() {
+fn an_invalid_value_is_rejected_with_the_servers_own_message() {
     for (kind, name, value) in [
         (ServerKind::Mariadb, "thread_handling", "threads-of-pool"),
         (ServerKind::Mysql, "transaction-isolation", "much"),
@@ -165,23 +165,23 @@ fn a_value_that_the_server_cannot_read_is_refused_in_its_own_words() {
         let Some(server) = described(kind, scratch.path(), &[(name, value)]) else { continue };
         let error = start(&server, &options()).err().expect("a broken value").to_string();
         assert!(
-            error.contains(&format!("refuses the setting {name:?} = {value:?}")),
+            error.contains(&format!("rejects the setting {name:?} = {value:?}")),
             "{kind}: {error}"
         );
     }
 }
 
 #[test]
-fn a_setting_that_did_not_take_effect_names_asked_and_found() {
+fn a_setting_not_in_force_is_reported_with_requested_and_actual_value() {
     let rows: [(ServerKind, &str, &str, &str); 6] = [
-        // The server goes up to its smallest value with a warning only.
+        // The server raises it to its minimum with only a warning.
         (ServerKind::Mariadb, "max_connections", "5", "asked for \"5\", the server has \"10\""),
         (ServerKind::Mysql, "table_open_cache", "0", "asked for \"0\", the server has \"1\""),
-        // What is no number counts as 0; the server says so in its log.
+        // A value that is not a number counts as 0; the server logs that.
         (ServerKind::Mysql, "innodb_buffer_pool_size", "much", "value 0 adjusted to 5242880"),
-        // Names with a dot are taken without a word, and kept from the list of settings.
+        // Names with a dot are accepted silently, but not listed.
         (ServerKind::Postgres, "dyno.nonsense", "1", "the server has no setting \"dyno.nonsense\""),
-        // Unknown pragmas are passed over without a word.
+        // Unknown pragmas are ignored silently.
         (ServerKind::Sqlite, "journal_modus", "wal", "the server has no setting \"journal_modus\""),
         // A value that SQLite does not know leaves the old one in force.
         (ServerKind::Sqlite, "journal_mode", "wol", "asked for \"wol\", the server has \"delete\""),
@@ -192,7 +192,7 @@ fn a_setting_that_did_not_take_effect_names_asked_and_found() {
         let error = start(&server, &options())
             .err()
             .unwrap_or_else(|| panic!("{kind}: {name} took effect"));
-        assert!(error.to_string().contains("not with the settings asked for"), "{kind}: {error}");
+        assert!(error.to_string().contains("not with the requested settings"), "{kind}: {error}");
         let text = error.to_string();
         assert!(text.contains(&format!("{name:?}")) && text.contains(words), "{kind}: {text}");
         assert!(is_empty(scratch.path()), "{kind}");
@@ -200,7 +200,7 @@ fn a_setting_that_did_not_take_effect_names_asked_and_found() {
 }
 
 #[test]
-fn wal_and_other_pragmas_hold_on_every_connection() {
+fn wal_and_other_pragmas_apply_to_every_connection() {
     let scratch = open_folder();
     let server = running(
         ServerKind::Sqlite,
@@ -222,7 +222,7 @@ fn wal_and_other_pragmas_hold_on_every_connection() {
 }
 
 #[test]
-fn the_programs_tell_a_wrong_name_and_a_wrong_value_without_a_start() {
+fn wrong_names_and_values_are_found_without_a_start() {
     let rows = [
         (ServerKind::Mariadb, "thread_handling", "pool-of-thredas", "pool-of-threads"),
         (ServerKind::Mariadb, "innodb_buffer_pool_size", "4X", "4G"),
@@ -253,7 +253,7 @@ fn the_programs_tell_a_wrong_name_and_a_wrong_value_without_a_start() {
 }
 
 #[test]
-fn a_size_that_the_server_rounds_is_told_with_both_values_and_is_no_error() {
+fn a_rounded_size_is_reported_with_both_values_and_is_not_an_error() {
     let rows: [(ServerKind, Pairs); 3] = [
         (
             ServerKind::Mariadb,

@@ -171,7 +171,7 @@ fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() 
     bench.file("web.toml", spec(Path::new("nowhere.war"), "transactions = 6", r#""web""#));
     let ended = bench.dyno(&["run", "web.toml"]);
     assert_eq!(ended.code, 4, "{ended}");
-    assert!(ended.stderr.contains("there is no web application nowhere.war"), "{ended}");
+    assert!(ended.stderr.contains("the web application nowhere.war does not exist"), "{ended}");
     assert!(ended.stderr.contains("mvn package"), "{ended}");
 
     // No archive; and one with nothing in it, by the end that is all it has.

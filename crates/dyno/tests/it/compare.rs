@@ -250,7 +250,7 @@ fn mistakes_are_told_with_their_remedy() {
     let rows: &[(&[&str], i32, &str)] = &[
         (&["base"], 2, "<NEW>"),
         (&["base", "nowhere"], 7, "cannot read nowhere"),
-        (&["empty", "base"], 7, "there is no results folder in empty, nor in the folders below it"),
+        (&["empty", "base"], 7, "no results folder found in empty or below it"),
         (&["base", "newer"], 7, "results format 99"),
         (&["base", "base"], 2, "the run base is on both sides"),
         (&["base", "run", "--system", "SQLite=Other"], 2, "BASE has `SQLite`; NEW has `SQLite`"),

@@ -164,7 +164,7 @@ fn what_is_no_copy_of_dyno_s_is_left_alone(shop: &Shop) {
         _ => drop(shop.ask(&format!("CREATE DATABASE {}", copy.database))),
     }
     let ended = run(shop, "");
-    let is_told = ended.to_string().contains("is not marked as dyno's");
+    let is_told = ended.to_string().contains("was not created by dyno");
     assert!(ended.code == 6 && is_told && is_there(shop), "{ended}");
     std::fs::remove_dir_all(shop.bench.path().join("copied")).expect("it was made");
     match &copy.endpoint {

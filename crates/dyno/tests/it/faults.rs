@@ -386,7 +386,7 @@ fn a_disk_that_others_use_is_not_filled() {
     assert_eq!(ended.code, 6, "{ended}");
     let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("dyno does not fill the disk of")
+        told.contains("dyno cannot fill the disk of")
             && told.contains("is on the same file system"),
         "{ended}"
     );
@@ -422,7 +422,7 @@ fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_o
     // Whoever looks first: the fault, or those who watch the server.
     for why in [kill, start] {
         assert!(
-            why.starts_with("server does not run: it ") || why == "measuring had ended before",
+            why.starts_with("server is not running: it ") || why == "measuring had ended before",
             "{why}"
         );
     }

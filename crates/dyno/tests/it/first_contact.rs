@@ -228,5 +228,5 @@ fn a_setting_that_a_server_does_not_know_is_refused_once() {
          transactions = 1\n",
     );
     let ended = bench.dyno(&["plan", "x.toml"]);
-    assert_eq!(ended.stdout.matches("refuses the setting").count(), 1, "{ended}");
+    assert_eq!(ended.stdout.matches("rejects the setting").count(), 1, "{ended}");
 }

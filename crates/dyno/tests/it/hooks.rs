@@ -405,7 +405,8 @@ fn what_runs_where_a_system_is_to_be_started_is_not_measured_in_its_place() {
     let system = turns(&bench, &postgres, "Shop", "");
     bench.file("spec.toml", format!("title = \"t\"\n{system}{LOAD}[design]\nblocks = 1\n"));
     let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
-    let told = format!("something answers at 127.0.0.1:{} before `start` was run", postgres.port);
+    let told =
+        format!("a server already answers at 127.0.0.1:{} before `start` was run", postgres.port);
     assert!(ended.code != 0 && ended.stderr.contains(&told), "{ended}");
     assert_eq!(
         text(&bench.path().join("told")),

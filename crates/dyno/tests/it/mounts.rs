@@ -289,7 +289,7 @@ fn a_file_system_with_something_of_others_in_it_is_not_filled() {
     let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
     let said = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("it holds `of-others`, which dyno did not make"), "{ended}");
+    assert!(said.contains("it holds `of-others`, which dyno did not create"), "{ended}");
     assert!(finished(&bench.path().join("r")).is_empty(), "nothing was measured");
     mounts.no_process_and_no_mount_is_left();
 }

@@ -455,7 +455,10 @@ fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() 
     let bench = Bench::new();
     bench.file("one.sql", "SELECT 1;\n");
     let ended = bench.dyno(&["run", "sqlite:absent.db", "--script", "one.sql"]);
-    assert!(ended.code == 4 && ended.stderr.contains("there is no file absent.db"), "{ended}");
+    assert!(
+        ended.code == 4 && ended.stderr.contains("the database file absent.db does not exist"),
+        "{ended}"
+    );
     let ended = bench.dyno(&["run", "http://127.0.0.1:1/shop", "--script", "one.sql"]);
     assert!(ended.code == 2 && ended.stderr.contains("`dyno workloads http`"), "{ended}");
     let ended = bench.dyno(&["run", "localhost/shop", "--script", "one.sql"]);
@@ -494,14 +497,20 @@ fn a_database_is_cleaned_by_its_url_alone() {
 fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     let bench = Bench::new();
     let ended = bench.dyno(&["cleanup", "sqlite:typo.db"]);
-    assert!(ended.code == 5 && ended.stderr.contains("there is no file typo.db"), "{ended}");
+    assert!(
+        ended.code == 5 && ended.stderr.contains("the database file typo.db does not exist"),
+        "{ended}"
+    );
     bench.file(
         "s.toml",
         "title = \"t\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:own.db\"\n[load]\nclients = 1\nduration = \"100ms\"\n\
          [workload]\nkind = \"rush\"\n[design]\nblocks = 1\n",
     );
     let ended = bench.dyno(&["cleanup", "s.toml"]);
-    assert!(ended.code == 5 && ended.stderr.contains("A: there is no file own.db"), "{ended}");
+    assert!(
+        ended.code == 5 && ended.stderr.contains("A: the database file own.db does not exist"),
+        "{ended}"
+    );
     let ended = bench.dyno(&["plan", "s.toml"]);
     assert!(ended.is_done(), "{ended}");
     assert_eq!(bench.names(), ["s.toml"]);

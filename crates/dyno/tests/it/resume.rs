@@ -111,7 +111,7 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
     signal("-STOP", child.id());
     let refused = bench.dyno(&["run", "--resume", "r"]);
     assert_eq!(refused.code, 7, "{refused}");
-    assert!(refused.stderr.contains("is being written by another dyno"), "{refused}");
+    assert!(refused.stderr.contains("is being written by another dyno process"), "{refused}");
     signal("-CONT", child.id());
     wait_until("a trial is finished", || !finished(&folder).is_empty());
     child.kill().expect("it runs");

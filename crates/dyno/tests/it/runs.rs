@@ -185,7 +185,7 @@ fn a_results_folder_that_cannot_be_made_is_an_error_before_anything_runs() {
 #[test]
 fn a_folder_that_is_no_results_folder_is_told_so() {
     let bench = Bench::new();
-    let rows = [(".", "is no results folder"), ("missing", "missing")];
+    let rows = [(".", "is not a results folder"), ("missing", "missing")];
     for (folder, words) in rows {
         let ended = bench.dyno(&["report", folder]);
         assert!(

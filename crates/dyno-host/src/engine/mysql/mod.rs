@@ -1,4 +1,4 @@
-//! MySQL, MariaDB and others that speak their protocol.
+//! MySQL, MariaDB and other servers with their protocol.
 
 mod observer;
 mod settings;
@@ -12,7 +12,7 @@ use crate::folder::read_beginning;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// More than the digits of a process's number, and a line's end.
+/// Larger than any process id with its line end.
 const PID_BYTES_MAX: u64 = 32;
 
 pub(super) const QUESTIONS: Questions = Questions {
@@ -38,14 +38,14 @@ pub(super) const QUESTIONS: Questions = Questions {
         counters,
         programs: &["mysqld", "mariadbd"],
         write_marks: &[
-            // MariaDB counts rows of internal tables apart, and has no counters of InnoDB's.
+            // MariaDB counts rows of internal tables separately, and its InnoDB counters have other
+            // names.
             "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted' \
              /*M! , 'Handler_write', 'Handler_update', 'Handler_delete' */)",
             "SELECT count(*), sum(crc32(concat(table_name, ' ', coalesce(create_time, '')))) FROM information_schema.tables \
              WHERE table_schema = database()",
         ],
-        // Names of locks are the whole server's, have at most 64 characters, and do not tell
-        // capitals from small letters.
+        // Names of locks are global to the server, case-insensitive and at most 64 characters long.
         lock: LockQuestions {
             stay: "SET SESSION wait_timeout = 2147483",
             is_in_the_way: false,
@@ -65,7 +65,7 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
     let per_user = session.count("SELECT @@max_user_connections")?;
     Ok(ConnectionLimit {
         max: session.count("SELECT @@max_connections")?,
-        // One more connection than the maximum is kept for an administrator, so none of these.
+        // The one connection reserved for an administrator is not part of the maximum.
         reserved: 0,
         in_use: connected.saturating_sub(1),
         per_user: (per_user > 0).then_some(per_user),
@@ -73,8 +73,7 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
 }
 
 fn replication(session: &mut ControlConnection) -> Replication {
-    // The statement's name changed in MySQL 8.0.22 and MariaDB 10.5; the old one is gone from MySQL
-    // 8.4.
+    // MySQL 8.0.22 and MariaDB 10.5 renamed the statement; MySQL 8.4 removed the old name.
     let replica =
         session.rows("SHOW REPLICA STATUS").or_else(|_| session.rows("SHOW SLAVE STATUS"));
     let status = |session: &mut ControlConnection, name: &str| {
@@ -101,7 +100,7 @@ fn counters(
     Ok(whole_numbers(session.pairs("SHOW GLOBAL STATUS")?).collect())
 }
 
-/// The file is often for the server's account only.
+/// The PID file is often readable only by the server's account.
 fn process(session: &mut ControlConnection) -> Option<u32> {
     let file = session.first("SELECT @@pid_file").ok()??;
     let text = read_beginning(Path::new(&file), PID_BYTES_MAX).ok()?;

@@ -1,6 +1,6 @@
-//! MySQL and MariaDB: `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, because both work in every
-//! version and with few rights, and cost less than the tables of the same content (those are
-//! temporary tables, in MariaDB on disk).
+//! Observes MySQL and MariaDB with `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, which work in every
+//! version with few privileges and cost less than the tables of the same content (temporary tables,
+//! in MariaDB on disk).
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{Observed, Watched};
@@ -11,8 +11,7 @@ use dyno_model::monitor::names;
 use dyno_model::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Status variables that only grow. Times of row locks are in ms, everything else counts things or
-/// bytes.
+/// Cumulative status variables. Times of row locks are in ms; all others count events or bytes.
 const TOTALS: [&str; 82] = [
     "Binlog_bytes_written",
     "Binlog_cache_disk_use",
@@ -98,7 +97,7 @@ const TOTALS: [&str; 82] = [
     "Innodb_lsn_current",
 ];
 
-/// Status variables that say how things stand.
+/// Status variables with a current value.
 const MOMENTS: [&str; 20] = [
     "Innodb_buffer_pool_bytes_data",
     "Innodb_buffer_pool_bytes_dirty",
@@ -122,9 +121,9 @@ const MOMENTS: [&str; 20] = [
     "Threads_running",
 ];
 
-/// Variables that a session has its own of: the monitor's own share is told by them and taken off.
-/// What `SHOW STATUS` itself does is counted for no session but in the sum of all, so it stays in:
-/// temporary tables and, in MySQL, a `Handler_write` per row.
+/// Variables that also exist per session. The monitor's own share is read from them and subtracted.
+/// The work of `SHOW STATUS` itself is counted only globally and stays included: temporary tables
+/// and, in MySQL, a `Handler_write` per row.
 const OF_SESSIONS: [&str; 8] = [
     "Bytes_",
     "Com_",
@@ -136,7 +135,7 @@ const OF_SESSIONS: [&str; 8] = [
     "Sort_",
 ];
 
-/// Commands of threads that work for no client.
+/// Commands of background threads.
 const BACKGROUND: [&str; 4] = ["Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_worker"];
 
 struct Status {
@@ -144,14 +143,14 @@ struct Status {
     connection: String,
     global: String,
     own: String,
-    /// Asks for the length of the history list, where no status variable has it.
+    /// Query for the length of the history list, where no status variable has it.
     history: Option<&'static str>,
-    /// Asks for the size of the data files; `None` when the account may not.
+    /// Query for the size of the data files; `None` when the account lacks the privilege.
     size: Option<&'static str>,
 }
 
-/// The connection's statements, and the number of the server's thread that works for it, where it
-/// has one of its own.
+/// Opens the monitor's connection; also returns the id of the server's thread that serves it, where
+/// it has one of its own.
 pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
     let mut session = ControlConnection::open(target)?;
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
@@ -179,7 +178,7 @@ pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> 
 }
 
 impl Observed for Status {
-    /// The catalogue, less what this connection did itself.
+    /// The counters, without this connection's own share.
     fn counters(&mut self, values: &mut Values) -> Asked<()> {
         let own: BTreeMap<String, f64> = numbers(self.session.pairs(&self.own)?).collect();
         for (name, value) in numbers(self.session.pairs(&self.global)?) {
@@ -205,19 +204,19 @@ impl Observed for Status {
         Ok(())
     }
 
-    /// All sessions but this one. Row locks of InnoDB are no state of a thread: who waits for one
-    /// is looked up when it matters, because the answer stops InnoDB's locking for a moment.
+    /// All sessions but this one. The state of a thread does not show InnoDB row locks; the waiting
+    /// transactions are queried only on demand, because the query briefly blocks InnoDB's locking.
     fn sessions(&mut self, is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
         let locked: BTreeSet<String> = if is_detailed {
             let rows = self.session.rows(
                 "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
             );
-            // An account without the right to ask sees only states.
+            // Without the privilege, only states are known.
             rows.unwrap_or_default().into_iter().filter_map(|row| row.into_iter().next()?).collect()
         } else {
             BTreeSet::new()
         };
-        // Id, User, Host, db, Command, Time, State, Info; MariaDB has one more.
+        // Id, User, Host, db, Command, Time, State, Info; MariaDB has another column.
         let rows = self.session.rows("SHOW PROCESSLIST")?;
         Ok(Some(rows.into_iter().filter_map(|row| self.seen(row, &locked)).collect()))
     }
@@ -247,7 +246,7 @@ impl Status {
 }
 
 /// The state of a thread as a wait, if it is one. Most states are stages of work (`Sending data`,
-/// `updating`), in which a thread may or may not wait; these are waits by their manuals.
+/// `updating`), in which a thread may or may not wait; these are waits according to the manuals.
 fn wait(state: &str) -> &str {
     const WAITS: [&str; 5] =
         ["System lock", "Commit", "Starting commit", "Table lock", "Opening tables"];
@@ -256,14 +255,14 @@ fn wait(state: &str) -> &str {
     if is_wait { state } else { "" }
 }
 
-/// What products are asked in words of their own.
+/// Queries that differ between products.
 struct Asks {
-    /// The number of the thread that works for this connection.
+    /// Id of the thread that serves this connection.
     thread: &'static str,
-    /// Size of InnoDB's files that hold tables, compressed or not, as they are on disk.
+    /// Size of InnoDB's table files on disk, compressed or not.
     size: &'static str,
-    /// Length of the history list: changes that no transaction may look behind, and that are not
-    /// cleared away yet. `None` where a status variable has it.
+    /// Length of the history list: changes that no transaction needs any more and that are not
+    /// purged yet. `None` where a status variable has it.
     history: Option<&'static str>,
 }
 
@@ -302,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_told_from_stages_of_work() {
+    fn waits_are_distinguished_from_stages_of_work() {
         for (state, is_wait) in [
             ("Waiting for table metadata lock", true),
             ("waiting for handler commit", true),

@@ -49,7 +49,7 @@ pub(super) const SETTINGS: Settings = Settings {
         "wsrep_on",
         "wsrep_sync_wait",
     ],
-    // Options that dyno gives.
+    // Options set by dyno.
     reserved: &[
         (
             &[
@@ -76,15 +76,15 @@ pub(super) const SETTINGS: Settings = Settings {
                 "user",
                 "chroot",
             ],
-            "dyno chooses the server's folders, files and user",
+            "dyno chooses the server's directories, files and user",
         ),
         (
             &["defaults_file", "defaults_extra_file", "no_defaults", "defaults_group_suffix"],
-            "dyno gives all settings itself, so that no other file can change them",
+            "dyno passes all settings itself, so that no other file can change them",
         ),
         (
             &["skip_grant_tables", "daemonize", "bootstrap", "initialize", "initialize_insecure"],
-            "dyno needs an ordinary server",
+            "dyno does not support this mode of the server",
         ),
     ],
     shaping: &[
@@ -111,7 +111,8 @@ pub(super) const SETTINGS: Settings = Settings {
         "plugin_load_add",
         "sql_mode",
     ],
-    // Options that are no system variables: the server stops at an unknown or broken one by itself.
+    // Options without a system variable. The server itself refuses to start with an unknown or
+    // invalid one.
     untold: &[
         "early_plugin_load",
         "loose_plugin_load_add",
@@ -138,7 +139,7 @@ fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
         .collect())
 }
 
-/// The server reads `-` and `_` alike.
+/// The server treats `-` and `_` alike.
 fn listed(name: &str) -> String {
     name.trim_start_matches('-').replace('-', "_")
 }
@@ -149,11 +150,11 @@ fn find<'a, 'b>(
     found: &'b FoundSettings,
 ) -> Option<(&'b Setting, Cow<'a, str>)> {
     match listed {
-        // Options that switch binary logging off.
+        // Options that disable the binary log.
         "skip_log_bin" | "disable_log_bin" => {
             return Some((found.get("log_bin")?, Cow::Borrowed("OFF")));
         }
-        // The option's value is a file name, the variable only tells that there is one.
+        // The value of the option is a file name; the variable only tells whether there is one.
         "log_bin" if !matches!(value, "0" | "1") && !value.eq_ignore_ascii_case("off") => {
             return Some((found.get("log_bin")?, Cow::Borrowed("ON")));
         }
@@ -169,7 +170,7 @@ fn find<'a, 'b>(
     Some((setting, Cow::Borrowed(value)))
 }
 
-/// A binary log would hold all rows once more.
+/// A binary log would hold all rows again.
 fn spare(settings: &mut BTreeMap<String, String>) {
     let is_log = |name: &str| {
         let listed = listed(&name.to_ascii_lowercase());
@@ -179,12 +180,12 @@ fn spare(settings: &mut BTreeMap<String, String>) {
     settings.insert("skip_log_bin".to_owned(), "1".to_owned());
 }
 
-/// Largest block that servers round sizes to, but for the buffer pool.
+/// Largest block to which servers round sizes, except for the buffer pool.
 const BLOCK_MAX: u64 = 1 << 20;
 
-/// Sizes become multiples of a block, whose size is a power of two; the buffer pool becomes a
-/// multiple of its chunks, upwards (MySQL's manual, "Configuring InnoDB Buffer Pool Size"). A value
-/// out of bounds is another thing, and so is any number that is no size.
+/// Sizes are rounded to a block whose size is a power of two; the buffer pool is rounded up to a
+/// multiple of its chunks (MySQL manual, "Configuring InnoDB Buffer Pool Size"). A clamped value is
+/// not a rounded one, nor is a number that is not a size.
 fn is_rounded(name: &str, asked: &str, found: &str, all: &FoundSettings) -> bool {
     let whole =
         |text: &str| number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
@@ -214,7 +215,7 @@ fn number(text: &str) -> Option<f64> {
         }
         _ => (text, 0),
     };
-    // Rust also reads `inf` and `nan`, which are words here.
+    // Rust also parses `inf` and `nan`, which are words here.
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
     let number: f64 = if is_number { digits.parse().ok()? } else { return None };
     Some(number * 1024_f64.powi(i32::try_from(power).ok()?))
@@ -227,8 +228,8 @@ fn is_same(asked: &str, found: &str) -> bool {
     if let (Some(asked), Some(found)) = (boolean(asked), boolean(found)) {
         return asked == found;
     }
-    // `READ COMMITTED`, `read-committed` and `READ_COMMITTED` are one word; the server's name of
-    // utf8 became utf8mb3.
+    // `READ COMMITTED`, `read-committed` and `READ_COMMITTED` are equal; the server renamed utf8 to
+    // utf8mb3.
     let word = |text: &str| match text
         .trim()
         .trim_end_matches('/')
@@ -243,7 +244,7 @@ fn is_same(asked: &str, found: &str) -> bool {
         text.split(',').map(word).filter(|item| !item.is_empty()).collect::<BTreeSet<_>>()
     };
     let (asked, found) = (words(asked), words(found));
-    // Of switches such as `mrr=on` only some are given, the server tells all.
+    // For switches such as `mrr=on` only some are given, but the server returns all.
     let are_switches = !asked.is_empty() && asked.iter().all(|item| item.contains('='));
     asked == found || are_switches && asked.is_subset(&found)
 }

@@ -1,4 +1,4 @@
-//! PostgreSQL and others that speak its protocol.
+//! PostgreSQL and other servers with its protocol.
 
 mod observer;
 mod settings;
@@ -75,7 +75,7 @@ fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
     let reserved = if is_superuser {
         0
     } else {
-        // The second one exists since version 16.
+        // The second setting exists since version 16.
         session.count(&setting("superuser_reserved_connections"))?
             + session.count(&setting("reserved_connections"))?
     };
@@ -106,8 +106,8 @@ fn replication(session: &mut ControlConnection) -> Replication {
     }
 }
 
-/// Views become pairs of column and value through JSON, so that columns of every version are there
-/// under their names.
+/// Views are read as pairs of column and value through JSON, so that columns of every version
+/// appear under their names.
 fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTreeMap<String, i64>> {
     let databases = observer::listed(databases);
     let each = session.pairs(&format!(
@@ -123,11 +123,11 @@ fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTre
          AND viewname IN ('pg_stat_wal', 'pg_stat_bgwriter', 'pg_stat_checkpointer')",
     )?;
     for view in views.into_iter().flatten().flatten() {
-        // The names come from the list above.
+        // The names come from the constant list above.
         let pairs = session.pairs(&format!(
             "SELECT key, value FROM pg_catalog.{view} AS v, jsonb_each_text(to_jsonb(v))"
         ))?;
-        // Two views have a column of this name, a time.
+        // Two views have a timestamp column of this name.
         counters.extend(whole_numbers(pairs).filter(|(name, _)| name != "stats_reset"));
     }
     let up = "SELECT floor(extract(epoch FROM clock_timestamp() - pg_catalog.pg_postmaster_start_time()))::bigint";
@@ -138,8 +138,8 @@ fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTre
     Ok(counters)
 }
 
-/// Calls by the first word of the statement, without questions to the catalogue such as these;
-/// nothing where the extension is not there or may not be read.
+/// Calls by the first word of the statement, without catalogue queries such as these; empty where
+/// the extension is missing or not readable.
 fn calls(session: &mut ControlConnection, databases: &str) -> Asked<BTreeMap<String, i64>> {
     let schema = session.first(
         "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace \
@@ -152,12 +152,12 @@ fn calls(session: &mut ControlConnection, databases: &str) -> Asked<BTreeMap<Str
          AND query NOT LIKE '%pg\\_catalog.%' AND query NOT LIKE '%pg\\_stat\\_%' \
          AND substring(query from '[A-Za-z]+') IS NOT NULL GROUP BY 1"
     ));
-    // The library may not be loaded although the extension was made, or be out of this account's
-    // reach.
+    // The library may not be loaded although the extension exists, or may be inaccessible to this
+    // account.
     Ok(pairs.map(|pairs| whole_numbers(pairs).collect()).unwrap_or_default())
 }
 
-/// The parent of the process that answers, if that is on this machine.
+/// The parent of the answering process, if it is on this machine.
 fn process(session: &mut ControlConnection) -> Option<u32> {
     let backend: u32 = session.first("SELECT pg_backend_pid()").ok()??.parse().ok()?;
     let postmaster = ProcessStat::of(backend)?.parent;

@@ -1,4 +1,4 @@
-//! PostgreSQL: the cumulative statistics, and `pg_stat_activity`.
+//! Observes PostgreSQL with the cumulative statistics and `pg_stat_activity`.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{Observed, Watched};
@@ -9,23 +9,23 @@ use dyno_model::monitor::names;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
 
-/// Views of one row, as far as the version has them.
+/// Views of one row; which exist depends on the version.
 const VIEWS: [&str; 3] = ["pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal"];
 
-/// One connection. Where the account may, it is to the database `postgres`, so that its own
-/// transactions and reads are in another database's statistics; else they are in the figures: one
-/// transaction per question.
+/// The monitor's connection. If the account may, it connects to the database `postgres`, so that
+/// its own transactions and reads count in another database's statistics; otherwise the figures
+/// include one transaction per query.
 struct Statistics {
     session: ControlConnection,
     counters: String,
 }
 
-/// The connection's statements, and the number of the server's process that works for it.
+/// Opens the monitor's connection; also returns the id of the server process that serves it.
 pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
     let apart = Target { database: "postgres".to_owned(), ..target.clone() };
     let mut session =
         ControlConnection::open(&apart).or_else(|_| ControlConnection::open(target))?;
-    // The engine waits for sessions of the name `dyno` to end.
+    // The engine waits for sessions named `dyno` to end.
     session.run("SET application_name = 'dyno monitor'")?;
     let process = session.first("SELECT pg_backend_pid()")?.and_then(|pid| pid.parse().ok());
     let views: Vec<String> = session
@@ -41,7 +41,7 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
         "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
     parts.push(format!("{size} WHERE datname IN ({databases})"));
     if has("pg_stat_io") {
-        // Of each kind of process, over all objects and contexts.
+        // Per kind of process, over all objects and contexts.
         parts.push(
             "SELECT 'pg_stat_io.' || replace(s.backend_type, ' ', '_') || '.' || e.key, sum(e.value::numeric)::text \
              FROM pg_catalog.pg_stat_io AS s, jsonb_each_text(to_jsonb(s)) AS e \
@@ -59,7 +59,7 @@ impl Observed for Statistics {
         let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for (name, value) in self.session.pairs(&self.counters)? {
             let Ok(value) = value.parse::<f64>() else { continue };
-            // Databases have a row each.
+            // Each database has its own row.
             *sums.entry(name).or_default() += value;
         }
         for (name, value) in sums {
@@ -95,7 +95,7 @@ impl Observed for Statistics {
     }
 }
 
-/// A view as pairs of name and value through JSON, so that the columns of every version are there
+/// A view as pairs of name and value through JSON, so that the columns of every version appear
 /// under their names.
 fn part(view: &str, condition: &str) -> String {
     format!(
@@ -103,10 +103,10 @@ fn part(view: &str, condition: &str) -> String {
     )
 }
 
-/// Names as a list in SQL.
+/// Database names as a list in SQL.
 pub(super) fn listed(databases: &[String]) -> String {
     let literals = databases.iter().map(|name| match name.as_str() {
-        // An address may leave it to the server.
+        // The address may leave the choice to the server.
         "" => "current_database()".to_owned(),
         name => Engine::Postgres.dialect().literal(name),
     });

@@ -41,7 +41,7 @@ pub(super) const SETTINGS: Settings = Settings {
         "wal_sync_method",
         "work_mem",
     ],
-    // Parameters that dyno gives.
+    // Parameters set by dyno.
     reserved: &[
         (
             &["port", "listen_addresses", "unix_socket_directories", "bonjour"],
@@ -49,7 +49,7 @@ pub(super) const SETTINGS: Settings = Settings {
         ),
         (
             &["data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"],
-            "dyno chooses the server's folders and files",
+            "dyno chooses the server's directories and files",
         ),
         (&["logging_collector", "log_destination"], "dyno collects the server's log itself"),
     ],
@@ -86,8 +86,8 @@ fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     Ok(rows.into_iter().map(setting).collect())
 }
 
-/// The manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of the
-/// parameter's own unit.
+/// PostgreSQL manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of
+/// the parameter's own unit.
 fn is_rounded(asked: &str, found: &Setting) -> bool {
     let (Some(asked), Ok(value)) = (number(asked, &found.unit), found.value.parse::<f64>()) else {
         return false;
@@ -99,7 +99,7 @@ fn is_same(name: &str, asked: &str, found: &Setting) -> bool {
     match found.kind.as_str() {
         "bool" => switch(asked).is_some_and(|asked| Some(asked) == switch(&found.value)),
         "integer" | "real" => {
-            // The server computes the real size at start and tells that.
+            // The server computes the actual size at start and reports it.
             if name == "wal_buffers" && asked == "-1" {
                 return true;
             }
@@ -110,7 +110,7 @@ fn is_same(name: &str, asked: &str, found: &Setting) -> bool {
             is_close(asked, value)
         }
         "enum" => {
-            // Some settings were switches before they became choices.
+            // Some settings were booleans before they became enumerations.
             let is_switch = switch(asked).is_some_and(|asked| Some(asked) == switch(&found.value));
             is_switch
                 || name == "wal_compression"
@@ -126,7 +126,7 @@ fn is_same(name: &str, asked: &str, found: &Setting) -> bool {
     }
 }
 
-/// PostgreSQL takes any unambiguous beginning: `t`, `fal`, `of` (but not `o`).
+/// PostgreSQL accepts any unambiguous prefix: `t`, `fal`, `of` (but not `o`).
 fn switch(text: &str) -> Option<bool> {
     let text = text.to_ascii_lowercase();
     let begins = |word: &str, least: usize| text.len() >= least && word.starts_with(&text);
@@ -139,7 +139,7 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// A number with or without unit in the setting's base unit.
+/// A number with or without a unit, converted to the setting's base unit.
 fn number(text: &str, base_unit: &str) -> Option<f64> {
     let digits =
         text.find(|c: char| !(c.is_ascii_digit() || "+-.".contains(c))).unwrap_or(text.len());
@@ -158,7 +158,7 @@ enum Dimension {
     Microseconds,
 }
 
-/// A unit's size in bytes or microseconds; base units of settings may have a factor (`8kB` pages).
+/// A unit in bytes or microseconds; base units of settings may have a factor (`8kB` pages).
 fn unit_size(unit: &str) -> Option<(f64, Dimension)> {
     use Dimension::{Bytes, Microseconds};
     let digits = unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(unit.len());

@@ -1,4 +1,4 @@
-//! SQLite, which is no server: its database is a file, and nobody else can be asked about it.
+//! SQLite has no server: its database is a file, and only the file can be queried.
 
 mod observer;
 pub(crate) mod settings;

@@ -1,5 +1,5 @@
-//! SQLite has no server and counts nothing that another connection could ask for: page caches and
-//! their hits belong to the clients' own connections. What can be seen from outside are its files.
+//! SQLite has no counters that another connection could read: page caches and their hits belong to
+//! the clients' own connections. Only file sizes can be observed.
 
 use crate::control_connection::Asked;
 use crate::engine::questions::{Observed, Watched};
@@ -13,7 +13,7 @@ struct Files {
     database: Option<PathBuf>,
 }
 
-/// Nothing is connected.
+/// No connection is opened.
 pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
     let database = match &target.endpoint {
         Endpoint::File(file) => Some(file.clone()),
@@ -23,7 +23,7 @@ pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> 
 }
 
 impl Observed for Files {
-    /// Sizes of database, write-ahead log and rollback journal; 0 for a file that is not there.
+    /// Sizes of database, write-ahead log and rollback journal; 0 for a missing file.
     fn counters(&mut self, values: &mut Values) -> Asked<()> {
         let Some(database) = &self.database else { return Ok(()) };
         for (suffix, name) in [("", "database"), ("-wal", "wal"), ("-journal", "journal")] {

@@ -21,7 +21,7 @@ pub(super) const SETTINGS: Settings = Settings {
         "temp_store",
         "wal_autocheckpoint",
     ],
-    // Pragmas that are no settings.
+    // Pragmas that are not settings.
     reserved: &[(
         &[
             "application_id",
@@ -38,9 +38,9 @@ pub(super) const SETTINGS: Settings = Settings {
             "wal_checkpoint",
             "writable_schema",
         ],
-        "this pragma is an action or a mark, no setting, and dyno gives settings only",
+        "this pragma is an action or a marker, not a setting",
     )],
-    // Pragmas that are kept in the file; the others belong to connections.
+    // Pragmas stored in the file; all others belong to connections.
     shaping: &["auto_vacuum", "encoding", "journal_mode", "page_size"],
     untold: &[],
     read,
@@ -53,8 +53,8 @@ pub(super) const SETTINGS: Settings = Settings {
     spare: |_| {},
 };
 
-/// There is no list of pragmas with values; those that matter are asked one by one. Others are
-/// asked by name.
+/// SQLite cannot list all pragmas with values, so the relevant ones are read one by one, and others
+/// by name.
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let mut settings = BTreeMap::new();
     for &name in SETTINGS.that_matter {
@@ -65,7 +65,7 @@ fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     Ok(settings)
 }
 
-/// One pragma; `None` when SQLite does not know it, which it does not say otherwise.
+/// Reads one pragma; `None` when SQLite does not know it, for which it returns no row.
 pub(crate) fn read_pragma(session: &mut ControlConnection, name: &str) -> Asked<Option<Setting>> {
     let value = session.first(&format!("PRAGMA {name}"))?;
     Ok(value.map(|value| {
@@ -74,7 +74,7 @@ pub(crate) fn read_pragma(session: &mut ControlConnection, name: &str) -> Asked<
     }))
 }
 
-/// The word for a pragma's number, as SQLite's documentation has it.
+/// The word for a pragma's number, as in SQLite's documentation.
 fn pragma_word(name: &str, value: &str) -> Option<&'static str> {
     let words: &[&str] = match name {
         "synchronous" => &["off", "normal", "full", "extra"],
@@ -85,7 +85,7 @@ fn pragma_word(name: &str, value: &str) -> Option<&'static str> {
     words.get(value.parse::<usize>().ok()?).copied()
 }
 
-/// Sizes are bytes, and for `cache_size` the negative number of KiB that means a size there.
+/// Sizes are bytes; for `cache_size` a negative number means a size in KiB.
 fn size(name: &str, digits: &str, letter: &str) -> Option<String> {
     let power = match letter.to_ascii_lowercase().as_str() {
         "k" => 0,
@@ -100,7 +100,7 @@ fn size(name: &str, digits: &str, letter: &str) -> Option<String> {
     })
 }
 
-/// A word, a number or a quoted text: nothing that could end the statement.
+/// A word, a number or a quoted string: nothing that could end the statement.
 fn is_value(value: &str) -> bool {
     let inner =
         value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);

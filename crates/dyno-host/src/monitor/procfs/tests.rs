@@ -19,7 +19,7 @@ procs_blocked 0
 ";
 
 #[test]
-fn processor_time_is_told_by_mode() {
+fn processor_time_is_split_by_mode() {
     let values = values(|values| stat(STAT, 100.0, values));
     assert_eq!(values.get("host.cpu.user_seconds_total"), Some(9339.5));
     assert_eq!(values.get("host.cpu.idle_seconds_total"), Some(11461.01));
@@ -29,8 +29,8 @@ fn processor_time_is_told_by_mode() {
 }
 
 #[test]
-fn a_kernel_that_knows_fewer_modes_gives_fewer_values() {
-    // Linux 2.6.10 knew nothing of steal.
+fn an_older_kernel_with_fewer_modes_gives_fewer_values() {
+    // Linux 2.6.10 had no steal time.
     let old = values(|values| {
         stat("cpu  10 20 30 40 50 60 70\ncpu0 10 20 30 40 50 60 70\n", 100.0, values);
     });
@@ -41,7 +41,7 @@ fn a_kernel_that_knows_fewer_modes_gives_fewer_values() {
 }
 
 #[test]
-fn memory_is_told_in_bytes() {
+fn memory_is_in_bytes() {
     let text = "MemTotal:        8147236 kB\nMemFree:          1 kB\nMemAvailable:    5000000 kB\nCached: 7 kB\nSwapCached: 9 kB\n\
                 Dirty:               100 kB\nWriteback:             0 kB\nSwapTotal:       2000 kB\nSwapFree:        1500 kB\nHugePages_Total: 0\n";
     let seen = values(|values| meminfo(text, values));
@@ -49,7 +49,7 @@ fn memory_is_told_in_bytes() {
     assert_eq!(seen.get("host.memory.cached_bytes"), Some(7168.0));
     assert_eq!(seen.get("host.memory.dirty_bytes"), Some(102_400.0));
     assert_eq!(seen.get("host.memory.swap_used_bytes"), Some(512_000.0));
-    // Before Linux 3.14 nothing was said of available memory.
+    // Available memory exists since Linux 3.14.
     let old = values(|values| meminfo("MemTotal: 10 kB\n", values));
     assert_eq!(
         (old.get("host.memory.total_bytes"), old.get("host.memory.available_bytes")),
@@ -58,7 +58,7 @@ fn memory_is_told_in_bytes() {
 }
 
 #[test]
-fn devices_are_told_with_slashes_old_partitions_and_idle_ones_left_out() {
+fn devices_with_slashes_are_included_and_old_partitions_and_idle_devices_are_not() {
     let text = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
  254       0 vda 2448584 97126 123536570 3038815 8185551 1067062 362928256 1729026 3 549428 5008566 574495 91 363121480 69233 2885632 171491
  104       0 cciss/c0d0 100 0 800 10 200 0 1600 20 0 25 30
@@ -86,7 +86,7 @@ broken line
 }
 
 #[test]
-fn interfaces_with_colons_and_dots_in_their_names_are_told() {
+fn interfaces_with_colons_and_dots_in_their_names_are_included() {
     let text = "Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
     lo:41827505850 198190510    0   29    0     0          0         0 41827505850 198190510    0    0    0     0       0          0
@@ -102,12 +102,12 @@ eth0:1: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0
 }
 
 #[test]
-fn pressure_is_told_as_time() {
+fn pressure_is_a_time() {
     let text = "some avg10=0.18 avg60=1.03 avg300=3.62 total=4273182305\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=500000\n";
     let seen = values(|values| pressure("io", text, values));
     assert_eq!(seen.get("host.pressure.io.some_seconds_total"), Some(4_273.182_305));
     assert_eq!(seen.get("host.pressure.io.full_seconds_total"), Some(0.5));
-    // Before Linux 5.13 nothing was said of all tasks waiting for a processor.
+    // Before Linux 5.13 there was no line for all tasks waiting for a processor.
     let old = values(|values| {
         pressure("cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n", values);
     });
@@ -115,7 +115,7 @@ fn pressure_is_told_as_time() {
 }
 
 #[test]
-fn keys_that_begin_like_others_are_told_apart() {
+fn keys_with_a_common_prefix_are_distinguished() {
     let text = "VmRSS:\t  10 kB\nRssAnon:\t 7 kB\nvoluntary_ctxt_switches:\t33\nnonvoluntary_ctxt_switches:\t4\n";
     assert_eq!(keyed(text, "voluntary_ctxt_switches"), Some(33.0));
     assert_eq!(keyed(text, "nonvoluntary_ctxt_switches"), Some(4.0));

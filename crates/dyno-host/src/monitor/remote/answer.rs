@@ -1,37 +1,37 @@
-//! What the command prints, as texts of files. Text in, texts out.
+//! Splits the output of the command into texts of files.
 
 use std::collections::BTreeMap;
 
-/// One answer: the contents of files by their paths, and what the shell says itself by names that
-/// begin with `dyno`.
+/// One answer: the contents of files by path, and the shell's own values by names that begin with
+/// `dyno`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Answer {
-    /// The order that it answers.
+    /// The number of the request that it answers.
     pub(super) number: u64,
     sections: BTreeMap<String, String>,
 }
 
-/// Collects lines until an answer is whole.
+/// Collects lines until an answer is complete.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     section: Option<String>,
     sections: BTreeMap<String, String>,
-    /// Bytes of this answer so far.
+    /// Size of this answer so far, in bytes.
     bytes: usize,
 }
 
-/// Longest answer, bytes. That of a server with thousands of processes has a few million.
+/// Maximum size of an answer in bytes. That of a server with thousands of processes has a few
+/// million.
 const BYTES_MAX: usize = 16 << 20;
 
 impl Lines {
-    /// Bytes that the next line may have, with its end; none when a command floods and does not
-    /// answer.
+    /// Maximum size of the next line with its end, in bytes; 0 when a command floods without
+    /// answering.
     pub(super) fn room(&self) -> u64 {
         BYTES_MAX.saturating_sub(self.bytes) as u64
     }
 
-    /// Takes a line without its end. What comes before the first section is a greeting of somebody
-    /// else.
+    /// Processes a line without its end. Lines before the first section are login messages.
     pub(super) fn take(&mut self, line: &str) -> Option<Answer> {
         self.bytes += line.len() + 1;
         let Some(name) = line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <=="))
@@ -55,12 +55,12 @@ impl Lines {
 }
 
 impl Answer {
-    /// The content of a file; empty when it is not there.
+    /// The content of a file; empty when it does not exist.
     pub(super) fn text(&self, name: &str) -> &str {
         self.sections.get(name).map_or("", String::as_str)
     }
 
-    /// Numbers of the processes that were looked at; the server's own is the last.
+    /// Ids of the sampled processes; the server's own is the last.
     pub(super) fn processes(&self, server: u32) -> Vec<u32> {
         let number = |name: &String| -> Option<u32> {
             name.strip_prefix("/proc/")?.strip_suffix("/stat")?.parse().ok()
@@ -70,8 +70,8 @@ impl Answer {
         all
     }
 
-    /// Processor time of the shell and of all that it started, seconds. POSIX: `times` prints user
-    /// and system time of the shell, and below of its children, as `0m0.010s`.
+    /// Processor time of the shell and of all that it started, in seconds. POSIX: `times` prints
+    /// user and system time of the shell, and below those of its children, as `0m0.010s`.
     pub(super) fn cpu_seconds(&self) -> Option<f64> {
         let times: Option<Vec<f64>> =
             self.text("dyno times").split_whitespace().map(seconds).collect();
@@ -81,8 +81,7 @@ impl Answer {
 
 fn seconds(time: &str) -> Option<f64> {
     let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
-    // Some shells print minutes and seconds apart by a comma as decimal point; LC_ALL=C should keep
-    // them from it.
+    // Some shells print a comma as the decimal separator; LC_ALL=C should prevent it.
     Some(60.0 * minutes.parse::<f64>().ok()? + seconds.replace(',', ".").parse::<f64>().ok()?)
 }
 
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_apart_and_greetings_are_no_files() {
+    fn files_are_separated_and_login_messages_ignored() {
         let text = "Welcome to db.example\n\n==> /proc/stat <==\ncpu  1 2 3\n\n==> /proc/17/stat <==\n17 (mysqld) S 1\n\
                     ==> /proc/8/stat <==\n8 (mysqld) S 1\n==> dyno times <==\n0m0.010s 0m0.02s\n1m2.5s 0m1.00s\n==> dyno end 4 <==\n";
         let mut lines = Lines::default();

@@ -1,10 +1,10 @@
-//! The server's machine, seen through a command: `ssh db.example sh`, or any other that runs a
+//! Observes the server's machine through a command: `ssh db.example sh`, or any other that runs a
 //! POSIX shell.
 //!
-//! The command is started once per trial. On its input it gets a loop (`sample.sh`) and then a line
-//! per look, and it prints the same files that are read of this machine, so that the same parsers
-//! read them. The loop ends with its input: when the trial does, and also when dyno is killed.
-//! Nothing is written on the other machine.
+//! The command is started once per trial. It reads a loop (`sample.sh`) and then a line per sample
+//! from its input, and prints the same files that are read on this machine, so that the same
+//! parsers process them. The loop ends with its input: when the trial ends, and also when dyno is
+//! killed. Nothing is written on the other machine.
 
 mod answer;
 
@@ -24,26 +24,27 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 const SCRIPT: &str = include_str!("look.sh");
-/// How long the command may take until its first answer: a login at the other end.
+/// Timeout for the first answer of the command, which includes a remote login.
 const BEGIN_LIMIT: Duration = Duration::from_secs(15);
-/// How long it may take to end when its input is closed, and until what it said has been read: on a
-/// busy machine both can come late.
+/// Timeout for the command to end after its input is closed, and for its output to be read: on a
+/// busy machine both can be late.
 const END_LIMIT: Duration = Duration::from_secs(5);
-/// Looks in a row that it may leave without an answer: orders wait in a pipe, which must not fill.
+/// Maximum number of unanswered samples in a row: requests wait in a pipe, which must not fill up.
 const UNANSWERED_MAX: u32 = 60;
-/// Bytes of its error output that are told.
+/// Maximum number of bytes of its error output that are reported.
 const ERRORS_MAX: usize = 2000;
-/// Processor time per file of a process, at the other end: an estimate, for the pace.
+/// Estimated processor time per file of a process on the other machine, for the pace.
 const PER_FILE: Duration = Duration::from_micros(30);
 
-/// How the server's machine is looked at.
+/// How the server's machine is observed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemoteCommand {
-    /// Run by the shell here; has to run a POSIX shell that reads its input.
+    /// Executed by the local shell; must run a POSIX shell that reads its input.
     pub command: String,
-    /// File at the other end that holds the number of the server's process; else it is found out.
+    /// File on the other machine with the id of the server's process; otherwise the id is found
+    /// out.
     pub pid_file: Option<String>,
-    /// Environment variables that it does not get: those that hold passwords.
+    /// Environment variables that are not passed on because they hold passwords.
     pub hidden: Vec<String>,
 }
 
@@ -51,13 +52,13 @@ pub struct RemoteCommand {
 pub(super) struct Remote {
     child: Child,
     has_ended: bool,
-    /// `None` when it is to end.
+    /// `None` when the command is to end.
     input: Option<ChildStdin>,
     answers: Receiver<Result<Answer, String>>,
     errors: Receiver<Vec<u8>>,
     number: u64,
     asked: Instant,
-    /// Looks in a row without an answer.
+    /// Number of unanswered samples in a row.
     unanswered: u32,
     ticks: f64,
     devices: Vec<String>,
@@ -69,12 +70,12 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Starts the command and waits until it has answered for the first time. `traces` are what the
-    /// server says of its process, for the other end to find it by: words of the order `begin`,
-    /// best first. `has_children` is true when a session is a process of its own.
+    /// Starts the command and waits for its first answer. `traces` are hints from the server by
+    /// which its process can be found: words of the request `begin`, best first. `has_children` is
+    /// true when each session is a separate process.
     ///
     /// # Errors
-    /// Why it tells nothing, with what it said.
+    /// Why the command is unusable, with its output.
     pub(super) fn start(
         command: &RemoteCommand,
         traces: Vec<String>,
@@ -91,7 +92,7 @@ impl Remote {
         let (error, errors) = channel();
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let complaints = child.stderr.take();
-        // Not joined: they end with the command's output, which END_LIMIT bounds.
+        // Not joined: the threads end with the command's output, which END_LIMIT bounds.
         if let Some(output) = output {
             std::thread::spawn(move || read_answers(output, &answer));
         }
@@ -131,13 +132,13 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Asks for a look; [`Remote::sample`] has the answer.
+    /// Requests a sample; [`Remote::sample`] returns the answer.
     ///
     /// # Errors
     /// When the command has ended.
     pub(super) fn ask(&mut self, is_boundary: bool) -> Result<(), String> {
         if self.unanswered >= UNANSWERED_MAX {
-            return Err(self.ending(&format!("left {UNANSWERED_MAX} looks without an answer")));
+            return Err(self.ending(&format!("left {UNANSWERED_MAX} samples without an answer")));
         }
         let now = Instant::now();
         let has_details = is_boundary || self.details_pace.is_due(now);
@@ -146,7 +147,8 @@ impl Remote {
         self.order(order, if has_children { "children" } else { "alone" })
     }
 
-    /// Adds what the command answers to the last order; nothing when it has not by `until`.
+    /// Adds the command's answer to the last request to `values`; adds nothing when there is none
+    /// by `until`.
     ///
     /// # Errors
     /// When the command has ended.
@@ -174,7 +176,7 @@ impl Remote {
     fn put_processes(&mut self, answer: &Answer, values: &mut Values) {
         let Some(server) = self.server else { return };
         let processes = answer.processes(server);
-        // Without its children the sum would go back.
+        // Without its children the sum would decrease.
         if processes.last() != Some(&server) || (self.has_children && processes.len() < 2) {
             return;
         }
@@ -209,8 +211,7 @@ impl Remote {
         if sent { Ok(()) } else { Err(self.ending("ended")) }
     }
 
-    /// The answer to the last order; older ones came too late and belong to no moment that is
-    /// known.
+    /// The answer to the last request; older ones came too late and belong to no known time.
     fn receive(&mut self, until: Instant) -> Result<Option<Answer>, String> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -226,7 +227,7 @@ impl Remote {
         }
     }
 
-    /// Ends it, and says how that came, in its own words where it has any.
+    /// Ends the command and describes the failure, with its error output if any.
     fn ending(&mut self, what: &str) -> String {
         let status = self.end();
         let how = status.map_or_else(|| what.to_owned(), |status| format!("{what} ({status})"));
@@ -235,8 +236,8 @@ impl Remote {
         if said.is_empty() { how } else { format!("{how}: {said}") }
     }
 
-    /// Closes its input and waits for its end; what has not ended by then is killed, and so is what
-    /// it has started and left.
+    /// Closes its input and waits for its end; whatever has not ended by then is killed, including
+    /// processes that it left running.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.input = None;
         let group = Pid::from_child(&self.child);
@@ -245,14 +246,14 @@ impl Remote {
         while matches!(waitid(WaitId::Pid(group), options), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // The group's number is this child's, which is waited for only below: until then it is
-        // nobody else's.
+        // The group has the id of this child, which is reaped only below: until then the id is not
+        // reused.
         if !self.has_ended {
             let _ = kill_process_group(group, Signal::KILL);
             self.has_ended = true;
         }
         let status = self.child.wait().ok();
-        // Its output is closed when all of it has ended.
+        // Its output is closed when all of its processes have ended.
         let until = Instant::now() + END_LIMIT;
         while !matches!(
             self.answers.recv_timeout(until.saturating_duration_since(Instant::now())),
@@ -275,7 +276,7 @@ fn read_answers(output: impl Read, answers: &Sender<Result<Answer, String>>) {
         line.clear();
         let room = lines.room();
         if room == 0 {
-            let _ = answers.send(Err("printed more than an answer can hold".to_owned()));
+            let _ = answers.send(Err("printed more than 16 MiB in one answer".to_owned()));
             return;
         }
         match (&mut output).take(room).read_until(b'\n', &mut line) {
@@ -291,7 +292,8 @@ fn read_answers(output: impl Read, answers: &Sender<Result<Answer, String>>) {
     }
 }
 
-/// The beginning of what it says; the rest is read too, so that it never waits for a reader.
+/// Keeps the beginning of its error output and reads the rest, so that the command never blocks on
+/// it.
 fn read_errors(mut complaints: impl Read, errors: &Sender<Vec<u8>>) {
     let (mut said, mut part) = (Vec::new(), [0; 1024]);
     while let Ok(length @ 1..) = complaints.read(&mut part) {

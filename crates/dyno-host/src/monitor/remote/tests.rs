@@ -1,4 +1,4 @@
-//! Commands that run on this machine stand for those that run on another.
+//! Tests in which local commands take the place of those on another machine.
 
 use super::*;
 use std::sync::mpsc::RecvTimeoutError;
@@ -11,8 +11,7 @@ fn traces_of_this_process() -> Vec<String> {
     vec![format!("file:{}", pid_file())]
 }
 
-/// A file with this process's number, left to the system's temporary folder for as long as the
-/// tests run.
+/// A file with this process's id, in the system's temporary folder while the tests run.
 fn pid_file() -> String {
     let path = std::env::temp_dir().join(format!("dyno-test-{}.pid", std::process::id()));
     std::fs::write(&path, format!("{}\n", std::process::id())).unwrap();
@@ -27,14 +26,14 @@ fn values(remote: &mut Remote, is_boundary: bool) -> Values {
 }
 
 #[test]
-fn a_shell_elsewhere_tells_what_this_machine_tells_here() {
+fn a_remote_shell_returns_the_values_of_the_machine() {
     let mut remote =
         Remote::start(&command("echo Welcome; exec sh"), traces_of_this_process(), false).unwrap();
     let mut near = Values::default();
     Machine::new().sample(&mut near);
-    // Devices that work for the first time in between have their figures only in the later look.
+    // Devices that are first used in between appear only in the later sample.
     let far = values(&mut remote, true);
-    // The same figures of the same machine, so the same names; those of devices too.
+    // The same machine has the same value names, including those of devices.
     let of_host = |values: &Values| values.names().map(str::to_owned).collect::<Vec<_>>();
     let missing: Vec<String> =
         of_host(&near).into_iter().filter(|name| far.get(name).is_none()).collect();
@@ -56,18 +55,18 @@ fn a_shell_elsewhere_tells_what_this_machine_tells_here() {
 }
 
 #[test]
-fn what_the_command_said_is_told_when_it_fails() {
+fn the_output_of_a_failed_command_is_reported() {
     let refused =
         Remote::start(&command("echo Permission denied >&2; exit 255"), Vec::new(), false);
     let told = refused.unwrap_err();
     assert!(told.contains("255") && told.contains("Permission denied"), "{told}");
-    // One that dies later.
+    // One that ends later.
     let mut remote = Remote::start(&command("sh"), Vec::new(), false).unwrap();
     let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();
     kill_process_group(group, Signal::KILL).unwrap();
     let mut values = Values::default();
     let told = loop {
-        // An order may still be written into the pipe.
+        // The request may still be written to the pipe.
         match remote
             .ask(false)
             .and_then(|()| remote.sample(Instant::now() + BEGIN_LIMIT, &mut values))
@@ -80,11 +79,11 @@ fn what_the_command_said_is_told_when_it_fails() {
 }
 
 #[test]
-fn a_command_that_is_no_shell_or_never_ends_is_ended() {
+fn a_command_that_is_not_a_shell_or_never_ends_is_stopped() {
     let mut remote = Remote::start(&command("sh; exec sleep 1000"), Vec::new(), false).unwrap();
     let status = remote.end().unwrap();
     assert!(!status.success(), "it was killed: {status}");
-    // Its output is closed with it, which the thread that reads it may notice later than we do.
+    // Its output is closed with it, but the reading thread may notice it later.
     assert!(matches!(
         remote.answers.recv_timeout(BEGIN_LIMIT),
         Err(RecvTimeoutError::Disconnected)
@@ -92,21 +91,21 @@ fn a_command_that_is_no_shell_or_never_ends_is_ended() {
 }
 
 #[test]
-fn a_command_that_floods_is_ended() {
+fn a_command_with_endless_output_is_stopped() {
     for flood in [
         "cat /dev/zero",
         "yes '==> x <=='",
         "awk 'BEGIN { for (;;) print \"==> \" i++ \" <==\" }'",
         "yes",
     ] {
-        // It writes until it is told to end, and does not read what it is told.
+        // It writes until it is stopped, and does not read its input.
         let told = Remote::start(&command(flood), Vec::new(), false).unwrap_err();
-        assert!(told.starts_with("printed more than an answer can hold"), "{flood}: {told}");
+        assert!(told.starts_with("printed more than 16 MiB in one answer"), "{flood}: {told}");
     }
 }
 
 #[test]
-fn what_a_command_starts_and_leaves_ends_with_it() {
+fn processes_left_by_a_command_are_killed_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let left = folder.path().join("left");
     let text = format!("sleep 1000 & echo $! > {}; sh", left.display());
@@ -114,14 +113,14 @@ fn what_a_command_starts_and_leaves_ends_with_it() {
     let number: u32 = std::fs::read_to_string(&left).unwrap().trim().parse().unwrap();
     assert!(ProcessStat::of(number).is_some_and(|stat| !stat.is_zombie));
     assert!(remote.end().unwrap().success());
-    // Its parent is gone, so that somebody else reaps it.
+    // Its parent is gone, so another process reaps it.
     while ProcessStat::of(number).is_some_and(|stat| !stat.is_zombie) {
         std::thread::yield_now();
     }
 }
 
 #[test]
-fn a_command_that_stops_answering_is_given_up() {
+fn a_command_that_stops_answering_is_stopped() {
     let mut remote = Remote::start(&command("sh"), Vec::new(), false).unwrap();
     let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();
     kill_process_group(group, Signal::STOP).unwrap();
@@ -131,13 +130,13 @@ fn a_command_that_stops_answering_is_given_up() {
         remote.sample(Instant::now(), &mut values).unwrap();
     }
     let told = remote.ask(false).unwrap_err();
-    assert!(told.contains("60 looks without an answer") && told.contains("signal: 9"), "{told}");
+    assert!(told.contains("60 samples without an answer") && told.contains("signal: 9"), "{told}");
     assert_eq!(values, Values::default());
 }
 
 #[test]
-fn variables_with_passwords_stay_here() {
-    // A variable that every account has stands for one with a password.
+fn variables_with_passwords_are_not_passed_on() {
+    // A variable that every account has takes the place of one with a password.
     let mut command = command("printenv HOME > /dev/null && echo shown >&2; exit 1");
     assert!(Remote::start(&command, Vec::new(), false).unwrap_err().contains("shown"));
     command.hidden.push("HOME".to_owned());

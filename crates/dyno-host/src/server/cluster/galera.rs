@@ -1,5 +1,5 @@
-//! A Galera cluster: MariaDB servers that hold the same data. The first founds it; the others join
-//! one after the other and get the data, accounts included, from one that is there (by rsync).
+//! A Galera cluster: MariaDB servers with the same data. The first node bootstraps it; the others
+//! join one after the other and get the data, including accounts, from an existing node (by rsync).
 
 use super::member;
 use crate::control_connection::{Asked, ControlConnection};
@@ -12,7 +12,7 @@ use dyno_model::plan::ManagedServer;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Starts the nodes and waits until each of them sees all.
+/// Starts the nodes and waits until each of them sees all others.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
@@ -31,7 +31,7 @@ pub(super) fn start(
     Ok(first)
 }
 
-/// The place of the first node, or of one that joins it.
+/// The configuration of the first node, or of one that joins it.
 fn cluster_member(number: u32, first: Option<&RunningServer>) -> ClusterMember {
     let founder = first.and_then(|first| first.cluster_member.as_ref()?.group_port());
     let password = first.map(|first| first.target.password.clone());
@@ -42,7 +42,7 @@ fn cluster_member(number: u32, first: Option<&RunningServer>) -> ClusterMember {
     }
 }
 
-/// Waits until every node is in step with a cluster of all of them. Returns the library's version.
+/// Waits until every node is synced with a complete cluster. Returns the version of the library.
 fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostError> {
     let nodes = first.nodes().count();
     let deadline = Instant::now() + limit;
@@ -64,7 +64,7 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
                 let (number, seconds) = (index + 1, limit.as_secs());
                 let (seen, state) = (of("wsrep_cluster_size"), of("wsrep_local_state_comment"));
                 return Err(HostError::new(format!(
-                    "node {number} is not in step with the others after {seconds} s: it sees {seen} of {nodes} nodes, its state is \
+                    "node {number} is not synced after {seconds} s: it sees {seen} of {nodes} nodes, its state is \
                      {state:?}"
                 )));
             }
@@ -74,7 +74,7 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
     Ok(provider)
 }
 
-/// What a node says about its cluster.
+/// The status of a node in its cluster.
 fn states(node: &RunningServer) -> Asked<BTreeMap<String, String>> {
     let pairs =
         ControlConnection::open(&node.target)?.pairs("SHOW GLOBAL STATUS LIKE 'wsrep_%'")?;
@@ -91,7 +91,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_node_whose_port_somebody_else_takes_joins_at_another() {
+    fn a_node_whose_port_is_taken_joins_at_another() {
         let Some(server) = dyno_testkit::require_server(ServerKind::Galera) else { return };
         let supervisor = dyno_testkit::supervisor_command();
         let supervisor = crate::supervisor::SupervisorCommand {
@@ -106,8 +106,7 @@ mod tests {
             .unwrap_or_else(|error| panic!("{error}"));
         let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let taken = winner.local_addr().unwrap().port();
-        // Those of its clients, for commits, and for what was missed; the fourth is where all the
-        // data comes in.
+        // One each for clients, commits and missed writes; the fourth receives the initial data.
         let mut asked = 0;
         let mut left = Vec::new();
         let mut next_port = || {
@@ -125,11 +124,11 @@ mod tests {
         );
         let second = second.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(left, [""; 0], "files of the first attempt were there in the second");
-        // On a busy machine somebody may take one of the next ports as well.
+        // On a busy machine one of the next ports may be taken as well.
         assert!(second.is_alive() && asked >= 8 && asked % 4 == 0, "{asked} ports");
     }
 
-    /// What lies in the data folder of the second node, which has no database yet.
+    /// The data folder of the second node, which has no database yet.
     fn joiners_files(scratch: &Path) -> Vec<String> {
         let names = |folder: &Path| -> Vec<String> {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_out_of_step_is_named_with_its_state() {
+    fn a_node_out_of_sync_is_reported_with_its_state() {
         let Some(server) = dyno_testkit::require_server(ServerKind::Galera) else { return };
         let supervisor = dyno_testkit::supervisor_command();
         let supervisor = crate::supervisor::SupervisorCommand {
@@ -161,9 +160,7 @@ mod tests {
         set("ON");
         let error = await_whole(&server, Duration::ZERO).unwrap_err().to_string();
         assert!(
-            error.starts_with(
-                "node 2 is not in step with the others after 0 s: it sees 2 of 2 nodes"
-            ),
+            error.starts_with("node 2 is not synced after 0 s: it sees 2 of 2 nodes"),
             "{error}"
         );
         assert!(error.contains("Desynced"), "{error}");

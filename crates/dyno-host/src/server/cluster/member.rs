@@ -1,4 +1,4 @@
-//! A node of a cluster that clients talk to.
+//! A node of a cluster that accepts clients.
 
 use crate::error::HostError;
 use crate::server::cluster_member::ClusterMember;

@@ -1,8 +1,8 @@
-//! Systems that are several servers, each in folders of its own, on ports of its own of 127.0.0.1.
+//! Systems of several servers, each with its own folders and its own ports on 127.0.0.1.
 //!
 //! * `galera`: servers that all hold the data;
-//! * `ndb`: servers that ask data nodes, to which no client talks;
-//! * `replica`: a primary, and servers that repeat what it writes.
+//! * `ndb`: servers in front of data nodes, which do not accept clients;
+//! * `replica`: a primary, and replicas of it.
 
 mod galera;
 mod member;
@@ -14,7 +14,7 @@ use crate::error::HostError;
 use dyno_model::engine::Clustering;
 use dyno_model::plan::ManagedServer;
 
-/// Starts all nodes of a cluster and waits until they work together.
+/// Starts all nodes of a cluster and waits until it is complete.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,

@@ -1,5 +1,5 @@
-//! MySQL NDB Cluster: a management node, which knows who belongs to it; data nodes; and MySQL
-//! servers, which answer SQL from them.
+//! MySQL NDB Cluster: a management node with the configuration, data nodes, and MySQL servers,
+//! which execute SQL on them.
 
 use super::member;
 use crate::control_connection::{Asked, ControlConnection};
@@ -20,14 +20,13 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time that a question to the management node may take.
+/// Timeout for a query to the management node.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most that data nodes add to a number of things that they are to have room for; seen: 2 tables, 9
-/// attributes.
+/// Most that data nodes add to a configured number of objects; observed: 2 tables, 9 attributes.
 const RAISED_MAX: u64 = 32;
 
-/// Starts the management node, the data nodes, and when those hold together the SQL nodes.
+/// Starts the management node, the data nodes, and, when those are connected, the SQL nodes.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
@@ -59,7 +58,7 @@ pub(super) fn start(
     Ok(first)
 }
 
-/// A node that ended meanwhile, which is why the others fail.
+/// The error of a node that ended meanwhile, which is the reason why the others fail.
 fn of_lost(inner: &[InnerNode]) -> Option<HostError> {
     inner.iter().find_map(|node| Some(node.lost(&node.ending()?)))
 }
@@ -90,7 +89,7 @@ fn start_inner(
     Ok((std::iter::once(management).chain(data_nodes).collect(), port))
 }
 
-/// Makes the folders of a node that no client talks to.
+/// Creates the folders of a node that does not accept clients.
 fn prepare(
     server: &ManagedServer,
     options: &StartOptions,
@@ -117,7 +116,7 @@ fn prepare(
     Ok(node)
 }
 
-/// Starts the management node on a port that is free. Returns the port.
+/// Starts the management node on a free port. Returns the port.
 fn start_management(
     server: &ManagedServer,
     options: &StartOptions,
@@ -162,14 +161,14 @@ fn start_management(
     unreachable!("the last attempt returns")
 }
 
-/// Waits until all data nodes hold together.
+/// Waits until all data nodes are connected.
 fn await_data_nodes(inner: &[InnerNode], port: u16, deadline: Instant) -> Result<(), HostError> {
     loop {
         if let Some(lost) = of_lost(inner) {
             return Err(lost);
         }
         let states = states(port).unwrap_or_default();
-        // The management node comes first.
+        // The management node is the first.
         let mut nodes = (1_u32..).zip(&inner[1..]);
         let behind =
             nodes.find(|(number, _)| states.get(number).is_none_or(|state| state != "STARTED"));
@@ -178,7 +177,7 @@ fn await_data_nodes(inner: &[InnerNode], port: u16, deadline: Instant) -> Result
             let state = states.get(&number).map_or("unknown", String::as_str);
             let log = log_of(&node.words());
             return Err(HostError::of_files(format!(
-                "{} has not started in time: its state is {state}{log}",
+                "{} did not start in time: its state is {state}{log}",
                 node.name
             )));
         }
@@ -186,11 +185,11 @@ fn await_data_nodes(inner: &[InnerNode], port: u16, deadline: Instant) -> Result
     }
 }
 
-/// Most bytes that the management node says of its nodes, of which there are at most 144.
+/// Maximum size in bytes of the management node's report on its nodes (at most 144).
 const STATES_MAX: u64 = 1 << 20;
 
-/// The states of the data nodes, as the management node has them, by their numbers. The protocol is
-/// one of lines: a question and an answer end with an empty one.
+/// The states of the data nodes by id, as reported by the management node. The protocol is
+/// line-based: requests and answers end with an empty line.
 fn states(port: u16) -> io::Result<BTreeMap<u32, String>> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;
@@ -236,7 +235,7 @@ fn ready_data_nodes(node: &RunningServer) -> Asked<String> {
     Ok(pairs.into_iter().next().map(|(_, value)| value).unwrap_or_default())
 }
 
-/// Compares the parameters of the data nodes with what was asked for, and records them.
+/// Compares the parameters of the data nodes with the requested ones, and records them.
 fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<(), HostError> {
     let asked: BTreeMap<String, String> = server
         .settings
@@ -261,8 +260,7 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
     Ok(())
 }
 
-/// A number to which the data nodes have added what they need themselves, as they do for tables and
-/// attributes.
+/// A number that the data nodes raised for their own needs, as they do for tables and attributes.
 fn raised(name: &str, asked: &str, found: &BTreeMap<String, Setting>) -> Option<RoundedSetting> {
     let found = &found.get(&name.to_ascii_lowercase())?.value;
     let (number, in_force): (u64, u64) = (asked.parse().ok()?, found.parse().ok()?);
@@ -271,7 +269,7 @@ fn raised(name: &str, asked: &str, found: &BTreeMap<String, Setting>) -> Option<
     is_raised.then_some(RoundedSetting { name, asked, found })
 }
 
-/// The parameters of the first data node, by their names in lower case.
+/// The parameters of the first data node, by lower-case name.
 fn parameters(first: &RunningServer) -> Asked<BTreeMap<String, Setting>> {
     let pairs = ControlConnection::open(&first.target)?.pairs(
         "SELECT p.param_name, v.config_value FROM ndbinfo.config_values v \

@@ -1,5 +1,5 @@
-//! A PostgreSQL server and replicas of it: streaming replication, asynchronous unless the primary
-//! is told to wait.
+//! A PostgreSQL server with replicas: streaming replication, asynchronous unless the primary is
+//! told to wait.
 
 use super::member;
 use crate::control_connection::ControlConnection;
@@ -13,7 +13,7 @@ use dyno_model::target::Endpoint;
 use std::time::Instant;
 
 /// Starts the primary, then the replicas from copies of its data, and waits until all of them
-/// repeat what it writes.
+/// stream.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
@@ -39,7 +39,7 @@ pub(super) fn start(
     }
     await_replicas(&first, server.nodes - 1, options)?;
     if server.is_synchronous {
-        // Only now: before, the first commit would have waited for a replica that was not there.
+        // Set only now: before, the first commit would have waited for a missing replica.
         let told = ControlConnection::open(&first.target).and_then(|mut session| {
             session.run("ALTER SYSTEM SET synchronous_standby_names = '*'")?;
             session.first("SELECT pg_reload_conf()")
@@ -59,7 +59,7 @@ pub(super) fn start(
     Ok(first)
 }
 
-/// Waits until so many replicas get what the primary writes as it writes it.
+/// Waits until so many replicas are streaming.
 fn await_replicas(
     first: &RunningServer,
     replicas: u32,
@@ -80,7 +80,7 @@ fn await_replicas(
         if Instant::now() >= deadline {
             let seconds = options.ready_timeout.as_secs();
             return Err(HostError::new(format!(
-                "only {streaming} of {replicas} replicas repeat what the primary writes after {seconds} s"
+                "only {streaming} of {replicas} replicas are streaming after {seconds} s"
             )));
         }
         std::thread::sleep(POLL);

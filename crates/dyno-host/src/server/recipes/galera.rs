@@ -1,5 +1,5 @@
-//! How a node of a Galera cluster is started: MariaDB's server, with what it takes to find the
-//! others.
+//! How a node of a Galera cluster is started: a MariaDB server with the options to find the other
+//! nodes.
 
 use super::mysql_family::{self, MARIADB};
 use crate::error::HostError;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::server) const GALERA: Recipe =
     Recipe { reserved: RESERVED, launch, complete, ..MARIADB };
 
-/// Settings that dyno gives.
+/// Settings set by dyno.
 const RESERVED: &[(&[&str], &str)] = &[(
     &[
         "wsrep_cluster_address",
@@ -29,14 +29,14 @@ const RESERVED: &[(&[&str], &str)] = &[(
     "dyno chooses how the nodes of a cluster find each other",
 )];
 
-/// Where the library of Debian, of Red Hat and its relatives, and of MariaDB's own archives is.
+/// Paths of the library on Debian, on Red Hat and its relatives, and in MariaDB's own archives.
 const PROVIDERS: [&str; 3] = [
     "/usr/lib/galera/libgalera_smm.so",
     "/usr/lib64/galera-4/libgalera_smm.so",
     "/usr/local/lib/libgalera_smm.so",
 ];
 
-/// Names another one.
+/// Environment variable with another path.
 const PROVIDER_VARIABLE: &str = "DYNO_GALERA_PROVIDER";
 
 fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
@@ -62,13 +62,13 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
              ist.recv_bind=127.0.0.1"
         ),
     ]);
-    // What replication of rows needs, and MariaDB does not have by default.
+    // Needed for row replication, and not MariaDB's default.
     launch.arguments.extend(instance.unless_asked("binlog_format", "ROW"));
     launch.arguments.extend(instance.unless_asked("innodb_autoinc_lock_mode", "2"));
     Ok(launch)
 }
 
-/// True when what nodes need besides the server's program is there.
+/// Checks that everything besides the server's program is installed.
 fn complete(_binary: &Binary) -> Result<(), HostError> {
     provider()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -76,12 +76,12 @@ fn complete(_binary: &Binary) -> Result<(), HostError> {
         return Ok(());
     }
     Err(HostError::new(
-        "nodes of a Galera cluster get their data by rsync, and no folder of PATH has it\n\
+        "nodes of a Galera cluster get their data by rsync, which is not in PATH\n\
          hint: install it; on Debian, scripts/servers does",
     ))
 }
 
-/// The library that MariaDB replicates by.
+/// MariaDB's replication library.
 fn provider() -> Result<PathBuf, HostError> {
     let named = std::env::var_os(PROVIDER_VARIABLE).map(PathBuf::from);
     let places: Vec<&Path> = match &named {

@@ -1,4 +1,4 @@
-//! Which recipe a kind of server is started by.
+//! The recipe of each kind of server.
 
 mod galera;
 mod mysql_family;

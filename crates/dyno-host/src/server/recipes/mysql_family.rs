@@ -1,4 +1,4 @@
-//! MariaDB's and MySQL's servers.
+//! Servers of MariaDB and MySQL.
 
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Settings that a data folder is made with and that cannot be changed later.
+/// Settings that are fixed when a data folder is created.
 const LASTING: [&str; 8] = [
     "innodb_checksum_algorithm",
     "innodb_data_file_path",
@@ -26,7 +26,7 @@ const LASTING: [&str; 8] = [
     "plugin_load_add",
 ];
 
-/// Both servers allow this many connections by default.
+/// The default limit of both servers.
 const CONNECTIONS_DEFAULT: u32 = 151;
 
 pub(in crate::server) const MARIADB: Recipe = Recipe {
@@ -63,17 +63,17 @@ pub(in crate::server) const MYSQL: Recipe = Recipe {
     programs: &["mysqld"],
     folders: |environment| {
         let folders = SYSTEM_FOLDERS.into_iter().chain(["/usr/local/mysql/bin", "/opt/mysql/bin"]);
-        // Where scripts/servers puts it.
+        // Installed there by scripts/servers.
         let servers = environment("DYNO_SERVERS_DIR")
             .map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
         folders.map(PathBuf::from).chain(newest_first(&servers, "mysql-", "bin")).collect()
     },
     check: |server| {
-        // Plug-ins are not loaded for this, so that their settings would be unknown.
+        // Plug-ins are not loaded by this command, so their settings would be unknown.
         if server.settings.keys().any(|name| name.replace('-', "_").contains("plugin_load")) {
             return None;
         }
-        // Without the last it says nothing of values that it would change.
+        // Without the last option it does not report values that it would adjust.
         let begin =
             ["--no-defaults", "--validate-config", "--log-error-verbosity=2"].map(str::to_owned);
         let user = rustix::process::geteuid().is_root().then(|| "--user=mysql".to_owned());
@@ -82,11 +82,11 @@ pub(in crate::server) const MYSQL: Recipe = Recipe {
     ..MARIADB
 };
 
-/// Where both servers' programs may be.
+/// Common locations of both servers' programs.
 const SYSTEM_FOLDERS: [&str; 4] =
     ["/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"];
 
-/// The text begins with the program's path, in which versions may occur.
+/// The text begins with the program's path, which may contain version numbers.
 fn claim(text: &str) -> Option<&str> {
     Some(text.rsplit_once("Ver ").map_or(text, |(_, claim)| claim))
 }
@@ -107,10 +107,11 @@ fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
         arguments.push("--initialize-insecure".to_owned());
         instance.binary.program.clone()
     } else {
-        // Root gets in by being the operating system's user only; no account is without a lock.
+        // Root can only log in as the operating system's user; no account is without
+        // authentication.
         arguments.push("--auth-root-authentication-method=socket".to_owned());
         arguments.push("--skip-test-db".to_owned());
-        // An installation that was merely unpacked does not know where it lies.
+        // An unpacked archive does not know its own location.
         if let Some(base) = instance.binary.folder().parent()
             && base.join("scripts").is_dir()
         {
@@ -150,8 +151,8 @@ pub(in crate::server) fn launch(instance: &ServerInstance<'_>) -> Result<Launch,
         arguments
             .extend(instance.unless_asked("max_connections", &instance.connections.to_string()));
     }
-    // Each client prepares its statements on every table; the usual limit of 16,382 is reached with
-    // 300 clients.
+    // Each client prepares its statements on every table; 300 clients reach the default limit of
+    // 16,382.
     arguments.extend(instance.unless_asked("max_prepared_stmt_count", "1048576"));
     arguments.extend(options(&instance.server.settings));
     Ok(instance.directories.launch(
@@ -161,21 +162,21 @@ pub(in crate::server) fn launch(instance: &ServerInstance<'_>) -> Result<Launch,
     ))
 }
 
-/// Where the redo log is, when it is not with the data.
+/// The redo log's folder, when it is separate from the data.
 fn redo_log(instance: &ServerInstance<'_>) -> Option<String> {
     let folder = instance.log_folder.as_ref()?;
     Some(format!("--innodb-log-group-home-dir={}", path_text(folder)))
 }
 
-/// Run by the server before it takes connections. It reads one statement per line.
+/// Executed by the server before it accepts connections. It reads one statement per line.
 fn account_statements(instance: &ServerInstance<'_>) -> String {
-    // `--initialize-insecure` makes it without a password.
+    // `--initialize-insecure` creates root without a password.
     let root = if instance.binary.kind.product() == Product::Mysql {
         "ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n"
     } else {
         ""
     };
-    // NDB drops accounts with this privilege that it does not keep itself; each SQL node has its
+    // NDB drops accounts with this privilege that it does not store itself; each SQL node has its
     // own.
     let alone = match instance.binary.kind.clustering() {
         Clustering::DataNodes => format!("REVOKE NDB_STORED_USER ON *.* FROM '{ACCOUNT}'@'%';\n"),
@@ -193,7 +194,7 @@ fn furnish(
     instance: &ServerInstance<'_>,
     _session: &mut ControlConnection,
 ) -> Result<(), OperationFailure> {
-    // It has done its work and holds the password.
+    // It is no longer needed and contains the password.
     let _ = fs::remove_file(instance.directories.own.join("accounts.sql"));
     Ok(())
 }

@@ -1,7 +1,6 @@
-//! How the nodes of MySQL NDB Cluster are described to each other, and how its MySQL servers are
-//! started.
+//! Configuration of the nodes of MySQL NDB Cluster, and how its MySQL servers are started.
 //!
-//! Numbers of nodes: those of data nodes go up to 144, all others up to 255
+//! Node ids: those of data nodes go up to 144, all others up to 255
 //! ([manual](https://dev.mysql.com/doc/refman/en/mysql-cluster-ndbd-definition.html)).
 
 use super::mysql_family::{self, MYSQL};
@@ -24,7 +23,7 @@ use std::process::{Command, Stdio};
 
 pub(in crate::server) const NDB: Recipe = Recipe {
     folders: |environment| {
-        // Where scripts/servers puts it.
+        // Installed there by scripts/servers.
         let servers = environment("DYNO_SERVERS_DIR")
             .map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
         newest_first(&servers, "ndb-", "bin")
@@ -40,7 +39,7 @@ pub(in crate::server) const NDB: Recipe = Recipe {
     ..MYSQL
 };
 
-/// Settings that dyno gives.
+/// Settings set by dyno.
 const RESERVED: &[(&[&str], &str)] = &[(
     &[
         "ndbcluster",
@@ -75,7 +74,7 @@ impl Programs {
     }
 }
 
-/// True for the name of a parameter of data nodes: these begin with a capital letter, as in their
+/// True for the name of a parameter of data nodes; these begin with a capital letter, as in the
 /// manual.
 pub(in crate::server) fn is_parameter(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
@@ -100,15 +99,14 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
         format!("--ndb-connectstring=127.0.0.1:{management}"),
         format!("--ndb-nodeid={}", MANAGEMENT + number),
     ]);
-    // Tables lie in the data nodes unless they say otherwise; servers of a cluster need numbers of
-    // their own.
+    // Tables are stored in the data nodes by default; servers of a cluster need different ids.
     launch.arguments.extend(instance.unless_asked("default_storage_engine", "NDBCLUSTER"));
     launch.arguments.extend(instance.unless_asked("server_id", &number.to_string()));
     Ok(launch)
 }
 
-/// Asks the management node's program what it thinks of the cluster, without starting it. The file
-/// that it reads is in memory.
+/// Lets the program of the management node check the cluster's configuration without starting it.
+/// The file that it reads is in memory.
 fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
     let nowhere = std::env::temp_dir();
     let folders: Vec<PathBuf> = (0..server.data_nodes).map(|_| nowhere.clone()).collect();
@@ -136,13 +134,15 @@ pub(in crate::server) fn refusal(server: &ManagedServer, words: &[String]) -> Op
             let complaints = log::complaints(words, name);
             (!complaints.is_empty()).then(|| setting_refused(server.kind, name, value, &complaints))
         });
-    // A line of the configuration is named; what else it says follows from that.
+    // The error names a line of the configuration; its other messages are consequences.
     let complaints: Vec<String> =
         words.iter().filter(|line| line.contains(" -- at line ")).cloned().collect();
     of_parameter.or_else(|| {
         let (server, words) = (server.to_string(), quoted(&complaints));
         (!complaints.is_empty()).then(|| {
-            HostError::new(format!("there can be no {server}. The management node says:{words}"))
+            HostError::new(format!(
+                "the configuration of {server} is invalid. Output of the management node:{words}"
+            ))
         })
     })
 }

@@ -1,4 +1,4 @@
-//! PostgreSQL's server.
+//! The server of PostgreSQL.
 
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What PostgreSQL allows by default, the reserved ones included.
+/// PostgreSQL's default limit, including reserved connections.
 const CONNECTIONS_DEFAULT: u32 = 100;
-/// Connections that the server keeps for superusers (`superuser_reserved_connections`).
+/// Connections reserved for superusers (`superuser_reserved_connections`).
 const CONNECTIONS_RESERVED: u32 = 3;
 
 pub(in crate::server) const RECIPE: Recipe = Recipe {
@@ -50,8 +50,8 @@ pub(in crate::server) const RECIPE: Recipe = Recipe {
     stop,
 };
 
-/// `initdb`, then the database by a server without connections. dyno's account is the superuser, so
-/// no other exists; it always needs its password, over TCP and over the socket.
+/// `initdb`, then a server in single-user mode that creates the database. dyno's account is the
+/// superuser, so there is no other; it always needs its password, over TCP and over the socket.
 fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
     let log = instance.directories.initialise_log();
     let password = instance.directories.write_private("password", instance.password.reveal())?;
@@ -105,7 +105,7 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
     ))
 }
 
-/// Counters per statement, when the user asked for the library that counts them.
+/// Enables counters per statement when the user configured the library for them.
 fn furnish(
     instance: &ServerInstance<'_>,
     session: &mut ControlConnection,
@@ -117,7 +117,7 @@ fn furnish(
     Ok(())
 }
 
-/// Fast shutdown ends sessions; the immediate one that may follow still gives shared memory back.
+/// Fast shutdown ends sessions; the immediate one that may follow still releases shared memory.
 fn stop(timeout: Duration) -> Vec<StopStep> {
     vec![
         StopStep { signal: SupervisorSignal::Interrupt, timeout },

@@ -1,5 +1,5 @@
-//! How a primary and its replicas are started: PostgreSQL's server, with a copy of the primary's
-//! data for each replica.
+//! How a primary and its replicas are started: PostgreSQL servers, where each replica has a copy of
+//! the primary's data.
 
 use super::postgres;
 use crate::control_connection::ControlConnection;
@@ -18,14 +18,14 @@ pub(in crate::server) const RECIPE: Recipe = Recipe {
     ..postgres::RECIPE
 };
 
-/// Settings that dyno gives.
+/// Settings set by dyno.
 const RESERVED: &[(&[&str], &str)] = &[(
     &["primary_conninfo", "primary_slot_name", "synchronous_standby_names", "hot_standby"],
     "dyno chooses how a primary and its replicas find each other; `synchronous = true` beside `kind` waits for a replica",
 )];
 
-/// A replica begins with a copy of the primary's data. It reads dyno's password from a file of its
-/// own, then and whenever it connects.
+/// A replica starts with a copy of the primary's data. It reads dyno's password from its own file,
+/// then and whenever it connects.
 fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
     let Some(ClusterMember { membership: Membership::Replica { primary: Some(port) }, .. }) =
         &instance.cluster_member
@@ -54,7 +54,7 @@ fn initialise(instance: &ServerInstance<'_>) -> Result<Vec<Launch>, HostError> {
     Ok(vec![launch])
 }
 
-/// A replica has what the primary was furnished with.
+/// A replica inherits the extensions of its primary.
 fn furnish(
     instance: &ServerInstance<'_>,
     session: &mut ControlConnection,
