@@ -1,8 +1,8 @@
-//! What encoding and decoding one point select costs, without sockets:
-//! `cargo run --release --example mysql_codec_cost`.
+//! Measures the cost of encoding and decoding one point select, without sockets: `cargo run
+//! --release --example mysql_codec_cost`.
 //!
-//! The reply is the one that MariaDB gives to `SELECT c FROM sbtest1 WHERE id = ?`: one column of
-//! 119 characters, one row.
+//! The reply is that of MariaDB to `SELECT c FROM sbtest1 WHERE id = ?`: one column of 119
+//! characters, one row.
 #![expect(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use dyno_drivers::mysql::protocol::column::kind;
@@ -19,7 +19,7 @@ use std::time::Instant;
 /// Rounds of each of the nine measurements.
 const ROUNDS: u32 = 100_000;
 
-/// Looks at the first field, as a workload that uses what it reads.
+/// Reads the first field, like a workload that uses its results.
 #[derive(Default)]
 struct Look(usize);
 

@@ -1,4 +1,4 @@
-//! The connection that is any driver's.
+//! The connection type that wraps all drivers.
 
 use crate::driver::{Driver, Outcome, Result, Statement};
 use crate::own_sessions;
@@ -20,17 +20,17 @@ pub enum Connection {
     Sqlite(crate::sqlite::Connection),
     /// Canned replies.
     Null(crate::null::Connection),
-    /// A service, which takes no SQL: what sends some fails with [`FailureKind::Unsupported`].
+    /// A service without SQL: statements fail with [`FailureKind::Unsupported`].
     Http(Box<crate::http::Connection>),
 }
 
-/// What a service answers to SQL; it is not sent.
+/// The error for SQL on a service; nothing is sent.
 fn no_sql<T>() -> Result<T> {
     Err(FailureKind::Unsupported
-        .failure("a service that speaks HTTP takes no SQL; use the workload `http`"))
+        .failure("an HTTP service does not accept SQL; use the workload `http`"))
 }
 
-/// Calls a method on whichever driver it is, or says what holds of services.
+/// Calls a method of the driver, or evaluates the last expression for services.
 macro_rules! each {
     ($self:ident, $connection:ident => $call:expr, $service:pat => $other:expr) => {
         match $self {
@@ -74,7 +74,7 @@ impl Connection {
     /// it names; PostgreSQL's alone.
     ///
     /// # Errors
-    /// When the server refuses the statement or a row, or is lost.
+    /// When the server rejects the statement or a row, or the connection is lost.
     pub async fn copy_text(&mut self, sql: &str, rows: &str) -> Result<u64> {
         match self.pipelined() {
             Some(connection) => connection.copy_text(sql, rows).await,
@@ -149,16 +149,16 @@ impl Driver for Connection {
 }
 
 impl TimeoutPolicy {
-    /// For statements that take the longer the more data there are: six hours, as long as the
-    /// server is well. Whenever as much time as a question may take has passed without an answer,
-    /// another connection is opened and asked, to see that.
+    /// For statements whose duration depends on the amount of data: a timeout of six hours while
+    /// the server is alive. Whenever the timeout of a query has passed without an answer, a second
+    /// connection checks that the server is alive.
     #[must_use]
     pub fn for_work(target: &Target) -> Self {
         Self::for_work_asking(target, show_life)
     }
 }
 
-/// A refusal is a sign of life too, which the failure tells.
+/// A rejection also shows that the server is alive, as the failure's kind tells.
 fn show_life(target: &Target, timeout: TimeoutPolicy) -> Result<()> {
     block_on(async {
         let mut connection = Connection::connect(target, &Io::WithTimeout(timeout)).await?;

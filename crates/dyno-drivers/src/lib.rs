@@ -1,28 +1,27 @@
-//! Drivers: how dyno speaks to databases.
+//! Drivers: how dyno talks to databases.
 //!
 //! # Layout (read in this order)
-//! * [`address`]: where a system is, and whether that is this machine;
-//! * [`driver`]: the one interface ([`Driver`]); [`connection`]: the [`Connection`] that is any of
-//!   the drivers;
-//! * [`http`]: services that speak no SQL, with an interface of their own;
-//! * [`value`]: parameters, rows and what becomes of them; [`sql_text`]: statements as texts, and
-//!   where parameters stand in them;
-//! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many
+//! * [`address`]: the address of a system, and whether it is on this machine;
+//! * [`driver`]: the common interface ([`Driver`]); [`connection`]: the [`Connection`] that wraps
+//!   all drivers;
+//! * [`http`]: services without SQL, with a separate interface;
+//! * [`value`]: parameters, rows and row sinks; [`sql_text`]: finds the end of statements and their
+//!   parameters in text;
+//! * [`transport`]: sockets, TLS, the event loop and the executor with which one thread drives many
 //!   connections;
-//! * [`open_files`]: how many files connections take, and how many there may be;
-//! * [`timeout`]: how long a thread waits for answers beside the load, and what Ctrl-C does to
-//!   that;
-//! * [`own_sessions`]: which sessions that a server lists are dyno's own;
-//! * one folder per system, all with the same skeleton: `mod.rs`, `connection.rs` (state and I/O),
-//!   `protocol/` (bytes in, bytes out; no I/O imports), `error.rs` (error numbers to failure
+//! * [`open_files`]: how many files connections need, and how many are allowed;
+//! * [`timeout`]: timeouts for queries outside the load, and the effect of Ctrl-C on them;
+//! * [`own_sessions`]: which of a server's sessions are dyno's own;
+//! * one folder per system, all with the same structure: `mod.rs`, `connection.rs` (state and I/O),
+//!   `protocol/` (encoding and decoding; no I/O imports), `error.rs` (error numbers to failure
 //!   kinds).
 //!
 //! # Invariants
 //! * A statement costs one write and one read when its answer fits the buffer, and allocates
 //!   nothing once buffers have grown.
-//! * Failures are values ([`dyno_model::failure::OperationFailure`]); drivers never panic on what a
-//!   server sends.
-//! * This crate knows nothing of workloads, schedules or results.
+//! * Failures are values ([`dyno_model::failure::OperationFailure`]); drivers never panic on data
+//!   from a server.
+//! * This crate does not depend on workloads, schedules or results.
 
 pub mod address;
 pub mod connection;
@@ -51,8 +50,8 @@ pub use value::{
     BulkLoad, Discard, FirstInteger, Row, RowSink, RowSource, RowWriter, Table, Value,
 };
 
-/// Locks what a thread that panicked may have left locked. Whatever is behind such a lock is whole
-/// between any two changes.
+/// Locks a mutex even if a thread panicked while holding it. All such data is consistent between
+/// any two changes.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

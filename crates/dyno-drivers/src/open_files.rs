@@ -1,51 +1,50 @@
-//! How many files a process has open for its connections, and how many it may have: the one rule
-//! for every command.
+//! The number of files that a process opens for its connections, and its limit. All commands use
+//! this module.
 //!
-//! Measured, the highest number of open files of `dyno run` and what they were (scripts of `rush`,
-//! one trial):
+//! Measured maximum of open files of `dyno run` (scripts of `rush`, one trial):
 //!
 //! | engine | 50 clients | 200 clients | per client |
 //! |---|---:|---:|---|
 //! | MariaDB | 69 | 219 | a socket |
 //! | PostgreSQL | 71 | 225 | a socket |
-//! | SQLite, rollback journal | 68 | 218 | the database; the one that writes has the journal open, too |
-//! | SQLite, write-ahead log | 119 | 419 | the database and its log; the log's index is open once for all |
+//! | SQLite, rollback journal | 68 | 218 | the database; the writing one also opens the journal |
+//! | SQLite, write-ahead log | 119 | 419 | the database and its log; the log's index is shared |
 //! | null | 17 | 17 (500 clients) | nothing |
 
 use dyno_model::target::Engine;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that a process opens beside those of its connections: results, logs, event loops, pipes of
-/// guards, connections that ask questions. Measured: 17 to 25.
+/// Files that a process opens besides those of its connections: results, logs, event loops, pipes
+/// of supervisors, connections for queries. Measured: 17 to 25.
 pub const BESIDE: u64 = 64;
 
-/// Too few files for what was asked for.
+/// Too few open files are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{connections} clients need up to {needed} open files, and this process may open {allowed}"
+    "{connections} clients need up to {needed} open files, but this process may open only {allowed}"
 )]
 pub struct TooFew {
-    /// Connections that were asked for.
+    /// Number of connections.
     pub connections: u32,
-    /// Files that they need, with those beside.
+    /// Number of files needed, including other files.
     pub needed: u64,
-    /// Files that this process may have open.
+    /// Number of files that this process may open.
     pub allowed: u64,
 }
 
 impl TooFew {
-    /// What to do about it.
+    /// The remedy.
     #[must_use]
     pub fn remedy(&self) -> String {
         format!("ulimit -n {}", self.needed)
     }
 }
 
-/// Raises this process's limit of open files as far as it may, and checks whether so many
-/// connections have room below it.
+/// Raises this process's limit of open files as far as possible, and checks whether it allows this
+/// many connections.
 ///
 /// # Errors
-/// [`TooFew`] when they do not.
+/// [`TooFew`] when it does not.
 pub fn make_room(engine: Engine, connections: u32) -> Result<(), TooFew> {
     check(engine, connections, raise_limit())
 }
@@ -55,8 +54,8 @@ fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), TooFew> {
     if needed <= allowed { Ok(()) } else { Err(TooFew { connections, needed, allowed }) }
 }
 
-/// Raises this process's limit of open files as far as it may; returns what is in force then,
-/// `u64::MAX` for no limit. Where it cannot be raised, the old limit stays.
+/// Raises this process's limit of open files as far as possible; returns the effective limit,
+/// `u64::MAX` for none. If it cannot be raised, the old limit stays.
 pub fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_need_as_many_files_as_their_engine_opens_for_them() {
+    fn clients_need_as_many_files_as_their_engine_opens() {
         for engine in [Engine::Mysql, Engine::Postgres] {
             assert_eq!(check(engine, 10_000, 20_000), Ok(()), "{engine}");
             let error = check(engine, 20_000, 20_000).unwrap_err();
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_raised_to_what_is_allowed() {
+    fn the_limit_is_raised_to_the_maximum() {
         let raised = raise_limit();
         assert_eq!(raised, getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX));
         assert_eq!(make_room(Engine::Mysql, 1), Ok(()));

@@ -1,15 +1,15 @@
-//! Sessions that this process opened to ask a system something. A server lists one for a moment
-//! after it was closed, and dyno must not take its own for somebody else's.
+//! Sessions that this process opened for queries. A server may list a session for a moment after it
+//! was closed, and dyno must not take it for a session of others.
 
 use crate::lock;
 use dyno_model::target::{Endpoint, Target};
 use std::sync::Mutex;
 
-/// Where they were opened, with the server's numbers. Those of clients are not among them: nothing
-/// is shared on their way, and a trial waits for the end of theirs.
+/// Endpoints and session ids. Sessions of clients are not included: nothing is shared on their hot
+/// path, and a trial waits until they end.
 static OPENED: Mutex<Vec<(Endpoint, u32)>> = Mutex::new(Vec::new());
 
-/// Notes a session.
+/// Records a session.
 pub(crate) fn note(target: &Target, number: Option<u32>) {
     if let Some(number) = number {
         let mut opened = lock(&OPENED);
@@ -17,8 +17,8 @@ pub(crate) fn note(target: &Target, number: Option<u32>) {
     }
 }
 
-/// Which of the sessions that a server lists are this process's. A number that is not listed any
-/// more is forgotten: a server may give it to somebody else.
+/// Which of the sessions listed by a server belong to this process. Ids that are no longer listed
+/// are forgotten, because a server may reuse them.
 #[must_use]
 pub fn among(endpoint: &Endpoint, listed: &[u32]) -> Vec<u32> {
     let mut opened = lock(&OPENED);
@@ -26,7 +26,7 @@ pub fn among(endpoint: &Endpoint, listed: &[u32]) -> Vec<u32> {
     opened.iter().filter(|(place, _)| place == endpoint).map(|(_, number)| *number).collect()
 }
 
-/// Forgets the sessions on a server that is restarted: its numbers begin anew.
+/// Forgets the sessions of a server that is restarted and reuses ids.
 pub fn forget(endpoint: &Endpoint) {
     let _ = among(endpoint, &[]);
 }
@@ -37,7 +37,7 @@ mod tests {
     use dyno_model::target::Engine;
 
     #[test]
-    fn a_number_is_own_where_it_was_given_and_until_it_is_listed_no_more() {
+    fn an_id_is_own_on_its_server_until_it_is_no_longer_listed() {
         let place = |port| Endpoint::Tcp { host: "own-sessions.test".to_owned(), port };
         for number in [7, 8] {
             note(&Target::new(Engine::Mysql, place(1)), Some(number));

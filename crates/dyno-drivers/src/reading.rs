@@ -1,15 +1,15 @@
-//! What is sent in sessions that only read.
+//! Restricts the statements of read-only sessions.
 //!
-//! Such a session is told to be read-only when it begins, which is a default that statements can
-//! undo. So what could undo it is not sent: only statements with the first words below,
-//! transactions that begin without `READ WRITE`, and settings whose names are plain and not about
-//! writing. What goes on inside of functions is not seen here. PostgreSQL reports when the default
-//! changes, and SQLite's files are opened for reading.
+//! Such a session is set to read-only when it begins, which is a default that statements can
+//! change. So statements that could change it are not sent: allowed are only statements with the
+//! first words below, transactions that begin without `READ WRITE`, and settings with plain names
+//! that do not concern writing. Effects of functions are not visible here. PostgreSQL reports when
+//! the default changes, and SQLite's files are opened read-only.
 
 use crate::driver::Result;
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// First words of what may be sent.
+/// First words of allowed statements.
 const READING: [&str; 23] = [
     "select",
     "with",
@@ -33,12 +33,11 @@ const READING: [&str; 23] = [
     "move",
     "close",
     "deallocate",
-    // How dyno ends sessions that do not end by themselves.
+    // Used by dyno to terminate sessions that do not end by themselves.
     "kill",
 ];
 
-/// Words of which a statement that begins a read-only transaction, or one of the session's mode,
-/// may consist.
+/// Words allowed in a statement that begins a read-only transaction or sets the session's mode.
 pub const BEGINNING: [&str; 18] = [
     "begin",
     "start",
@@ -60,18 +59,18 @@ pub const BEGINNING: [&str; 18] = [
     "deferred",
 ];
 
-/// What is not in a setting that may be sent. Names in quotes can be spelled in many ways.
+/// Not allowed in settings. Quoted names can be spelled in many ways.
 const NOT_IN_SETTINGS: [&str; 9] =
     ["\"", "`", "@@", "/*", "read_only", "write", "global", "persist", "password"];
 
-/// Most characters of a text that a message shows.
+/// Maximum number of characters of a statement shown in a message.
 const SHOWN: usize = 60;
 
-/// Whether a text may be sent in a session that only reads. `behind` returns where reading goes on:
-/// behind the string, name or comment that begins at a place, or at the next byte.
+/// Checks whether a text may be sent in a read-only session. `behind` returns the position after
+/// the string, name or comment at a position, or of the next byte.
 ///
 /// # Errors
-/// When it may undo that.
+/// When it might make the session writable.
 pub(crate) fn check(text: &str, behind: impl Fn(&[u8], usize) -> usize) -> Result<()> {
     let (bytes, mut at, mut begin) = (text.as_bytes(), 0, 0);
     while at < bytes.len() {
@@ -93,7 +92,7 @@ fn not_sent(text: &str) -> OperationFailure {
     undone(&format!("{shown:?} is not sent, because it may write or make the session writable"))
 }
 
-/// A session that only reads would not do so any more.
+/// The error of a statement that might make a read-only session writable.
 pub(crate) fn undone(what: &str) -> OperationFailure {
     FailureKind::BadStatement.failure(format!(
         "{what}; the session must stay read-only, because the database is not named with --yes-write-to"
@@ -101,7 +100,7 @@ pub(crate) fn undone(what: &str) -> OperationFailure {
 }
 
 fn reads(statement: &str, behind: &impl Fn(&[u8], usize) -> usize) -> bool {
-    // MySQL executes what is in such comments, which may be several statements.
+    // MySQL executes the content of such comments, which may be several statements.
     let is_executed = statement.contains("/*!") || statement.contains("/*M!");
     if is_executed && statement.contains(';') {
         return false;
@@ -121,7 +120,7 @@ fn reads(statement: &str, behind: &impl Fn(&[u8], usize) -> usize) -> bool {
     }
 }
 
-/// A statement behind the comments before it; `None` where MySQL executes one of them.
+/// A statement without leading comments; `None` where MySQL executes one of them.
 fn without_comments_before(
     mut statement: &str,
     behind: impl Fn(&[u8], usize) -> usize,
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_undo_that_a_session_only_reads_is_not_sent() {
+    fn statements_that_may_make_a_read_only_session_writable_are_not_sent() {
         for (text, is_sent) in [
             ("SELECT 1", true),
             ("-- one\n/* two */ (SELECT 1);", true),
@@ -188,9 +187,9 @@ mod tests {
         }
     }
 
-    /// Strings, names and comments end where the server says.
+    /// Strings, names and comments end where the server's do.
     #[test]
-    fn a_statement_begins_where_the_server_takes_it_to_begin() {
+    fn a_statement_begins_where_it_begins_for_the_server() {
         for (text, by_postgres, by_mysql) in [
             ("SELECT 'a; b', \"c; d\" /* ; e */ -- ; f", true, true),
             ("SELECT 'it''s'; CALL p()", false, false),

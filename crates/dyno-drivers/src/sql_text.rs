@@ -1,21 +1,21 @@
-//! SQL as text, in what the dialects have in common: statements cut where their parameters go,
-//! where quoted texts end, and how names and bytes are written.
+//! SQL text, as far as the dialects agree: splits statements at their parameters, finds the end of
+//! quoted text, writes names and bytes.
 
 use crate::value::Value;
 
-/// A statement's text, cut where its parameters go.
+/// The text of a statement, split at its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     /// Without the question marks of the parameters.
     pub(crate) text: Box<str>,
-    /// Where in `text` these stood, ascending.
+    /// Their positions in `text`, ascending.
     pub(crate) places: Box<[usize]>,
 }
 
 impl Template {
-    /// Finds the parameters. `behind` tells of every other byte where reading goes on: behind the
-    /// string, name or comment that begins there. A doubled question mark stands for the operator
-    /// `?`, as in JDBC, where `has_operator`.
+    /// Finds the parameters. `behind` returns for every other byte the position after the string,
+    /// name or comment that begins there, or of the next byte. If `has_operator`, a doubled
+    /// question mark stands for the operator `?`, as in JDBC.
     pub(crate) fn cut(
         sql: &str,
         has_operator: bool,
@@ -50,14 +50,14 @@ impl Template {
         self.places.len()
     }
 
-    /// Bytes of memory held.
+    /// Allocated bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.text.len() + size_of_val(&*self.places)
     }
 
-    /// Appends the text with values in the places, as `write` writes them; there must be as many as
-    /// [`Self::parameters`]. False when a value has no literal.
+    /// Appends the text with values, formatted by `write`, in the places; there must be
+    /// [`Self::parameters`] values. False when a value has no literal.
     #[inline]
     pub fn fill(
         &self,
@@ -84,7 +84,7 @@ impl Template {
         self.typed(&[])
     }
 
-    /// The same with `$1::type` where there is a type for the place.
+    /// As [`Self::numbered`], with `$1::type` where a type is given for the place.
     #[must_use]
     pub fn typed(&self, types: &[&str]) -> String {
         let mut sql = String::with_capacity(self.text.len() + 3 * self.places.len());
@@ -104,15 +104,15 @@ impl Template {
     }
 }
 
-/// The end of the quoted string or name that begins at `start`, or of everything when it is not
-/// closed. A doubled quote ends it and begins another one at once, which comes to the same.
+/// The end of the quoted string or name that begins at `start`, or of the text when it is
+/// unterminated. A doubled quote ends it and begins another one at once, which is equivalent.
 #[must_use]
 pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {
         match bytes[at] {
             b'\\' if has_escapes => at += 2,
-            // In an escape string the part after a doubled quote still has escapes.
+            // In an escape string, escapes also apply after a doubled quote.
             byte if byte == bytes[start] && bytes.get(at + 1) == Some(&byte) => at += 2,
             byte if byte == bytes[start] => return at + 1,
             _ => at += 1,
@@ -121,13 +121,13 @@ pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
     bytes.len()
 }
 
-/// The end of the first occurrence of `mark` from a place on, or of everything.
+/// The end of the first occurrence of `mark` after `from`, or of the text.
 pub(crate) fn end_of(bytes: &[u8], from: usize, mark: &[u8]) -> usize {
     let found = bytes[from..].windows(mark.len()).position(|window| window == mark);
     found.map_or(bytes.len(), |at| from + at + mark.len())
 }
 
-/// Appends a name or text in quotes, of which those in it are doubled.
+/// Appends a quoted name or text, with its quotes doubled.
 pub(crate) fn append_name(name: &str, quote: u8, sql: &mut Vec<u8>) {
     sql.push(quote);
     for (i, part) in name.split(char::from(quote)).enumerate() {

@@ -1,9 +1,9 @@
-//! How long a thread waits for a server's answer, and what ends the waiting.
+//! Timeouts for a server's answers, and interrupts of the wait.
 //!
-//! All that dyno asks a server beside the load goes over connections with
-//! [`crate::Io::WithTimeout`]: settings, counters, marker, loading, baseline, audit. Their sockets
-//! wake up ten times a second and look here whether to wait on. So every question has an end, and
-//! Ctrl-C is heard in all of them, without any of them knowing of it.
+//! All queries outside the load use connections with [`crate::Io::WithTimeout`]: settings,
+//! counters, marker, loading, baseline, audit. Their sockets wake up ten times a second and check
+//! here whether to continue waiting. So every query has a timeout, and Ctrl-C works in all of them
+//! without extra code.
 
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
@@ -11,70 +11,68 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How often a thread that waits looks for a reason to stop.
+/// How often a waiting thread checks whether to stop.
 pub const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A question may take so many times as long as a connection may ([`Target::connect_timeout`]): who
-/// finds ten seconds long for a login finds half a minute long for a list of settings.
+/// Timeout of a query as a multiple of that of a connection ([`Target::connect_timeout`]): with ten
+/// seconds for a login, a list of settings has half a minute.
 const ANSWER_PER_CONNECT: u32 = 3;
 
-/// Longest statement whose work grows with the data, on a server that is well: an index over a
-/// billion rows takes hours.
+/// Timeout of a statement whose duration depends on the amount of data, on a healthy server: an
+/// index on a billion rows takes hours.
 const WORK_MAX: Duration = Duration::from_secs(6 * 3600);
 
-/// What a question still has that is under way when the user asks for the end, and one that is
-/// asked later. Most answers come within it, and it is too short to be felt as waiting.
+/// Remaining time of a query after an interrupt, and timeout of later queries. Most answers arrive
+/// in time, and users do not perceive it as a delay.
 pub(crate) const REST: Duration = Duration::from_millis(500);
 
-/// Longest work that is begun after the user has asked for the end, such as the audit of a trial
-/// that was cut short, on a server that is well.
+/// Timeout of work started after an interrupt, such as the audit of a trial that was cut short, on
+/// a healthy server.
 pub const AFTER_REQUEST: Duration = Duration::from_secs(5);
 
-/// Silence after which a server that works for a user who has asked for the end is looked at.
+/// Silence after which a server that works after an interrupt is checked.
 const CHECK_INTERVAL_AFTER_REQUEST: Duration = Duration::from_millis(200);
 
-/// The process's number of requests for the end, once somebody counts them.
+/// The process's number of interrupts, once one is registered.
 static REQUESTS: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Tells the number of requests for the end that all patience of this process is under: signals
-/// concern the whole process. Only the first call counts.
+/// Registers the counter of interrupts that applies to all waits of this process, because signals
+/// affect the whole process. Only the first call has an effect.
 pub fn hear(requests: &Arc<AtomicUsize>) {
     let _ = REQUESTS.set(Arc::clone(requests));
 }
 
-/// How often the user has asked for the end. Whoever waits for something else than a server
-/// compares it with what it was before.
+/// Number of interrupts so far. Code that waits for something else than a server compares it with
+/// an earlier value.
 #[must_use]
 pub fn requests() -> usize {
     REQUESTS.get().map_or(0, |requests| requests.load(Ordering::Relaxed))
 }
 
-/// True once the user has asked for the end.
+/// True after the user has interrupted.
 #[must_use]
 pub fn is_end_requested() -> bool {
     requests() > 0
 }
 
-/// How long a thread waits for answers on one connection. Each question has a limit, counted from
-/// the last bytes that were sent to the last that come back. Once the user has asked for the end, a
-/// question that is under way or is asked later has half a second, and work has five if the server
-/// is well.
+/// How long a thread waits for answers on one connection. Each query has a timeout, measured from
+/// the last bytes sent to the last bytes received. After an interrupt a query has half a second,
+/// and work has five seconds if the server is healthy.
 #[derive(Clone)]
 pub struct TimeoutPolicy(Box<Terms>);
 
-/// What somebody is patient for. In a box, because every client of an event loop has an [`Io`] and
-/// none of them waits under these.
+/// Boxed, because every client of an event loop has an [`Io`] and none of them uses this.
 #[derive(Clone)]
 struct Terms {
     limit: Duration,
     limit_after_request: Duration,
-    /// Requests for the end cut nothing short.
+    /// Interrupts have no effect.
     is_unhurried: bool,
     requests: Arc<AtomicUsize>,
     check: Option<LivenessCheck>,
 }
 
-/// A look at the server while it works on a long statement.
+/// The health check of the server during a long statement.
 #[derive(Clone)]
 struct LivenessCheck {
     every: Duration,
@@ -82,11 +80,11 @@ struct LivenessCheck {
     ask: Ask,
 }
 
-/// Opens another connection and asks the server something simple.
+/// Opens another connection and sends a simple query.
 pub(crate) type Ask = fn(&Target, TimeoutPolicy) -> Result<(), OperationFailure>;
 
 impl TimeoutPolicy {
-    /// Patience for answers within a limit.
+    /// A timeout for answers.
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let requests = REQUESTS.get().map(Arc::clone).unwrap_or_default();
@@ -100,30 +98,28 @@ impl TimeoutPolicy {
         }))
     }
 
-    /// For statements that the user has ordered, as a script does: they take as long as they take,
-    /// and only the user ends them.
+    /// For statements that the user ordered, such as those of a script: without a timeout; only the
+    /// user ends them.
     #[must_use]
     pub fn endless() -> Self {
         Self::new(Duration::MAX)
     }
 
-    /// For questions that a server answers from what it knows: three times what connecting may
-    /// take.
+    /// For queries that a server answers from its own state: three times the connect timeout.
     #[must_use]
     pub fn for_questions(target: &Target) -> Self {
         Self::new(Self::limit_of_questions(target))
     }
 
-    /// The limit of these, for connections that wait in another way.
+    /// The timeout of queries, for connections that wait in another way.
     #[must_use]
     pub fn limit_of_questions(target: &Target) -> Duration {
         target.connect_timeout.saturating_mul(ANSWER_PER_CONNECT)
     }
 
-    /// For statements that take the longer the more data there are: six hours, as long as the
-    /// server is well. Whenever as much time as a question may take has passed without an answer,
-    /// another connection is opened and asked, to see that. That is what `ask` does. Where no data
-    /// are kept, nothing takes longer than a question.
+    /// For statements whose duration depends on the amount of data: a timeout of six hours while
+    /// the server is healthy. Whenever the timeout of a query has passed without an answer, `ask`
+    /// opens another connection to check that. Engines without data have the timeout of a query.
     pub(crate) fn for_work_asking(target: &Target, ask: Ask) -> Self {
         let every = Self::limit_of_questions(target);
         let check = target.engine.is_server().then(|| {
@@ -137,16 +133,15 @@ impl TimeoutPolicy {
         timeout
     }
 
-    /// For statements whose outcome nobody wants once the user has asked for the end: they have
-    /// half a second left, whenever they began.
+    /// For statements whose result nobody needs after an interrupt: they have half a second left,
+    /// whenever they began.
     #[must_use]
     pub fn hasty(mut self) -> Self {
         self.0.limit_after_request = REST;
         self
     }
 
-    /// For statements that clean up: a request for the end changes nothing but how soon a silent
-    /// server is looked at.
+    /// For statements that clean up: an interrupt only makes a silent server be checked sooner.
     #[must_use]
     pub fn unhurried(mut self) -> Self {
         self.0.limit_after_request = self.0.limit;
@@ -154,7 +149,7 @@ impl TimeoutPolicy {
         self
     }
 
-    /// The same, ended by other requests than the process's.
+    /// Uses another counter of interrupts than the process's.
     #[must_use]
     pub fn hearing(mut self, requests: Arc<AtomicUsize>) -> Self {
         self.0.requests = requests;
@@ -165,8 +160,8 @@ impl TimeoutPolicy {
         self.0.requests.load(Ordering::Relaxed) > 0
     }
 
-    /// Why a server that is silent cannot be expected to speak again: another connection cannot be
-    /// had, or is not answered either. A refusal is a sign of life.
+    /// Why a silent server is not expected to answer: another connection fails, or is not answered
+    /// either. A rejection shows that the server is alive.
     fn find_fault(&self, check: &LivenessCheck, silence: Duration) -> Option<TimedOut> {
         let timeout = Self::new(check.every).hearing(Arc::clone(&self.0.requests));
         let failure = (check.ask)(&check.target, timeout).err()?;
@@ -180,26 +175,26 @@ impl TimeoutPolicy {
     }
 }
 
-/// The waiting for one answer after another on one connection.
+/// The state of waiting for answers on one connection.
 pub(crate) struct Waiting {
     timeout: TimeoutPolicy,
     asked: Instant,
     checked: Instant,
-    /// True when the end was requested before the question was asked.
+    /// True when the interrupt came before the query.
     pub(crate) is_late: bool,
-    /// When the request for the end was noticed during the question.
+    /// When the interrupt was noticed during the query.
     heard: Option<Instant>,
 }
 
 impl Waiting {
-    /// Waiting for an answer to what is asked now.
+    /// Starts waiting for the answer to a query sent now.
     pub(crate) fn new(timeout: &TimeoutPolicy) -> Self {
         let now = Instant::now();
         let is_late = timeout.is_end_requested();
         Self { timeout: timeout.clone(), asked: now, checked: now, is_late, heard: None }
     }
 
-    /// Something is asked now.
+    /// A query is sent now.
     pub(crate) fn ask(&mut self) {
         self.asked = Instant::now();
         self.checked = self.asked;
@@ -207,8 +202,7 @@ impl Waiting {
         self.heard = None;
     }
 
-    /// Fails when the answer is to be waited for no more. To be called every [`CHECK_INTERVAL`]
-    /// while there is none.
+    /// Fails when the wait is over. Called every [`CHECK_INTERVAL`] while there is no answer.
     pub(crate) fn check(&mut self) -> Result<(), TimedOut> {
         let now = Instant::now();
         let is_requested = self.timeout.is_end_requested();
@@ -241,16 +235,16 @@ impl Waiting {
     }
 }
 
-/// Why an answer is waited for no more.
+/// Why the wait is over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimedOut {
-    /// The question's own limit has passed.
+    /// The timeout of the query has passed.
     #[error("the server did not answer within {limit:?}")]
     Late { limit: Duration },
-    /// The server is silent, on another connection too.
+    /// The server does not answer on another connection either.
     #[error("the server has been silent for {silence:?}, and another connection failed: {fault}")]
     Unwell { silence: Duration, fault: String },
-    /// The user asked for the end.
+    /// The user interrupted.
     #[error("interrupted before the server answered")]
     Interrupted,
 }

@@ -1,9 +1,9 @@
-//! Parameters, rows, and what becomes of them.
+//! Parameters, rows and row sinks.
 
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::str::FromStr;
 
-/// One value, going out as a parameter or coming in as a field.
+/// A value, sent as a parameter or received as a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     /// SQL NULL.
@@ -12,14 +12,14 @@ pub enum Value<'a> {
     Integer(i64),
     /// Floating point.
     Float(f64),
-    /// Characters (also numbers and dates that arrive as text).
+    /// Characters (also numbers and dates that are sent as text).
     Text(&'a str),
     /// Bytes that are not valid UTF-8.
     Bytes(&'a [u8]),
 }
 
 impl Value<'_> {
-    /// The integer in it, also when it came as text.
+    /// The value as an integer, parsed if it is text.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self {
@@ -30,7 +30,7 @@ impl Value<'_> {
         }
     }
 
-    /// As text, the way SQL clients show it; `None` for NULL.
+    /// The value as text, as SQL clients show it; `None` for NULL.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         match self {
@@ -43,7 +43,7 @@ impl Value<'_> {
     }
 }
 
-/// A row as it lies in the receive buffer; fields are decoded when asked for.
+/// A row in the receive buffer; fields are decoded on access.
 pub trait Row {
     /// Number of columns.
     fn len(&self) -> usize;
@@ -53,43 +53,44 @@ pub trait Row {
         self.len() == 0
     }
 
-    /// The field of a column, from 0. NULL beyond the last column.
+    /// The field of a column, from 0; NULL beyond the last column.
     fn get(&self, column: usize) -> Value<'_>;
 }
 
-/// What becomes of the rows of a result set.
+/// Receives the rows of a result set.
 pub trait RowSink {
-    /// True when rows need not be looked at: the driver then only finds the end of the result.
+    /// True when rows are not read: the driver then only finds the end of the result.
     const DISCARDS: bool = false;
 
-    /// True when rows are kept as they travelled, to be decoded later if ever. Drivers of servers
-    /// then hand over a row's bytes undecoded by [`Self::raw`]; the others know only [`Self::row`].
+    /// True when rows are kept in their encoded form and decoded later. Server drivers then pass a
+    /// row's bytes to [`Self::raw`]; others only use [`Self::row`].
     const KEEPS_RAW: bool = false;
 
-    /// True when the names of the columns are wanted; it may cost bytes on the wire. MySQL tells
-    /// them for texts only.
+    /// True when column names are needed, which may cost bytes in the protocol. MySQL sends them
+    /// only for texts.
     const WANTS_NAMES: bool = false;
 
-    /// A result set of that many columns begins. Prepared statements of PostgreSQL do not say so.
+    /// A result set with this number of columns begins. Not called for prepared statements of
+    /// PostgreSQL.
     fn begin(&mut self, _columns: usize) {}
 
-    /// The name of a column (from 0) of the result set that has begun, when names are wanted.
+    /// The name of a column (from 0) of the current result set, if names are needed.
     fn name(&mut self, _column: usize, _name: &str) {}
 
-    /// Takes one row.
+    /// Processes one row.
     fn row(&mut self, row: &dyn Row);
 
-    /// True when it has more rows than anybody needs: the driver fails with [`too_many_rows`]
-    /// before it waits for more of them, and the connection is lost.
+    /// True when there are too many rows: the driver then fails with [`too_many_rows`] before it
+    /// waits for more, and the connection is lost.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Takes the bytes of one row, which `columns` of the MySQL or PostgreSQL connection explains.
+    /// The encoded bytes of one row, described by `columns` of the MySQL or PostgreSQL connection.
     fn raw(&mut self, _bytes: &[u8]) {}
 }
 
-/// Rows are counted and thrown away.
+/// Counts rows and discards them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Discard;
 
@@ -111,22 +112,22 @@ impl RowSink for FirstInteger {
     }
 }
 
-/// Keeps everything as text, up to a limit; for catalogues, counters and audits, not for the hot
+/// Keeps all rows as text, up to a limit; for catalogues, counters and audits, not for the hot
 /// path.
 #[derive(Debug, Clone, Default)]
 pub struct Table(pub Vec<Vec<Option<String>>>, usize);
 
-/// Most memory for the rows of a [`Table`], bytes. Lists of tables, settings and sessions have a
+/// Maximum size of the rows of a [`Table`] in bytes. Lists of tables, settings and sessions have a
 /// few million.
 const TABLE_MAX: usize = 64 << 20;
 
-/// An answer that is larger than any that was expected. Not the server's fault, nor a reason to
-/// connect anew.
+/// The error of an unexpectedly large answer. It is neither an error of the server nor a reason to
+/// reconnect.
 #[cold]
 pub(crate) fn too_many_rows() -> OperationFailure {
     let size = TABLE_MAX >> 20;
     FailureKind::BadStatement
-        .failure(format!("its answer has more than {size} MiB of rows; no more of it was read"))
+        .failure(format!("its answer has more than {size} MiB of rows; the rest was not read"))
 }
 
 impl Table {
@@ -136,7 +137,7 @@ impl Table {
         self.0.first()?.first()?.as_deref()
     }
 
-    /// A field of the first row; 0 for NULL, as `SUM` of nothing gives.
+    /// A field of the first row; 0 for NULL, as returned by `SUM` of no rows.
     #[must_use]
     pub fn number<N: FromStr + Default>(&self, column: usize) -> N {
         let text = self.0.first().and_then(|row| row.get(column)?.as_deref());
@@ -157,22 +158,22 @@ impl RowSink for Table {
     }
 }
 
-/// Which table a bulk load fills.
+/// The destination of a bulk load.
 #[derive(Debug, Clone, Copy)]
 pub struct BulkLoad<'a> {
     /// Table, unquoted.
     pub table: &'a str,
-    /// Columns in the order rows are written.
+    /// Columns in the order of the fields.
     pub columns: &'a [&'a str],
 }
 
-/// Makes the rows of a bulk load, one at a time.
+/// Generates the rows of a bulk load, one at a time.
 pub trait RowSource {
-    /// Writes the next row's fields in column order; false when there is none left.
+    /// Writes the fields of the next row in column order; false when there are no more rows.
     fn next(&mut self, row: &mut dyn RowWriter) -> bool;
 }
 
-/// Takes the fields of one row of a bulk load.
+/// Receives the fields of one row of a bulk load.
 pub trait RowWriter {
     /// An integer field.
     fn integer(&mut self, value: i64);
@@ -182,7 +183,7 @@ pub trait RowWriter {
     fn null(&mut self);
 }
 
-/// Appends an integer in decimal. Several times as fast as formatting, which matters for bulk
+/// Appends an integer in decimal. Several times faster than formatting, which matters for bulk
 /// loads.
 #[inline]
 pub fn append_integer(number: i64, text: &mut Vec<u8>) {

@@ -1,5 +1,5 @@
-//! A login on a connection that blocks ends when the user asks for the end. In a program of its
-//! own: requests for the end concern a whole process.
+//! An interrupt ends a blocking login. A separate program, because interrupts affect the whole
+//! process.
 
 use dyno_drivers::timeout::hear;
 use dyno_drivers::{Connection, Driver, Io, block_on};
@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 #[test]
-fn a_login_that_blocks_hears_a_request_for_the_end() {
+fn an_interrupt_ends_a_blocking_login() {
     let requests = Arc::new(AtomicUsize::new(0));
     hear(&requests);
     for engine in [Engine::Mysql, Engine::Postgres] {

@@ -1,6 +1,7 @@
-//! Prints what scripts cost on the client: `cargo run --release -p dyno-lua --example script_cost`.
+//! Measures the client-side cost of scripts: `cargo run --release -p dyno-lua --example
+//! script_cost`.
 //!
-//! No server is spoken to, so that Lua and this crate are all there is to measure.
+//! There is no server, so only Lua and this crate are measured.
 #![expect(clippy::print_stdout, reason = "the table is all that it is for")]
 
 use dyno_lua::{Environment, Meter, OptionValue, Role, ScriptSource, State, StatementKind};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Lets so many events run and counts statements.
+/// Allows a number of events and counts statements.
 struct Budget {
     left: u64,
     statements: u64,
@@ -31,7 +32,7 @@ impl Meter for Budget {
     }
 }
 
-/// What is measured: name, script, statements per event.
+/// The measured scripts: name, script, statements per event.
 const SCRIPTS: [(&str, &str, u64); 7] = [
     ("empty event", "function event() end", 0),
     ("sysbench.rand.default", "function event() sysbench.rand.default(1, 10000) end", 0),

@@ -1,10 +1,9 @@
 //! Lua sources, each compiled once per run of the program: the first state that loads a source
-//! leaves its bytecode to the others.
+//! provides its bytecode to the others.
 //!
-//! Compiling in every state would cost time, and memory that the compiler needs only for a moment
-//! but that never becomes small enough again to be given back. Bytecode keeps names and line
-//! numbers, so errors point into the script as before. A file is read each time it is asked for:
-//! one that has changed is compiled anew.
+//! Compiling in every state would cost time, and memory that the compiler needs only briefly but
+//! cannot return. Bytecode keeps names and line numbers, so errors still refer to the script. A
+//! file is read on every load: one that has changed is compiled again.
 
 use dyno_drivers::lock;
 use dyno_files::{SCRIPT_MAX, reason};
@@ -23,7 +22,7 @@ struct Compiled {
     code: Vec<u8>,
 }
 
-/// The sources of a run, by the names that errors call them (`@` and a path, or `=` and a title).
+/// The sources of a run, by their names in error messages (`@` and a path, or `=` and a title).
 #[derive(Debug, Default)]
 pub(crate) struct Chunks(Mutex<HashMap<String, Arc<Compiled>>>);
 
@@ -31,7 +30,7 @@ impl Chunks {
     /// A source as a function of this state.
     ///
     /// # Errors
-    /// When it is no Lua.
+    /// When it has a syntax error.
     pub(crate) fn load(&self, lua: &Lua, name: &str, source: &[u8]) -> mlua::Result<Function> {
         let known = lock(&self.0).get(name).map(Arc::clone);
         if let Some(known) = known
@@ -46,7 +45,7 @@ impl Chunks {
     }
 }
 
-/// Why a file is not there as Lua.
+/// Why a file could not be read as Lua.
 #[derive(Debug)]
 pub(crate) enum Unread {
     /// It cannot be opened.
@@ -54,7 +53,7 @@ pub(crate) enum Unread {
     Unreadable(String),
 }
 
-/// A file's content. Messages are worded as Lua words them.
+/// A file's content. Error messages equal those of Lua.
 pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
     let name = String::from_utf8_lossy(path);
     dyno_files::read(Path::new(OsStr::from_bytes(path)), SCRIPT_MAX).map_err(|error| {
@@ -67,9 +66,9 @@ pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
     })
 }
 
-/// The file of a module by Lua's rules: each template of `path` has `?` replaced, the first that
-/// can be opened is it. Else what was tried, as Lua tells it. Lua's own search would do, but takes
-/// several pages of stack, which every thread then keeps.
+/// Finds the file of a module by Lua's rules: `?` is replaced in each template of `path`, and the
+/// first file that can be opened is used. On failure returns the searched paths in Lua's format.
+/// Lua's own search takes several pages of stack, which every thread would keep.
 pub(crate) fn search(name: &[u8], path: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let name: Vec<u8> = name.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
     let mut tried = Vec::new();
@@ -90,13 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_without_an_end_is_no_script() {
+    fn a_device_is_not_accepted_as_a_script() {
         let Err(Unread::Unreadable(message)) = read(b"/dev/zero") else { panic!("it has no end") };
         assert_eq!(message, "cannot read /dev/zero: a device, not a regular file");
     }
 
     #[test]
-    fn a_second_state_loads_what_the_first_compiled_and_a_changed_source_is_compiled_anew() {
+    fn a_second_state_reuses_bytecode_and_a_changed_source_is_compiled_again() {
         let chunks = Chunks::default();
         let error_of = |source: &str| {
             let lua = Lua::new();
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_searched_as_lua_does() {
+    fn modules_are_searched_as_in_lua() {
         let folder = tempfile::tempdir().unwrap();
         let path = |file: &str| folder.path().join(file).to_string_lossy().into_owned();
         std::fs::create_dir(path("a")).unwrap();

@@ -1,5 +1,5 @@
-//! What the functions that Lua calls work on. They find it by their thread: a state is *entered*
-//! while its Lua code runs.
+//! The data behind the functions that Lua calls. They find it through their thread: a state is
+//! *entered* while its Lua code runs.
 
 use crate::environment::Environment;
 use crate::error::ErrorKind;
@@ -12,18 +12,18 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What a state is for; decides `sysbench.tid` and the stream of random numbers.
+/// The purpose of a state; determines `sysbench.tid` and the stream of random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Commands, `init`, `done`.
     Main,
     /// A worker thread, from 0.
     Thread(u32),
-    /// Reports of a script's own.
+    /// Custom reports of a script.
     Reporter,
 }
 
-/// A state's Rust side.
+/// The Rust side of a state.
 pub(crate) struct Context {
     pub(crate) environment: Arc<Environment>,
     pub(crate) meter: Box<dyn Meter>,
@@ -31,14 +31,14 @@ pub(crate) struct Context {
     pub(crate) sql: Sql,
     pub(crate) interrupts: Arc<Interrupts>,
     pub(crate) transfer: Transfer,
-    /// Restarts of the event in progress.
+    /// Number of restarts of the current event.
     pub(crate) restarts: u32,
-    /// The last error that a database caused, with its text, for telling what ended a script.
+    /// The last error caused by a database, with its text, to explain why a script ended.
     pub(crate) last_error: Option<(ErrorKind, String)>,
 }
 
-/// Things of Rust that Lua has let go. Finalisers may run whenever Lua allocates, also while a
-/// context is in use, so they only leave a note here.
+/// Rust objects that Lua has collected. Finalisers may run whenever Lua allocates, also while a
+/// context is in use, so they only record the object here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Dropped {
     Link(f64),
@@ -52,8 +52,7 @@ thread_local! {
 
 impl Context {
     pub(crate) fn new(environment: &Arc<Environment>, role: Role) -> Self {
-        // Rows that a command makes are not drawn from the same stream as the keys that look for
-        // them.
+        // Generated rows and the keys that look them up must come from different streams.
         let stream = match environment.command.as_deref() {
             Some("run") => Stream::Transaction,
             _ => Stream::Data,
@@ -75,7 +74,7 @@ impl Context {
         }
     }
 
-    /// The number that Lua gets for an operation of its SQL.
+    /// Executes an SQL operation; returns the number for Lua.
     #[inline]
     pub(crate) fn ask(
         &mut self,
@@ -95,7 +94,7 @@ impl Context {
         }
     }
 
-    /// Lets go of what Lua has let go.
+    /// Frees the objects that Lua has collected.
     pub(crate) fn collect(&mut self) {
         let dropped = DROPPED
             .with(|dropped| dropped.try_borrow_mut().map(|mut list| std::mem::take(&mut *list)));
@@ -111,7 +110,7 @@ impl Context {
 /// Stream of the main state: beyond every thread.
 const MAIN_STREAM: u64 = 1 << 32;
 
-/// Leaves a note that Lua has let something go.
+/// Records that Lua has collected an object.
 pub(crate) fn note_dropped(thing: Dropped) {
     DROPPED.with(|dropped| {
         if let Ok(mut list) = dropped.try_borrow_mut() {
@@ -120,20 +119,20 @@ pub(crate) fn note_dropped(thing: Dropped) {
     });
 }
 
-/// Does something with the context of the state that this thread has entered. `or` is the answer
-/// when there is none, and when the work panics: no panic may cross Lua.
+/// Runs a function with the context of the state that this thread has entered. Returns `or` when
+/// there is none, and when the function panics: no panic may cross Lua.
 #[inline]
 pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
     with_some(work).unwrap_or(or)
 }
 
-/// As [`with`], for an operation of SQL: see [`Context::ask`].
+/// As [`with`], for an SQL operation: see [`Context::ask`].
 #[inline]
 pub(crate) fn ask(work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done) -> f64 {
     with(TROUBLE, |context| context.ask(work))
 }
 
-/// As [`with`], for answers that are made when needed.
+/// As [`with`], for results without a constant default.
 #[inline]
 pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     CURRENT.with(|current| {
@@ -143,15 +142,15 @@ pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     })
 }
 
-/// A state whose code runs on this thread. Its context is the thread's until this is dropped;
-/// states may be entered inside of each other.
+/// A state whose code runs on this thread. Its context belongs to the thread until this is dropped;
+/// entering can be nested.
 pub(crate) struct Entered<'a> {
     home: &'a RefCell<Option<Box<Context>>>,
     outer: Option<Box<Context>>,
 }
 
 impl<'a> Entered<'a> {
-    /// Enters the state whose context rests in `home`.
+    /// Enters the state whose context is stored in `home`.
     pub(crate) fn new(home: &'a RefCell<Option<Box<Context>>>) -> Self {
         let own = home.borrow_mut().take();
         Self { home, outer: CURRENT.replace(own) }

@@ -1,4 +1,4 @@
-//! What is the same for all states of one run of the program.
+//! Configuration shared by all states of one run of the program.
 
 use crate::chunks::Chunks;
 use dyno_model::engine::SysbenchDriver;
@@ -10,47 +10,47 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 use std::time::Duration;
 
-/// Where the script comes from.
+/// The source of the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptSource {
-    /// A file, by the path as the user gave it.
+    /// A file, by the path given by the user.
     File(PathBuf),
-    /// A module: found by `package.path`, else the bundled one of that name.
+    /// A module: found by `package.path`, otherwise the bundled one of that name.
     Module(String),
-    /// A text, as from standard input.
+    /// A text, for example from standard input.
     Text {
-        /// What errors call it, and `sysbench.cmdline.script_path`.
+        /// Its name in error messages and `sysbench.cmdline.script_path`.
         name: String,
         /// The Lua source, in any encoding, or compiled.
         text: Vec<u8>,
     },
 }
 
-/// How important a log line is; the numbers are those of `--verbosity`.
+/// Severity of a log line; the numbers are those of `--verbosity`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum LogLevel {
-    /// The run cannot go on.
+    /// The run cannot continue.
     Fatal = 0,
     /// Something failed.
     Alert = 1,
-    /// Something is odd.
+    /// Something is unusual.
     Warning = 2,
-    /// What everybody is told.
+    /// Normal messages.
     Notice = 3,
     /// Details.
     Info = 4,
-    /// For finding mistakes.
+    /// For debugging.
     Debug = 5,
 }
 
-/// Takes the lines that sysbench would log, without the word for their level.
+/// Receives the lines that sysbench would log, without the severity.
 pub trait Log: Send + Sync {
-    /// One message; may have several lines.
+    /// One message, possibly of several lines.
     fn log(&self, level: LogLevel, text: &str);
 }
 
-/// Throws log lines away.
+/// Discards log lines.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -59,19 +59,19 @@ impl Log for Silent {
 }
 
 dyno_model::named! {
-    /// What `sysbench.rand.default` draws from: the values of `--rand-type`.
+    /// The distribution of `sysbench.rand.default`: the values of `--rand-type`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum RandomType {
-        /// Every key alike.
+        /// Uniform.
         Uniform = "uniform",
-        /// A bell.
+        /// Bell-shaped.
         Gaussian = "gaussian",
-        /// A hot middle.
+        /// Hot values in the middle.
         #[default]
         Special = "special",
-        /// Self-similar.
+        /// Self-similar (Pareto).
         Pareto = "pareto",
-        /// Zipf's law.
+        /// Zipfian.
         Zipfian = "zipfian",
     }
 }
@@ -81,11 +81,11 @@ dyno_model::named! {
 pub struct RandomSettings {
     /// `--rand-type`.
     pub default: RandomType,
-    /// `--rand-spec-iter`: draws per key of a bell.
+    /// `--rand-spec-iter`: draws per bell-shaped value.
     pub iterations: u32,
-    /// `--rand-spec-pct`: width of the hot middle, per cent of the range.
+    /// `--rand-spec-pct`: size of the hot part in per cent of the range.
     pub special_percent: u32,
-    /// `--rand-spec-res`: per cent of the draws that hit it.
+    /// `--rand-spec-res`: per cent of the draws that hit the hot part.
     pub special_share: u32,
     /// `--rand-pareto-h`.
     pub pareto_h: f64,
@@ -106,18 +106,18 @@ impl Default for RandomSettings {
     }
 }
 
-/// Where a driver connects, and what of its errors is borne.
+/// The addresses of a driver, and the errors that are ignored.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// Addresses, taken in turn by every new connection of the program. Addresses and accounts come
-    /// from the command line only.
+    /// Addresses, used in turn by the connections of the program. Addresses and accounts come from
+    /// the command line only.
     pub targets: Vec<Target>,
     /// Errors that restart an event instead of ending the run.
     pub ignored: RetriedErrors,
 }
 
 impl Access {
-    /// No address, and the errors that sysbench ignores unless told otherwise.
+    /// No address, and the errors that sysbench ignores by default.
     fn new(driver: Engine) -> Self {
         let SysbenchDriver { ignored_codes, ignored_states, .. } = driver.sysbench();
         let codes = ignored_codes.iter().copied().collect();
@@ -131,26 +131,26 @@ impl Access {
 pub struct Databases {
     /// Driver of `sysbench.sql.driver()` without a name: `mysql`, `pgsql` or `sqlite`.
     pub driver: String,
-    /// Each driver's, in the order of the engines; see [`Self::access`].
+    /// For each driver, in the order of the engines; see [`Self::access`].
     pub access: [Access; Engine::ALL.len()],
-    /// `--mysql-dry-run`: no server is spoken to, every statement succeeds and returns nothing.
+    /// `--mysql-dry-run`: there is no server; every statement succeeds without rows.
     pub dry_run: bool,
-    /// First pause between attempts to connect anew; doubles up to [`Self::backoff_max`].
+    /// First pause between attempts to reconnect; doubles up to [`Self::backoff_max`].
     pub backoff_min: Duration,
-    /// Longest pause between attempts to connect anew.
+    /// Maximum pause between attempts to reconnect.
     pub backoff_max: Duration,
-    /// Attempts to connect anew before the error is fatal; 0 for no limit but the run's end.
+    /// Attempts to reconnect before the error is fatal; 0 for no limit until the run's end.
     pub reconnects_max: u32,
 }
 
 impl Databases {
-    /// Where a driver connects.
+    /// The addresses of a driver.
     #[must_use]
     pub fn access(&self, driver: Engine) -> &Access {
         &self.access[driver as usize]
     }
 
-    /// The same, to be changed.
+    /// As [`Self::access`], mutable.
     pub fn access_mut(&mut self, driver: Engine) -> &mut Access {
         &mut self.access[driver as usize]
     }
@@ -169,22 +169,22 @@ impl Default for Databases {
     }
 }
 
-/// What is the same for all states of one run of the program. Made once, then shared.
+/// Configuration shared by all states of one run of the program. Created once, then shared.
 pub struct Environment {
     /// The script.
     pub script: ScriptSource,
-    /// Modules that `require` finds before any other, by name, with their source.
+    /// Modules that `require` finds first, by name, with their source.
     pub modules: BTreeMap<String, String>,
-    /// Scripts have the output and the working folder to themselves. Otherwise what they print goes
-    /// nowhere, and modules in that folder are none of theirs.
+    /// True when scripts may use the output and the working directory. Otherwise their output is
+    /// discarded, and modules in that directory are not found.
     pub is_alone: bool,
     /// `sysbench.cmdline.command`.
     pub command: Option<String>,
-    /// `sysbench.cmdline.argv`, from 0. Passwords must have been taken out.
+    /// `sysbench.cmdline.argv`, from 0. Passwords must have been removed.
     pub argv: Vec<String>,
     /// Number of worker threads.
     pub threads: u32,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Settings of the random functions.
     pub random: RandomSettings,
@@ -194,28 +194,29 @@ pub struct Environment {
     pub version: String,
     /// `sysbench.version_string`.
     pub version_string: String,
-    /// Times an event is restarted before its error is fatal; 0 for no limit but the run's end.
+    /// Number of restarts of an event before its error is fatal; 0 for no limit until the run's
+    /// end.
     pub restarts_max: u32,
     /// Takes log lines.
     pub log: Arc<dyn Log>,
     pub(crate) shared: Shared,
 }
 
-/// What the states of a run change together.
+/// Mutable state shared by the states of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Position in the sequence of `sysbench.rand.unique`.
     pub(crate) unique: AtomicU32,
-    /// Connections made so far, per driver, for taking addresses in turn.
+    /// Number of connections opened so far per driver, for using addresses in turn.
     pub(crate) connections: [AtomicUsize; Engine::ALL.len()],
-    /// A SQL driver was asked for by any state.
+    /// True when any state has requested an SQL driver.
     pub(crate) uses_sql: AtomicBool,
-    /// Scripts and modules, compiled by the state that first loads them.
+    /// Scripts and modules, compiled by the first state that loads them.
     pub(crate) chunks: Chunks,
 }
 
 impl Environment {
-    /// An environment with defaults for everything but the script.
+    /// An environment with defaults for everything except the script.
     #[must_use]
     pub fn new(script: ScriptSource) -> Self {
         Self {
@@ -236,7 +237,8 @@ impl Environment {
         }
     }
 
-    /// Whether any state has asked for a SQL driver; decides the layout of sysbench's reports.
+    /// Whether any state has requested an SQL driver, which determines the layout of sysbench's
+    /// reports.
     #[must_use]
     pub fn uses_sql(&self) -> bool {
         self.shared.uses_sql.load(std::sync::atomic::Ordering::Relaxed)

@@ -1,30 +1,29 @@
-//! Why a script could not go on.
+//! Errors of scripts.
 
-/// What kind of trouble it is.
+/// Kind of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The script, or a module of it, cannot be found or read.
     NotFound,
-    /// The script is no Lua.
+    /// The script has a syntax error.
     Syntax,
     /// The script has no function of that name.
     MissingFunction,
     /// The script raised an error, or misused the API.
     Runtime,
-    /// A database refused a statement, and the refusal is not one to be ignored.
+    /// A database rejected a statement with an error that is not ignored.
     FatalSql,
-    /// No connection could be had.
+    /// No connection could be opened.
     Database,
 }
 
-/// Why a script could not go on. The message is worded as sysbench words it: with file and line
-/// where Lua knows them.
+/// An error of a script. The message equals sysbench's, with file and line where Lua knows them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ScriptError {
     /// Its kind.
     pub kind: ErrorKind,
-    /// For people. Never holds a password.
+    /// For users. Never contains a password.
     pub message: String,
 }
 

@@ -1,7 +1,7 @@
-//! Numbers that stand for things of Rust in Lua.
+//! Handles: numbers that stand for Rust objects in Lua.
 
-/// Things by number. A number is a whole number below 2^52, so that a Lua number holds it exactly,
-/// and is never given out twice: what has gone is not confused with what came after it.
+/// Objects by handle. A handle is an integer below 2^52, which a Lua number holds exactly, and is
+/// never reused: a removed object is not confused with a later one.
 #[derive(Debug)]
 pub(crate) struct Handles<T> {
     entries: Vec<Entry<T>>,
@@ -14,7 +14,7 @@ struct Entry<T> {
     value: Option<T>,
 }
 
-/// Bits of a number that are the place; the others are the generation.
+/// Bits of a handle for the index; the others are the generation.
 const PLACE_BITS: u32 = 22;
 const GENERATION_MAX: u32 = (1 << (52 - PLACE_BITS)) - 1;
 
@@ -25,10 +25,10 @@ impl<T> Default for Handles<T> {
 }
 
 impl<T> Handles<T> {
-    /// Takes a thing in; its number is above 0.
+    /// Stores an object; its handle is above 0.
     pub(crate) fn insert(&mut self, value: T) -> f64 {
         let place = self.free.pop().unwrap_or_else(|| {
-            // Grows by a quarter, not to the double: every thread has such lists, and keeps them.
+            // Grows by a quarter instead of doubling: every thread has and keeps such lists.
             if self.entries.len() == self.entries.capacity() {
                 self.entries.reserve_exact(1 + self.entries.len() / 4);
             }
@@ -42,7 +42,7 @@ impl<T> Handles<T> {
     }
 
     fn entry(&self, number: f64) -> Option<(usize, u32)> {
-        // What is no whole number in range becomes some other number, which is none of ours.
+        // A number out of range becomes some other number, which is not a handle.
         let number = number as u64;
         let place = (number & ((1 << PLACE_BITS) - 1)) as usize;
         let generation = (number >> PLACE_BITS) as u32;
@@ -65,7 +65,7 @@ impl<T> Handles<T> {
     pub(crate) fn remove(&mut self, number: f64) -> Option<T> {
         let (place, generation) = self.entry(number)?;
         let value = self.entries[place].value.take();
-        // A place that has been used too often is left alone for ever.
+        // An index that has been used too often is never used again.
         if value.is_some() && generation < GENERATION_MAX {
             self.free.push(place as u32);
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_never_given_out_twice() {
+    fn a_handle_is_never_reused() {
         let mut handles = Handles::default();
         let first = handles.insert('a');
         assert_eq!(handles.remove(first), Some('a'));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_takes_little_more_room_than_it_needs() {
+    fn a_list_takes_little_more_memory_than_it_needs() {
         let mut handles = Handles::default();
         for count in 1..200 {
             handles.insert('a');
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_of_ours_is_nothing() {
+    fn invalid_handles_refer_to_nothing() {
         let mut handles = Handles::default();
         handles.insert('a');
         for number in [0.0, -1.0, 0.5, 1.0, 1e300, f64::NAN, f64::INFINITY] {

@@ -1,14 +1,13 @@
-//! Lua states with memory of their own: small blocks without headers, in chunks that belong to one
+//! Lua states with their own memory: small blocks without headers, in chunks that belong to one
 //! state.
 //!
 //! A state with a script holds some 2,500 objects of 16 to 100 bytes, and there is a state per
-//! thread. A general allocator keeps 8 bytes beside each of them, rounds up to 16 bytes and keeps
-//! freed ones per thread. Lua says the size when it frees a block, so nothing of this is needed
-//! here: a block is found by its size in a list of free ones, cut from a larger one, or taken from
-//! the end of the chunk. Larger blocks, which are few, stay with the allocator that the crate mlua
-//! has chosen.
+//! thread. A general allocator adds 8 bytes to each of them, rounds up to 16 bytes and keeps freed
+//! ones per thread. Lua passes the size when it frees a block, so none of this is needed here: a
+//! block is found by size in a list of free blocks, cut from a larger one, or taken from the end of
+//! the chunk. The few larger blocks stay with the allocator of the crate mlua.
 //!
-//! This is the one module with unsafe code of this crate: it opens Lua's unsafe libraries for
+//! This is the only module of this crate with unsafe code: it opens Lua's unsafe libraries for
 //! scripts, and it is an allocator.
 #![expect(
     unsafe_code,
@@ -22,44 +21,43 @@ use std::ffi::c_void;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
-/// Sizes and addresses of blocks are multiples of it, as in LuaJIT's own allocator.
+/// Sizes and addresses of blocks are multiples of this, as in LuaJIT's own allocator.
 const GRAIN: usize = 8;
 
-/// Least size of a block: a free one holds the address of the next.
+/// Minimum block size: a free block holds the address of the next one.
 const SMALL_MIN: usize = 16;
 
-/// Largest size of a block that comes from a chunk: its list is the last of 128.
+/// Maximum size of a block from a chunk: its list is the last of 128.
 const SMALL_MAX: usize = 127 * GRAIN;
 
-/// Size of the first chunk; each further one is twice as large, up to [`CHUNK_MAX`]. What was never
-/// written is no memory in use.
+/// Size of the first chunk; each further one is twice as large, up to [`CHUNK_MAX`]. Untouched
+/// memory is not resident.
 const CHUNK_MIN: usize = 64 << 10;
 const CHUNK_MAX: usize = 1 << 20;
 
-/// A Lua state whose small blocks are in chunks of its own.
+/// A Lua state whose small blocks are in its own chunks.
 pub(crate) struct OwnLua {
-    // Closed before its memory goes.
+    // Closed before its memory is freed.
     lua: Lua,
     _heap: Heap,
 }
 
 impl OwnLua {
-    /// A state with all libraries, the unsafe ones too.
+    /// A state with all libraries, including the unsafe ones.
     pub(crate) fn new() -> mlua::Result<Self> {
         Self::with(Heap::new())
     }
 
     fn with(heap: Heap) -> mlua::Result<Self> {
-        // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot
-        // yield, and recursion ends the process. SAFETY: what a script does with the FFI, the debug
-        // library or modules in C is the script's affair, as in sysbench: it runs with the user's
-        // own rights. The prelude casts only addresses of our own functions, to the types beside
-        // them.
+        // Lua's own pcall and xpcall are kept: in mlua's replacements coroutines cannot yield, and
+        // recursion ends the process. SAFETY: what a script does with the FFI, the debug library or
+        // C modules is its own responsibility, as in sysbench: it runs with the user's privileges.
+        // The prelude only casts addresses of our own functions, to their declared types.
         let lua = unsafe {
             Lua::unsafe_new_with(StdLib::NONE, LuaOptions::new().catch_rust_panics(true))
         };
-        // From here on the two are together: whatever fails, the state is closed before its memory
-        // goes.
+        // From here on both belong together: on every error the state is closed before its memory
+        // is freed.
         let own = Self { lua, _heap: heap };
         own._heap.install(&own.lua)?;
         own.lua.load_std_libs(StdLib::ALL)?;
@@ -75,8 +73,8 @@ impl Deref for OwnLua {
     }
 }
 
-/// Owns the memory of a state. If blocks are still in use when it is dropped, since somebody has
-/// kept a clone of the [`Lua`], the memory stays for ever.
+/// Owns the memory of a state. If blocks are still in use when it is dropped, because a clone of
+/// the [`Lua`] exists, the memory is leaked.
 struct Heap(NonNull<Pools>);
 
 impl Heap {
@@ -84,14 +82,15 @@ impl Heap {
         Self(NonNull::from(Box::leak(Box::new(Pools::new()))))
     }
 
-    /// From now on the state takes its small blocks from this heap, which must outlive it. Those
-    /// that it has stay where they are.
+    /// From now on the state takes its small blocks from this heap, which must outlive it. Existing
+    /// blocks stay where they are.
     fn install(&self, lua: &Lua) -> mlua::Result<()> {
         let place = self.0.as_ptr();
-        // SAFETY: `allocate` is an allocator as Lua wants it, with `place` as its data. The pools
-        // stay until no block of theirs is in use, see `drop`. The former allocator and its data
-        // stay good as long as the state: mlua frees the data, if at all, after closing it. (It
-        // does so only for an allocator of its own, so 32 bytes per state stay behind.)
+        // SAFETY: `allocate` has the signature and semantics of a Lua allocator, with `place` as
+        // its data. The pools live until none of their blocks is in use, see `drop`. The former
+        // allocator and its data remain valid as long as the state: mlua frees the data, if at all,
+        // after closing it. (It does so only for its own allocator, so 32 bytes per state are
+        // leaked.)
         unsafe {
             lua.exec_raw::<()>((), |state| {
                 let mut data = ptr::null_mut();
@@ -105,9 +104,8 @@ impl Heap {
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        // SAFETY: the pools were made in a box. Nobody else drops them, and the state calls
-        // `allocate` no more once it has given all its blocks back, because it does so only when it
-        // is closed.
+        // SAFETY: the pools were created in a box. Nobody else drops them, and the state no longer
+        // calls `allocate` after freeing all its blocks, because it does so only when it is closed.
         unsafe {
             if self.0.as_ref().used == 0 {
                 Pools::release(self.0);
@@ -117,17 +115,17 @@ impl Drop for Heap {
 }
 
 impl Pools {
-    /// Frees pools that were made in a box.
+    /// Frees pools that were created in a box.
     ///
     /// # Safety
-    /// Nobody uses them any more.
+    /// Nobody may use them any more.
     #[cfg(not(test))]
     unsafe fn release(pools: NonNull<Self>) {
         // SAFETY: as above.
         drop(unsafe { Box::from_raw(pools.as_ptr()) });
     }
 
-    /// In tests they stay, so that whoever uses them all the same is seen.
+    /// In tests they are kept, so that later uses are detected.
     #[cfg(test)]
     unsafe fn release(mut pools: NonNull<Self>) {
         // SAFETY: as above.
@@ -135,12 +133,12 @@ impl Pools {
     }
 }
 
-/// A block that nobody uses.
+/// A free block.
 struct Free {
     next: *mut Free,
 }
 
-/// A piece of memory that blocks are cut from.
+/// A piece of memory from which blocks are cut.
 struct Chunk {
     start: NonNull<u8>,
     layout: Layout,
@@ -155,19 +153,19 @@ impl Drop for Chunk {
 
 /// Chunks with their free blocks.
 struct Pools {
-    /// Allocator of large blocks, and of those from before; with its data.
+    /// Allocator of large blocks and of earlier ones, with its data.
     former: Option<(lua_Alloc, *mut c_void)>,
     /// Lists of free blocks by their size in grains.
     lists: [*mut Free; 128],
     /// One bit for each list that is not empty.
     filled: u128,
-    /// The part of the newest chunk that was never given out.
+    /// The unused end of the newest chunk.
     rest: *mut u8,
     rest_size: usize,
     /// Sorted by address.
     chunks: Vec<Chunk>,
     chunk_next: usize,
-    /// Bytes of blocks in use, and of all chunks.
+    /// Total bytes of blocks in use, and of all chunks.
     used: usize,
     total: usize,
     /// The owner has dropped it.
@@ -175,7 +173,7 @@ struct Pools {
     is_gone: bool,
 }
 
-/// Bytes that a block takes, in grains.
+/// Size of a block in grains.
 fn grains(size: usize) -> usize {
     size.max(SMALL_MIN).div_ceil(GRAIN)
 }
@@ -204,7 +202,7 @@ impl Pools {
         chunk.is_some_and(|chunk| block.addr() - chunk.start.addr().get() < chunk.layout.size())
     }
 
-    /// A block of that many grains, from 2 to 127; null when memory has run out.
+    /// A block of that many grains, from 2 to 127; null when out of memory.
     fn take(&mut self, grains: usize) -> *mut u8 {
         let block = self.find(grains);
         if !block.is_null() {
@@ -219,7 +217,7 @@ impl Pools {
             return block;
         }
         if self.rest_size < grains * GRAIN {
-            // Holes of which each is too small may be neighbours.
+            // Free blocks that are too small may be adjacent.
             let free = self.total - self.used - self.rest_size;
             if free > self.total / 4 {
                 self.join();
@@ -232,18 +230,18 @@ impl Pools {
             }
         }
         let block = self.rest;
-        // SAFETY: the rest has at least so many bytes.
+        // SAFETY: the rest has at least this many bytes.
         self.rest = unsafe { self.rest.add(grains * GRAIN) };
         self.rest_size -= grains * GRAIN;
         block
     }
 
-    /// A free block of that size, or the beginning of a larger one.
+    /// A free block of this size, or the beginning of a larger one.
     fn take_free(&mut self, grains: usize) -> Option<*mut u8> {
         if !self.lists[grains].is_null() {
             return Some(self.pop(grains));
         }
-        // What is left must be a block, too.
+        // The remainder must be a block, too.
         let large_enough = u128::MAX.checked_shl(grains as u32 + 2).unwrap_or(0);
         let found = (self.filled & large_enough).trailing_zeros() as usize;
         if found == 128 {
@@ -265,21 +263,20 @@ impl Pools {
         block.cast()
     }
 
-    /// Puts a free block into its list.
+    /// Adds a free block to its list.
     ///
     /// # Safety
-    /// The block is so many grains (2 to 127) of a chunk, at a multiple of a grain, and nobody uses
-    /// it.
+    /// The block must have this many grains (2 to 127) of a chunk, be aligned to a grain, and be
+    /// unused.
     unsafe fn put(&mut self, block: *mut u8, grains: usize) {
         let block: *mut Free = block.cast();
-        // SAFETY: nobody uses the block, it has room for a pointer and is aligned for one.
+        // SAFETY: the block is unused, large enough for a pointer and aligned for one.
         unsafe { block.write(Free { next: self.lists[grains] }) };
         self.lists[grains] = block;
         self.filled |= 1 << grains;
     }
 
-    /// Makes larger free blocks of those that are neighbours. Does nothing when there is no memory
-    /// to sort them in.
+    /// Joins adjacent free blocks. Does nothing when there is no memory for sorting them.
     fn join(&mut self) {
         let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
         if blocks.try_reserve_exact(self.free_blocks()).is_err() {
@@ -292,7 +289,7 @@ impl Pools {
         }
         blocks.sort_unstable_by_key(|(block, _)| block.addr());
         blocks.dedup_by(|(block, grains), (before, size)| {
-            // Chunks may be neighbours, but are freed one by one.
+            // Chunks may be adjacent, but are freed separately.
             let is_neighbour = before.addr() + *size * GRAIN == block.addr()
                 && self
                     .chunks
@@ -303,9 +300,9 @@ impl Pools {
         });
         for (mut block, mut left) in blocks {
             while left > 0 {
-                // No single grain may be left over.
+                // No single grain may remain.
                 let size = if left == 128 { 126 } else { left.min(127) };
-                // SAFETY: free blocks beside each other, or a part of them.
+                // SAFETY: adjacent free blocks, or a part of them.
                 unsafe {
                     self.put(block, size);
                     block = block.add(size * GRAIN);
@@ -315,10 +312,10 @@ impl Pools {
         }
     }
 
-    /// How many blocks the lists hold.
+    /// Number of blocks in the lists.
     fn free_blocks(&self) -> usize {
         let length = |first: &*mut Free| {
-            // SAFETY: blocks in lists are free blocks, and the last one has null behind it.
+            // SAFETY: blocks in lists are free blocks, and the last one is followed by null.
             std::iter::successors(NonNull::new(*first), |block| {
                 NonNull::new(unsafe { block.as_ref().next })
             })
@@ -327,22 +324,23 @@ impl Pools {
         self.lists.iter().map(length).sum()
     }
 
-    /// Makes a block of this heap smaller where it is: Lua takes for granted that this cannot fail.
-    /// What is left over becomes a free block; a single grain is too small for one and stays behind
-    /// until the chunk goes.
+    /// Shrinks a block of this heap in place: Lua requires that this cannot fail. The remainder
+    /// becomes a free block; a single grain is too small for one and is unusable until the chunk is
+    /// freed.
     ///
     /// # Safety
-    /// The block is `old` grains of a chunk, in use, and `new` is less, but at least 2.
+    /// The block must have `old` grains of a chunk and be in use; `new` must be less, but at least
+    /// 2.
     unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) {
         self.used -= (old - new) * GRAIN;
         if old - new >= SMALL_MIN / GRAIN {
-            // SAFETY: the end of the block, which nobody uses any more.
+            // SAFETY: the end of the block, which is no longer used.
             unsafe { self.put(block.add(new * GRAIN), old - new) };
         }
     }
 
-    /// Begins a new chunk. What is left of the last one becomes a free block. False, and nothing
-    /// has changed, when memory has run out: a script then gets Lua's error "not enough memory".
+    /// Starts a new chunk. The rest of the last one becomes a free block. Returns false and changes
+    /// nothing when out of memory: a script then gets Lua's error "not enough memory".
     fn grow(&mut self) -> bool {
         let layout = Layout::from_size_align(self.chunk_next, 16).expect("a power of two");
         if self.chunks.try_reserve(1).is_err() {
@@ -352,7 +350,7 @@ impl Pools {
         let Some(start) = NonNull::new(unsafe { alloc(layout) }) else { return false };
         let left = self.rest_size / GRAIN;
         if left >= SMALL_MIN / GRAIN {
-            // SAFETY: never given out, and smaller than the block that there was no room for.
+            // SAFETY: never used, and smaller than the block that did not fit.
             unsafe { self.put(self.rest, left) };
         }
         self.chunk_next = (self.chunk_next * 2).min(CHUNK_MAX);
@@ -364,10 +362,10 @@ impl Pools {
     }
 }
 
-/// Lua's way to memory: `size` bytes in place of `old_size` at `block`.
+/// The Lua allocator: `size` bytes in place of `old_size` at `block`.
 ///
 /// # Safety
-/// `data` are pools that are installed; `block` is null or a block of the state with that size.
+/// `data` must be installed pools; `block` must be null or a block of the state with this size.
 unsafe extern "C" fn allocate(
     data: *mut c_void,
     block: *mut c_void,
@@ -375,15 +373,15 @@ unsafe extern "C" fn allocate(
     size: usize,
 ) -> *mut c_void {
     let pools_at: *mut Pools = data.cast();
-    // SAFETY: the pools exist as long as the state, which one thread uses at a time and which does
-    // not come back here from within: no allocator calls Lua.
+    // SAFETY: the pools exist as long as the state, which one thread uses at a time and which is
+    // not reentered from here: no allocator calls Lua.
     let pools = unsafe { &mut *pools_at };
     #[cfg(test)]
     assert!(!pools.is_gone, "the state uses memory that is gone");
     let is_own = !block.is_null() && old_size <= SMALL_MAX && pools.owns(block.cast());
     let is_small = (1..=SMALL_MAX).contains(&size);
     if !is_own && !is_small {
-        // SAFETY: neither the old block nor the new one is ours.
+        // SAFETY: neither the old nor the new block belongs to the pools.
         return unsafe { pools.former(block, old_size, size) };
     }
     if is_own && is_small && grains(size) == grains(old_size) {
@@ -399,9 +397,8 @@ unsafe extern "C" fn allocate(
         return new;
     }
     if size > 0 && new.is_null() {
-        // No memory for a smaller block: the old one is made smaller where it is. SAFETY: both are
-        // blocks as their sizes say. One that is not ours stays with its allocator, whatever its
-        // size.
+        // No memory for a smaller block: the old one is shrunk in place. SAFETY: both are blocks of
+        // these sizes. A foreign block stays with its allocator, whatever its size.
         return unsafe {
             if is_own {
                 pools.shrink(block.cast(), grains(old_size), grains(size));
@@ -411,7 +408,7 @@ unsafe extern "C" fn allocate(
             }
         };
     }
-    // SAFETY: both blocks have at least so many bytes, and Lua uses the old one no more.
+    // SAFETY: both blocks have at least this many bytes, and Lua no longer uses the old one.
     unsafe {
         if !new.is_null() {
             ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old_size.min(size));
@@ -427,11 +424,11 @@ unsafe extern "C" fn allocate(
 }
 
 impl Pools {
-    /// Asks the former allocator. It ends the process where there is no memory, so a block that
-    /// grows is tried for first.
+    /// Calls the former allocator. It ends the process when out of memory, so growing a block is
+    /// tried first.
     ///
     /// # Safety
-    /// As of `allocate`, for blocks that came from it.
+    /// As for `allocate`, for its own blocks.
     unsafe fn former(&mut self, block: *mut c_void, old_size: usize, size: usize) -> *mut c_void {
         if size > old_size && !is_to_be_had(size) {
             return ptr::null_mut();
@@ -447,8 +444,8 @@ impl Pools {
 /// Whether there is memory for a block of this size now.
 fn is_to_be_had(size: usize) -> bool {
     let Ok(layout) = Layout::from_size_align(size, 16) else { return false };
-    // SAFETY: the size is not 0 because it is larger than another; what was allocated is freed with
-    // the same layout.
+    // SAFETY: the size is not 0 because it exceeds another one; the memory is freed with the same
+    // layout.
     unsafe {
         let probe = std::hint::black_box(alloc(layout));
         let is_there = !probe.is_null();

@@ -1,33 +1,33 @@
 //! LuaJIT states that run sysbench scripts unmodified.
 //!
-//! One [`State`] is one Lua state with sysbench's API in it. It lives on the thread that made it.
-//! All states of a program run share one [`Environment`]. What a state tells the outside goes
-//! through two small traits: [`Meter`] (events and statements) and [`Log`] (lines that sysbench
-//! would log). The crate knows nothing of command lines, reports or layouts.
+//! A [`State`] is a Lua state with sysbench's API. It lives on the thread that created it. All
+//! states of a program run share one [`Environment`]. A state reports through two small traits:
+//! [`Meter`] (events and statements) and [`Log`] (lines that sysbench would log). The crate does
+//! not depend on command lines, reports or layouts.
 //!
-//! # The way of a thread
+//! # Life of a thread
 //! ```text
 //! State::load(environment, Role::Thread(n))     libraries, API, the script's top level
 //! state.set_options(values)                     sysbench.opt
 //! state.attach(meter)                           from now on statements are counted
 //! state.call("thread_init", Some(n))            the script connects and prepares
-//! state.settle()                                frees what that left behind
+//! state.settle()                                collects the garbage of that
 //! ... wait for the common start ...
 //! state.run_thread(n)                           the event loop, until meter or script ends it
 //! state.call("thread_done", Some(n))
 //! ```
 //!
 //! # Layout (read in this order)
-//! * [`environment`]: what is the same for all states; [`options`], [`report`], [`error`]: values
-//!   that cross the border;
+//! * [`environment`]: configuration of all states; [`options`], [`report`], [`error`]: values of
+//!   the interface;
 //! * [`meter`]: what a state reports while it runs;
-//! * [`state`]: the public face.
+//! * [`state`]: the public interface.
 //!
 //! # Invariants
-//! * No Lua error, no misuse of the API and nothing a server sends becomes a panic: everything is a
-//!   [`ScriptError`].
-//! * Only numbers cross between compiled Lua and Rust on the hot path, and nothing is allocated
-//!   there per statement.
+//! * No Lua error, no misuse of the API and no data from a server causes a panic: everything is
+//!   returned as a [`ScriptError`].
+//! * Only numbers are passed between compiled Lua and Rust on the hot path, and nothing is
+//!   allocated there per statement.
 
 mod chunks;
 mod context;

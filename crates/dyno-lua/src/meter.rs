@@ -1,19 +1,20 @@
-//! What a state reports while its script runs.
+//! The events that a state reports while its script runs.
 
 pub use dyno_drivers::null::StatementKind;
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use dyno_model::secret::Secret;
 
-/// Takes what a thread's script does. Called on the thread of the state, never by two at once.
-/// Every call is on the hot path: none may allocate, and only [`Meter::more_events`] may wait.
+/// Receives the events and statements of a thread's script. Called on the thread of the state,
+/// never concurrently. Every call is on the hot path: none may allocate, and only
+/// [`Meter::more_events`] may block.
 ///
-/// The calls of one event are `more_events` (true), `event_start`, any number of statements, then
-/// `event_stop`, or `abandon_event` when the event does not count, or `give_up_event`. An event
-/// that fails for good is followed by nothing.
+/// The calls for one event are `more_events` (true), `event_start`, any number of statements, then
+/// `event_stop`, or `abandon_event` when the event does not count, or `give_up_event`. A fatal
+/// error in an event is followed by no call.
 pub trait Meter {
-    /// Whether another event may start: neither time nor budget is used up and nobody has stopped
-    /// the run. Under a rate it waits for the event's time.
+    /// Whether another event may start: time and budget are left and the run has not been stopped.
+    /// With a rate it waits until the event is due.
     fn more_events(&mut self) -> bool {
         false
     }
@@ -21,9 +22,9 @@ pub trait Meter {
     /// The event begins.
     fn event_start(&mut self) {}
 
-    /// [`Meter::more_events`] and [`Meter::event_start`] in one, for loops that do nothing in
-    /// between: the end of one event may then be taken as the beginning of the next, which spares a
-    /// look at the clock.
+    /// [`Meter::more_events`] and [`Meter::event_start`] combined, for loops without code in
+    /// between: the end of one event may then be used as the start of the next, which saves a clock
+    /// reading.
     fn begin_event(&mut self) -> bool {
         let may_begin = self.more_events();
         if may_begin {
@@ -36,49 +37,49 @@ pub trait Meter {
     fn event_stop(&mut self) {}
 
     /// The event is over and does not count: it returned a value that ends its thread, or it may
-    /// not be tried again.
+    /// not be retried.
     fn abandon_event(&mut self) {}
 
-    /// The event failed for good: it was tried as often as is allowed. Another one may follow.
+    /// The event failed for good after all allowed retries. Another one may follow.
     fn give_up_event(&mut self) {}
 
-    /// Nanoseconds on the meter's own clock, whose zero does not matter.
+    /// Nanoseconds of the meter's own clock, with an arbitrary origin.
     fn now(&mut self) -> u64 {
         0
     }
 
-    /// A statement succeeded. `start` and `end` are times of [`Meter::now`].
+    /// A statement succeeded. `start` and `end` are from [`Meter::now`].
     fn statement(&mut self, _kind: StatementKind, _class: OutcomeClass, _start: u64, _end: u64) {}
 
-    /// A statement failed: counted as an ignored error, also the fatal one that ends the run.
+    /// A statement failed: counted as an ignored error, including the fatal one that ends the run.
     fn statement_failed(&mut self, _kind: StatementKind) {}
 
-    /// What the database said to a statement. `password` opens the connection, and must not be
-    /// written down.
+    /// The database's error for a statement. `password` opens the connection, and must not be
+    /// stored.
     fn note_failure(&mut self, _failure: &OperationFailure, _sql: &str, _password: &Secret) {}
 
-    /// Asked before an event is tried once more after an error that may be ignored, and between
-    /// attempts to connect anew. False when the run is over: the event is abandoned then.
+    /// Called before an event is retried after an ignored error, and between attempts to reconnect.
+    /// False when the run is over: the event is then abandoned.
     fn may_retry(&mut self) -> bool {
         true
     }
 
-    /// The event is tried once more.
+    /// The event is retried.
     fn restarted(&mut self) {}
 
-    /// A connection was opened anew.
+    /// A connection was reopened.
     fn reconnected(&mut self) {}
 
-    /// The script bumps a counter of sysbench's itself.
+    /// The script increments a sysbench counter.
     fn count(&mut self, _counter: ScriptCounter, _by: u64) {}
 
-    /// What the counter of this thread stands at; 0 when that is not known.
+    /// The value of a counter of this thread; 0 when unknown.
     fn counter(&mut self, _counter: ScriptCounter) -> u64 {
         0
     }
 }
 
-/// Counts nothing and lets no event start; for states that do not run events.
+/// Counts nothing and allows no events; for states that do not run events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoMeter;
 

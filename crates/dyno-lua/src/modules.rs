@@ -1,5 +1,5 @@
-//! Lua sources that are part of the program: the prelude, which makes the API, and the bundled
-//! scripts and modules.
+//! Built-in Lua sources: the prelude, which implements the API, and the bundled scripts and
+//! modules.
 
 use mlua::{Lua, Table};
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ const PRELUDE: [(&str, &str); 8] = [
     ("lazy", include_str!("../lua/prelude/lazy.lua")),
 ];
 
-/// Parts that run when a script first asks for something in them.
+/// Parts that are executed on first use by a script.
 const LAZY: [(&str, &str); 10] = [
     ("sql_rest", include_str!("../lua/prelude/sql_rest.lua")),
     ("foreign", include_str!("../lua/prelude/foreign.lua")),
@@ -58,8 +58,7 @@ pub fn bundled_names() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|(name, _)| *name)
 }
 
-/// Compiled once for all states; without line numbers, because errors point into the script and not
-/// in here.
+/// Compiled once for all states; without line numbers, because errors refer to the script.
 type Compiled = Vec<(&'static str, Vec<u8>)>;
 
 fn compiled(
@@ -78,8 +77,8 @@ fn compiled(
     Ok(cache.get_or_init(|| compiled))
 }
 
-/// Runs the prelude. `native` holds the functions and values of Rust, and takes what Rust wants of
-/// the prelude.
+/// Executes the prelude. `native` holds functions and values of Rust, and receives the functions
+/// that Rust calls.
 pub(crate) fn run_prelude(lua: &Lua, native: &Table) -> mlua::Result<()> {
     static CACHE: OnceLock<Compiled> = OnceLock::new();
     for (name, code) in compiled(lua, &PRELUDE, &CACHE)? {
@@ -88,8 +87,8 @@ pub(crate) fn run_prelude(lua: &Lua, native: &Table) -> mlua::Result<()> {
     Ok(())
 }
 
-/// `package.path` and `package.cpath`, as sysbench has them; `;;` in `LUA_PATH` and `LUA_CPATH`
-/// stands for these.
+/// `package.path` and `package.cpath` as in sysbench; `;;` in `LUA_PATH` and `LUA_CPATH` stands for
+/// these defaults.
 pub(crate) fn paths() -> &'static (String, String) {
     static PATHS: OnceLock<(String, String)> = OnceLock::new();
     PATHS.get_or_init(|| {
@@ -111,7 +110,7 @@ pub(crate) fn paths() -> &'static (String, String) {
     })
 }
 
-/// Runs a part of the prelude that is not needed by every script.
+/// Executes a part of the prelude that not every script needs.
 pub(crate) fn run_lazy(lua: &Lua, native: &Table, part: &str) -> mlua::Result<()> {
     static CACHE: OnceLock<Compiled> = OnceLock::new();
     for (name, code) in compiled(lua, &LAZY, &CACHE)? {

@@ -1,7 +1,8 @@
-//! Functions of Rust that take or give texts. Lua's own call, not a compiled one: some 200
-//! nanoseconds each.
+//! Rust functions with text arguments or results. Lua calls them through its API, not compiled, at
+//! some 200 nanoseconds each.
 //!
-//! None of them raises an error. They answer as those of `scalars` do, and the prelude raises.
+//! None of them raises an error. They return errors as those of `scalars` do, and the prelude
+//! raises them.
 
 use crate::chunks::{self, Unread};
 use crate::context::{ask, with, with_some};
@@ -14,7 +15,7 @@ use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Ta
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A number, or what is none of ours.
+/// A number, or an invalid handle.
 fn number(value: &Value) -> f64 {
     match value {
         Value::Integer(number) => *number as f64,
@@ -23,7 +24,7 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-/// Bytes of a string; a number as Lua writes it.
+/// Bytes of a string; a number in Lua's format.
 fn bytes(lua: &Lua, value: Value) -> Option<LuaString> {
     match value {
         Value::String(text) => Some(text),
@@ -36,7 +37,7 @@ fn driver(number: f64) -> Option<Engine> {
     Engine::ALL.get(number as usize).copied()
 }
 
-/// Calls an operation with a text; trouble when there is none.
+/// Calls an operation with a text; an error when there is none.
 fn with_text(
     lua: &Lua,
     text: Value,
@@ -46,7 +47,7 @@ fn with_text(
     Ok(text.map_or(TROUBLE, |text| ask(|sql, around, _| work(sql, around, &text.as_bytes()))))
 }
 
-/// Puts the functions that most scripts use into a table.
+/// Adds the functions that most scripts use to a table.
 pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
@@ -178,7 +179,7 @@ fn random_length(lua: &Lua, (low, high): (f64, f64)) -> mlua::Result<LuaString> 
     lua.create_string(&text)
 }
 
-/// What fewer scripts use, made when it is first asked for: results, errors, multi-row inserts.
+/// Rarely used functions, created on first use: results, errors, multi-row inserts.
 fn fill_rest(lua: &Lua, native: &Table) -> mlua::Result<()> {
     let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
@@ -199,10 +200,10 @@ fn fill_rest(lua: &Lua, native: &Table) -> mlua::Result<()> {
     )
 }
 
-/// A function, or nothing, why (`missing` or `syntax`), and a message.
+/// A function; otherwise the reason (`missing` or `syntax`) and a message.
 type Loaded = (Option<Function>, Option<&'static str>, Option<String>);
 
-/// A source as a function, by way of what all states have compiled.
+/// Loads a source as a function, from the bytecode shared by all states.
 fn load(lua: &Lua, name: &str, source: &[u8]) -> mlua::Result<Loaded> {
     let environment = with_some(|context| Arc::clone(&context.environment));
     let loaded = match environment {
@@ -233,7 +234,7 @@ fn load_bundled(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
     }
 }
 
-/// A module that whoever made the environment has brought.
+/// A module provided by the environment.
 fn load_given(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
     let name = name.to_string_lossy();
     let source = with_some(|context| context.environment.modules.get(&name).cloned()).flatten();
@@ -242,7 +243,7 @@ fn load_given(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
     let (chunk, _, message) = load(lua, &format!("={file}"), source.as_bytes())?;
     match chunk {
         Some(chunk) => Ok(Some(chunk)),
-        // `require` would go on looking; the error is what has to be told.
+        // On an error `require` would continue to search; the error must be reported instead.
         None => lua
             .load("local message = ... return function() error(message, 0) end")
             .call(message)
@@ -276,8 +277,8 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
     (found.map(|driver| driver as usize), found.map(|driver| driver.sysbench().name))
 }
 
-/// The number of fields and the fields of the next row; nothing when there is none left, a number
-/// below 0 for trouble.
+/// The number of fields and the fields of the next row; nothing when there are no more rows, a
+/// negative number on an error.
 fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
     let mut fields: Vec<Option<Vec<u8>>> = Vec::new();
     let take = |field: Option<&[u8]>| fields.push(field.map(<[u8]>::to_vec));
@@ -296,9 +297,9 @@ fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
     Ok(MultiValue::from_vec(values))
 }
 
-/// What the last operation stumbled over: its message for misuse of the API; otherwise also the
-/// verdict (1: the event may be tried again, 2: fatal), error number, SQLSTATE, the database's
-/// message, the statement, and the connection's number.
+/// The error of the last operation: its message for misuse of the API; otherwise also the verdict
+/// (1: the event may be retried, 2: fatal), error number, SQLSTATE, the database's message, the
+/// statement, and the connection's handle.
 fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
     let found = with_some(|context| {
         let trouble = context.sql.trouble.take();
@@ -314,7 +315,7 @@ fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
         trouble
     });
     match found.flatten().map(|trouble| *trouble) {
-        None => "the arguments are not what the function takes".into_lua_multi(lua),
+        None => "invalid arguments".into_lua_multi(lua),
         Some(Trouble::Misuse(message)) => message.into_lua_multi(lua),
         Some(Trouble::Refused(link, refusal)) => {
             let verdict = refusal.verdict as u8;
@@ -325,7 +326,7 @@ fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
     }
 }
 
-/// As sysbench words a fatal error.
+/// A fatal error in sysbench's format.
 fn sql_error(refusal: &crate::sql::Refusal) -> String {
     format!(
         "SQL error, errno = {}, state = '{}': {}",

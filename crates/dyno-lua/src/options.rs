@@ -1,14 +1,14 @@
-//! Options as scripts declare and see them, and how a text becomes the value of one.
+//! Options as declared and seen by scripts, and how their text is parsed.
 
-/// Type of an option, which decides how the command line's text is read.
+/// Type of an option, which determines how its text is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionKind {
     /// `--x`, or on, off, true, false, 1, 0.
     Boolean,
-    /// Whole number, strictly.
+    /// Integer, strict.
     Integer,
-    /// Number, perhaps with decimals; strictly. Where sysbench takes whole numbers only and a
-    /// fraction makes sense.
+    /// Number, perhaps with decimals; strict. For options where sysbench accepts only integers but
+    /// a fraction makes sense.
     Decimal,
     /// Number of bytes with K, M, G or T for powers of 1024.
     Size,
@@ -20,15 +20,15 @@ pub enum OptionKind {
     List,
     /// File with further options.
     File,
-    /// on or off as with [`OptionKind::Boolean`], or else a text.
+    /// on or off as with [`OptionKind::Boolean`], otherwise a text.
     Switch,
 }
 
 impl OptionKind {
-    /// The value that a given text means. `None` as text is an option without `=`.
+    /// Parses the text of an option. `None` stands for an option without `=`.
     ///
     /// # Errors
-    /// When the text is no value of this type.
+    /// When the text is not a value of this type.
     pub fn parse(self, text: Option<&str>) -> Result<OptionValue, BadValue> {
         let given = text.unwrap_or_default();
         match self {
@@ -41,7 +41,7 @@ impl OptionKind {
                 Some(word) => boolean(word)
                     .map_or_else(|| OptionValue::Text(word.to_owned()), OptionValue::Boolean),
             }),
-            // An empty number is 0, as is one that is left out.
+            // An empty number is 0, like a missing one.
             Self::Integer | Self::Decimal | Self::Size | Self::Double
                 if given.trim().is_empty() =>
             {
@@ -60,16 +60,16 @@ impl OptionKind {
     }
 }
 
-/// Why a text is no value.
+/// Why a text is not a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadValue {
     /// A boolean that is neither on nor off. sysbench treats the whole argument as unknown.
     NoSuchSwitch,
-    /// A number that is none.
+    /// An invalid number.
     NotOfType,
 }
 
-/// OptionValue of an option, as a script sees it in `sysbench.opt`.
+/// Value of an option, as a script sees it in `sysbench.opt`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OptionValue {
     /// On or off.
@@ -85,7 +85,7 @@ pub enum OptionValue {
 }
 
 impl OptionValue {
-    /// As a number; 0 for what is none.
+    /// The value as a number; 0 for other types.
     #[must_use]
     pub fn number(&self) -> f64 {
         match self {
@@ -96,7 +96,7 @@ impl OptionValue {
         }
     }
 
-    /// As a switch.
+    /// The value as a boolean.
     #[must_use]
     pub fn is_on(&self) -> bool {
         match self {
@@ -107,7 +107,7 @@ impl OptionValue {
         }
     }
 
-    /// As text: lists with commas, switches as on and off.
+    /// The value as text: lists with commas, booleans as on and off.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -119,7 +119,7 @@ impl OptionValue {
         }
     }
 
-    /// As a list: a text is split at commas.
+    /// The value as a list: a text is split at commas.
     #[must_use]
     pub fn items(&self) -> Vec<String> {
         match self {
@@ -135,11 +135,12 @@ impl OptionValue {
 pub struct DeclaredOption {
     /// Name as declared, with dashes turned into underscores.
     pub name: String,
-    /// The script's own words; may be empty.
+    /// The script's description; may be empty.
     pub description: String,
-    /// Value when the command line gives none.
+    /// Default value.
     pub default: OptionValue,
-    /// From the third field of the entry, else from the default: no default means text.
+    /// From the third field of the entry, otherwise from the default; without a default it is a
+    /// text.
     pub kind: OptionKind,
 }
 
@@ -151,7 +152,7 @@ fn boolean(word: &str) -> Option<bool> {
     }
 }
 
-/// Limit of whole numbers: all of them are exact as a double.
+/// Limit of integers: all integers up to it are exact as a double.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 fn whole(text: &str) -> Option<f64> {
@@ -159,7 +160,7 @@ fn whole(text: &str) -> Option<f64> {
     (number.abs() <= LARGEST_WHOLE).then_some(number)
 }
 
-/// A number without hexadecimal, infinity and the like.
+/// A number in decimal notation, without infinity and the like.
 fn plain(text: &str) -> Option<f64> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     text.parse::<f64>().ok().filter(|number| is_number && number.is_finite())
@@ -178,7 +179,7 @@ fn sized(text: &str) -> Option<f64> {
     plain(&text[..text.len() - 1]).map(|number| number * 1024_f64.powi(power))
 }
 
-/// C's `strtod`, by which sysbench reads numbers, takes these as well.
+/// C's `strtod`, with which sysbench parses numbers, accepts these as well.
 fn hexadecimal(text: &str) -> Option<f64> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     u64::from_str_radix(digits, 16).ok().map(|number| number as f64)
@@ -195,7 +196,7 @@ mod tests {
     use OptionValue as Value;
 
     #[test]
-    fn booleans_take_six_words_and_nothing_else() {
+    fn booleans_accept_six_words_and_nothing_else() {
         for (text, expected) in
             [(None, true), (Some("on"), true), (Some("TRUE"), true), (Some("1"), true)]
         {
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_strict() {
+    fn integers_are_strict() {
         for (text, expected) in [("010", 10.0), ("+5", 5.0), ("-1", -1.0), ("", 0.0)] {
             assert_eq!(Kind::Integer.parse(Some(text)), Ok(Value::Number(expected)));
         }
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_powers_of_1024_on_every_number_of_a_script() {
+    fn size_suffixes_are_powers_of_1024_for_every_number_of_a_script() {
         for (text, expected) in [
             ("1K", 1024.0),
             ("2m", 2_097_152.0),

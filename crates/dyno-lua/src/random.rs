@@ -1,4 +1,4 @@
-//! Random numbers as `sysbench.rand` gives them.
+//! The random numbers of `sysbench.rand`.
 
 use crate::environment::{RandomSettings, RandomType, Shared};
 use dyno_engine::distribution::Distribution;
@@ -36,8 +36,8 @@ impl Draws {
         }
     }
 
-    /// A number from low..=high of sysbench's 32-bit numbers: fractions are cut, negative numbers
-    /// and reversed bounds wrap around.
+    /// A number in low..=high with sysbench's 32-bit arithmetic: fractions are truncated, negative
+    /// numbers and reversed bounds wrap around.
     #[inline]
     pub(crate) fn draw(&mut self, which: RandomType, low: f64, high: f64) -> f64 {
         let (low, high) = (wrap(low), wrap(high));
@@ -46,7 +46,7 @@ impl Draws {
         f64::from(low.wrapping_add(offset as u32))
     }
 
-    /// A number by `--rand-type`.
+    /// A number from the distribution of `--rand-type`.
     #[inline]
     pub(crate) fn draw_default(&mut self, low: f64, high: f64) -> f64 {
         self.draw(self.default, low, high)
@@ -62,16 +62,16 @@ impl Draws {
         self.random.unit()
     }
 
-    /// The next number of the sequence that all states share and in which none occurs twice.
+    /// The next number of the sequence shared by all states, in which no number is repeated.
     pub(crate) fn unique(&self, shared: &Shared) -> u32 {
         self.unique.at(shared.unique.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Appends a text by its pattern: `#` is a digit, `@` a lower-case letter, all else stands for
-    /// itself.
+    /// Appends a text for a pattern: `#` is a digit, `@` a lower-case letter, all other characters
+    /// stay.
     pub(crate) fn fill(&mut self, pattern: &[u8], out: &mut Vec<u8>) {
         out.reserve(pattern.len());
-        // One draw gives 13 digits or letters: 64 bits are used up by multiplying.
+        // One draw gives 13 digits or letters, extracted from its 64 bits by multiplication.
         let mut bits = 0;
         let mut left = 0;
         for &byte in pattern {
@@ -100,28 +100,28 @@ impl Draws {
     }
 }
 
-/// Characters drawn from one 64-bit number. Ten letters use 47 bits of it, so that the last is
-/// still uniform to within 1 in 10^4.
+/// Characters per 64-bit number. Ten letters use 47 bits of it, so the last is still uniform to
+/// within 1 in 10^4.
 const CHARACTERS_PER_DRAW: u32 = 10;
 
-/// To an unsigned 32-bit number as C does it.
+/// Converts to an unsigned 32-bit number like C.
 #[inline]
 fn wrap(value: f64) -> u32 {
     value as i64 as u32
 }
 
-/// A sequence of all 32-bit numbers in an order that looks random, each once. The squares of 0..p/2
-/// modulo a prime p with p mod 4 = 3 are all different, and taking p minus the square for the other
-/// half makes a permutation of 0..p; the few numbers between p and 2^32 stand for themselves
-/// (quadratic residues; see Hardy and Wright, "An Introduction to the Theory of Numbers", chapter
-/// 6). Two rounds with a seeded offset and mask between them hide the structure.
+/// A permutation of all 32-bit numbers that looks random. The squares of 0..p/2 modulo a prime p
+/// with p mod 4 = 3 are all different, and using p minus the square for the other half gives a
+/// permutation of 0..p; the few numbers between p and 2^32 map to themselves (quadratic residues;
+/// see Hardy and Wright, "An Introduction to the Theory of Numbers", chapter 6). Two rounds with a
+/// seeded offset and mask between them hide the structure.
 #[derive(Debug, Clone, Copy)]
 struct Unique {
     offset: u32,
     mask: u32,
 }
 
-/// The largest prime below 2^32 that leaves 3 when divided by 4.
+/// The largest prime below 2^32 that is 3 modulo 4.
 const PRIME: u64 = 4_294_967_291;
 
 impl Unique {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn unique_numbers_do_not_repeat_over_states() {
+    fn unique_numbers_are_not_repeated_across_states() {
         let shared = Shared::default();
         let (a, b) = (draws(1, 0), draws(1, 1));
         let mut seen = HashSet::new();
@@ -166,7 +166,7 @@ mod tests {
             assert!(seen.insert(b.unique(&shared)));
         }
         assert_ne!(Unique::new(1).at(0), Unique::new(2).at(0));
-        // The ends of the range of 32 bits and of the prime.
+        // The bounds of the 32-bit range and of the prime.
         let edges: HashSet<u32> =
             [0, 1, 2_147_483_645, 2_147_483_646, 4_294_967_290, 4_294_967_291, u32::MAX]
                 .map(permute)
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_taken_as_32_bit_numbers() {
+    fn bounds_are_treated_as_32_bit_numbers() {
         let mut draws = draws(7, 0);
         for which in RandomType::ALL {
             for _ in 0..1000 {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_and_state_draw_the_same() {
+    fn equal_seeds_and_states_draw_the_same() {
         let draw = |seed, state| draws(seed, state).draw_default(1.0, 1e9);
         assert_eq!(draw(1, 2), draw(1, 2));
         assert_ne!(draw(1, 2), draw(1, 3));

@@ -1,6 +1,6 @@
-//! What a script's own reports are given.
+//! Types for the custom reports of a script.
 
-/// Which report.
+/// Kind of report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// `sysbench.hooks.report_intermediate`.
@@ -20,7 +20,7 @@ impl Report {
     }
 }
 
-/// Which reports a script prints itself.
+/// The reports that a script prints itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReportHooks {
     /// `sysbench.hooks.report_intermediate` is set.

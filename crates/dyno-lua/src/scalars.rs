@@ -1,9 +1,9 @@
-//! Functions that compiled Lua calls directly. Only numbers cross, so that no memory of Lua is ever
-//! touched here.
+//! Functions that compiled Lua calls directly. Only numbers are passed, so these functions never
+//! touch memory of Lua.
 //!
-//! They are handed to Lua as addresses, which the prelude casts to the types below. A function that
-//! cannot do its work answers with a number below 0 and leaves the reason for `native.trouble`:
-//! errors must not be raised through compiled frames.
+//! Lua gets their addresses, which the prelude casts to the types below. A function that fails
+//! returns a negative number and leaves the error for `native.trouble`: errors must not be raised
+//! through compiled frames.
 
 use crate::context::{Context, Dropped, ask, note_dropped, with};
 use crate::environment::RandomType;
@@ -20,7 +20,7 @@ macro_rules! scalars {
             }
         )*
 
-        /// The function of that name: its type in C, and its address.
+        /// The function with this name: its C type and its address.
         pub(crate) fn find(name: &[u8]) -> Option<(&'static str, *mut c_void)> {
             $(
                 if name == stringify!($name).as_bytes() {
@@ -33,7 +33,7 @@ macro_rules! scalars {
 }
 
 scalars! {
-    /// The event in progress, if there is one, counts; then whether another one has begun.
+    /// Counts the current event, if there is one; returns whether another one has begun.
     next_event(is_in_event: f64) -> f64 = "double (*)(double)" => with(0.0, |context| {
         if is_in_event != 0.0 {
             context.meter.event_stop();
@@ -46,8 +46,8 @@ scalars! {
         context.meter.abandon_event();
         0.0
     });
-    /// 1 when the event may be tried again, 0 when the run is over, 2 when it was tried too often
-    /// and is given up.
+    /// 1 when the event may be retried, 0 when the run is over, 2 when it was retried too often and
+    /// is given up.
     event_restart() -> f64 = "double (*)(void)" => with(0.0, |context| {
         let max = context.environment.restarts_max;
         if max != 0 && context.restarts >= max {
@@ -83,7 +83,7 @@ scalars! {
     });
     rand_double() -> f64 = "double (*)(void)" => with(0.0, |context| context.draws.unit());
     rand_bits() -> u64 = "uint64_t (*)(void)" => with(0, |context| context.draws.bits());
-    /// A random string by a known pattern: its length; the text is in the transfer memory.
+    /// A random string for a known pattern: returns its length; the text is in the transfer buffer.
     rand_text(pattern: f64) -> f64 = "double (*)(double)" => with(0.0, |context| {
         let Context { sql, draws, transfer, .. } = context;
         transfer.put(sql.random_text(pattern, draws)) as f64
@@ -97,7 +97,7 @@ scalars! {
     sb_rand_pareto(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Pareto, low.into(), high.into()) as u32;
     sb_rand_zipfian(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Zipfian, low.into(), high.into()) as u32;
 
-    /// Executes a prepared statement: the number of its result, 0 without one.
+    /// Executes a prepared statement: returns the handle of its result, 0 without one.
     execute(statement: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.execute(around, statement));
     set_number(parameter: f64, value: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, _| sql.set_number(parameter, value));
     set_integer(parameter: f64, value: i64) -> f64 = "double (*)(double, int64_t)" => ask(|sql, _, _| sql.set_integer(parameter, value));
@@ -119,7 +119,7 @@ scalars! {
     drop_statement(statement: f64) -> f64 = "double (*)(double)" => dropped(Dropped::Statement(statement));
 }
 
-/// As [`ask`], of an operation that brings no trouble.
+/// As [`ask`], for operations that cannot fail.
 fn told(work: impl FnOnce(&mut Sql, &mut Around<'_>)) -> f64 {
     ask(|sql, around, _| {
         work(sql, around);
@@ -131,8 +131,8 @@ fn draw(which: RandomType, low: f64, high: f64) -> f64 {
     with(0.0, |context| context.draws.draw(which, low, high))
 }
 
-/// Counters that scripts bump themselves, in the order of `sb_counter_type`. Behind them 1.1 has
-/// counters of bytes, which are shown nowhere.
+/// Counters that scripts can increment, in the order of `sb_counter_type`. After them, 1.1 has byte
+/// counters, which are not shown anywhere.
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Others,
     ScriptCounter::Reads,

@@ -1,4 +1,4 @@
-//! One Lua state with sysbench's API, seen from outside.
+//! A Lua state with sysbench's API.
 
 use crate::context::{Context, Entered, Role};
 use crate::environment::{Environment, ScriptSource};
@@ -15,10 +15,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One Lua state. It lives on the thread that loaded it. What calls the script fails with what that
-/// raised, and everything when Lua is out of memory.
+/// A Lua state. It lives on the thread that loaded it. Calls into the script return the error that
+/// it raises; all of them fail when Lua is out of memory.
 pub struct State {
-    // Dropped before the context that its finalisers speak to.
+    // Dropped before the context that its finalisers use.
     lua: Option<OwnLua>,
     native: Option<Table>,
     home: RefCell<Option<Box<Context>>>,
@@ -28,10 +28,10 @@ pub struct State {
 type Result<T> = std::result::Result<T, ScriptError>;
 
 impl State {
-    /// Makes a state: libraries, API, then the script's top level.
+    /// Creates a state: libraries, API, then the script's top level.
     ///
     /// # Errors
-    /// When the script cannot be found, is no Lua, or raises an error at its top level.
+    /// When the script is not found, has a syntax error, or raises an error at its top level.
     pub fn load(environment: &Arc<Environment>, role: Role) -> Result<Self> {
         let state = Self::open(environment, role)?;
         let entered = Entered::new(&state.home);
@@ -42,11 +42,11 @@ impl State {
         Ok(state)
     }
 
-    /// Collects garbage: what loading and preparing left behind would stay for the whole run, since
-    /// an event seldom makes enough for a collection.
+    /// Collects garbage: the remains of loading and preparing would stay for the whole run, because
+    /// events rarely produce enough garbage for a collection.
     pub fn settle(&self) {
         let _entered = Entered::new(&self.home);
-        // That one of a script's own finalisers raises an error is the script's affair.
+        // Errors of a script's own finalisers are ignored.
         let _ = self.own("settle").map(|settle| settle.call::<()>(()));
     }
 
@@ -90,7 +90,7 @@ impl State {
         self.native.as_ref().expect("a state has its prelude until it is dropped")
     }
 
-    /// A function that the prelude left for us.
+    /// A function that the prelude provides for Rust.
     fn own(&self, name: &str) -> Result<Function> {
         Ok(self.native().get(name)?)
     }
@@ -103,13 +103,13 @@ impl State {
                 ("text", name.clone(), Some(self.lua().create_string(text)?))
             }
         };
-        // First what can be known without running anything, so that the kinds of errors can be told
-        // apart.
+        // First everything that is known without executing code, so that the kinds of errors can be
+        // distinguished.
         let found: (Value, Option<String>, Option<String>) =
             self.own("find_script")?.call((kind, name.as_str(), text))?;
         match found {
-            // `...` is the name of a module and nothing in a script, by which files that are both
-            // tell what they are.
+            // `...` is the name of a module and nothing in a script, by which files that can be
+            // both decide.
             (Value::Function(chunk), ..) if kind == "module" => {
                 self.protected(&chunk, name.as_str()).map(|_| ())
             }
@@ -124,8 +124,7 @@ impl State {
         }
     }
 
-    /// Calls a function of the script, or what it has in place of one; what it raises becomes an
-    /// error.
+    /// Calls a function of the script; what it raises becomes an error.
     fn protected(&self, function: impl IntoLua, arguments: impl IntoLuaMulti) -> Result<Value> {
         let function = function.into_lua(self.lua())?;
         let mut all = arguments.into_lua_multi(self.lua())?;
@@ -136,14 +135,14 @@ impl State {
         if is_done { Ok(value) } else { Err(self.script_error(&value)) }
     }
 
-    /// What a raised value says.
+    /// The text of a raised value.
     fn script_error(&self, value: &Value) -> ScriptError {
         let message = match value {
             Value::String(text) => text.to_string_lossy(),
             Value::Integer(_) | Value::Number(_) => value.to_string().unwrap_or_default(),
             Value::Table(table) => {
                 match (table.get("sql_errno"), table.get("sql_state"), table.get("sql_errmsg")) {
-                    // A restart that nobody waited for.
+                    // A restart outside the event loop.
                     (
                         Ok(Some::<f64>(errno)),
                         Ok(Some::<String>(state)),
@@ -197,9 +196,9 @@ impl State {
         Ok(Some(declared))
     }
 
-    /// Fills `sysbench.opt`. The options named in `globals` become global variables too, except
-    /// where there is a function of that name: scripts of the 0.5 era, which declare no options,
-    /// read them so.
+    /// Fills `sysbench.opt`. The options named in `globals` also become global variables, except
+    /// where there is a function of that name: scripts for 0.5, which declare no options, read them
+    /// so.
     pub fn set_options(
         &self,
         values: &BTreeMap<String, OptionValue>,
@@ -223,14 +222,14 @@ impl State {
         Ok(self.own("set_options")?.call((table, globals))?)
     }
 
-    /// From here on it is noted which options are read of `sysbench.opt`.
+    /// From here on, records which options of `sysbench.opt` are read.
     pub fn watch_options(&self) -> Result<()> {
         let _entered = Entered::new(&self.home);
         Ok(self.own("watch_options")?.call(())?)
     }
 
-    /// Names of the options that were read since [`Self::watch_options`]; `None` when the script
-    /// went through all, or nobody watched.
+    /// Names of the options read since [`Self::watch_options`]; `None` when the script iterated
+    /// over all, or nothing was recorded.
     #[must_use]
     pub fn options_read(&self) -> Option<BTreeSet<String>> {
         let _entered = Entered::new(&self.home);
@@ -252,8 +251,8 @@ impl State {
             .flatten()
     }
 
-    /// Where the function of a command is written, in `sysbench.cmdline.commands` or as a global:
-    /// its chunk and line. Scripts that have it from one module have the same.
+    /// Where the function of a command is defined, in `sysbench.cmdline.commands` or as a global:
+    /// its chunk and line. Scripts that take it from the same module have the same.
     #[must_use]
     pub fn origin(&self, command: &str) -> Option<(String, usize)> {
         let _entered = Entered::new(&self.home);
@@ -273,15 +272,15 @@ impl State {
         matches!(self.lua().globals().get(name), Ok(Value::Function(_)))
     }
 
-    /// Whether a global of that name is anything but nil: `init`, `done`, `thread_init` and
-    /// `thread_done` are called then, tables with `__call` among them.
+    /// Whether a global of that name is not nil: `init`, `done`, `thread_init` and `thread_done`
+    /// are then called, including tables with `__call`.
     #[must_use]
     pub fn has_global(&self, name: &str) -> bool {
         let _entered = Entered::new(&self.home);
         !matches!(self.lua().globals().get(name), Ok(Value::Nil) | Err(_))
     }
 
-    /// Runs a custom command. False when it returned `false`; nothing and anything else is success.
+    /// Runs a custom command. False when it returned `false`; anything else is success.
     pub fn call_command(&self, name: &str) -> Result<bool> {
         let _entered = Entered::new(&self.home);
         let answer = self.protected(&self.own("call_command")?, name)?;
@@ -289,10 +288,11 @@ impl State {
     }
 
     /// Calls a global function (`init`, `done`, `prepare`, `cleanup`, `help`, `thread_init`,
-    /// `thread_done`), with the number of the thread as argument where there is one.
+    /// `thread_done`), in a thread with its number as argument.
     ///
     /// # Errors
-    /// [`ErrorKind::MissingFunction`] when there is no such function, else what the script raised.
+    /// [`ErrorKind::MissingFunction`] when there is no such function, otherwise what the script
+    /// raised.
     pub fn call(&self, name: &str, thread: Option<u32>) -> Result<()> {
         let _entered = Entered::new(&self.home);
         match (self.lua().globals().get(name), thread) {
@@ -301,25 +301,26 @@ impl State {
                 format!("cannot find the {name}() function"),
             )),
             (Ok(function), Some(thread)) => self.protected(function, thread).map(|_| ()),
-            // Functions of the main state get no argument at all.
+            // Functions of the main state get no argument.
             (Ok(function), None) => self.protected(function, ()).map(|_| ()),
         }
     }
 
-    /// From now on events and statements are told to this meter, those of `thread_init` too.
+    /// From now on events and statements are reported to this meter, including those of
+    /// `thread_init`.
     pub fn attach(&self, meter: Box<dyn Meter>) {
         if let Some(context) = self.home.borrow_mut().as_mut() {
             context.meter = meter;
         }
     }
 
-    /// Runs the Lua global `thread_run`: events until the meter says no, or the script has had
-    /// enough. Errors that may be ignored restart the event.
+    /// Runs the Lua global `thread_run`: events until the meter ends the loop, or the script does.
+    /// Ignored errors restart the event.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
         self.call("thread_run", Some(thread))
     }
 
-    /// True when the script has a loop of events of its own.
+    /// True when the script defines its own event loop.
     #[must_use]
     pub fn has_own_loop(&self) -> bool {
         let _entered = Entered::new(&self.home);
@@ -328,7 +329,7 @@ impl State {
         !matches!((usual, found), (Ok(usual), Ok(found)) if usual == found)
     }
 
-    /// Which reports the script prints itself.
+    /// The reports that the script prints itself.
     #[must_use]
     pub fn report_hooks(&self) -> ReportHooks {
         let has = |report| matches!(self.hook(report), Some(Value::Function(_)));
@@ -341,8 +342,7 @@ impl State {
         sysbench.get::<Table>("hooks").ok()?.get(report.hook()).ok()
     }
 
-    /// Has the script print a report of the figures in `stat`, by the names that hooks know them
-    /// by.
+    /// Makes the script print a report of the figures in `stat`, under the names that hooks use.
     ///
     /// # Errors
     /// What the script raised; [`ErrorKind::MissingFunction`] when it has no such hook.
@@ -358,13 +358,13 @@ impl State {
         self.protected(&hook, table).map(|_| ())
     }
 
-    /// A handle that ends what this state's connections wait for.
+    /// A handle that ends blocking calls of this state's connections.
     #[must_use]
     pub fn interrupter(&self) -> Arc<Interrupts> {
         Arc::clone(&self.interrupts)
     }
 
-    /// Bytes that the Lua heap holds.
+    /// Size of the Lua heap in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.lua().used_memory()
@@ -374,7 +374,7 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         let entered = Entered::new(&self.home);
-        // Finalisers run now, those of scripts too.
+        // Finalisers run now, including those of scripts.
         self.native = None;
         self.lua = None;
         crate::context::with((), |context| {
@@ -385,17 +385,17 @@ impl Drop for State {
     }
 }
 
-/// What errors without a text are called.
+/// The text of errors without one.
 const NOT_A_STRING: &str = "(not a string)";
 
-/// A message without the place of the loop of events: an error raised with level 2 in `event` or a
-/// hook names its caller, which is no place of the script's.
+/// A message without the position of the event loop: an error raised with level 2 in `event` or a
+/// hook has the position of its caller, which is not in the script.
 fn without_own_place(message: &str) -> &str {
     let rest = message.strip_prefix("[sysbench.events]:").and_then(|rest| rest.split_once(": "));
     rest.map_or(message, |(_, text)| text)
 }
 
-/// Trouble inside of the prelude or with memory.
+/// Errors of the prelude, or of memory.
 impl From<mlua::Error> for ScriptError {
     fn from(error: mlua::Error) -> Self {
         Self::new(ErrorKind::Runtime, words(&error))
@@ -409,7 +409,7 @@ fn words(error: &mlua::Error) -> String {
     }
 }
 
-/// What the prelude puts into the table `sysbench`.
+/// The values for the table `sysbench`.
 fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table> {
     let about = lua.create_table()?;
     about.set(
@@ -469,7 +469,7 @@ fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption
             OptionValue::List(_) => OptionKind::List,
             OptionValue::Text(_) | OptionValue::Nothing => OptionKind::Text,
         },
-        // LuaJIT may hand over a whole number as either.
+        // LuaJIT may represent an integer as either.
         value => {
             match value
                 .as_integer()

@@ -1,13 +1,13 @@
-//! Memory through which short texts go to compiled Lua, which copies them from there.
+//! A buffer through which short texts are passed to compiled Lua, which copies them.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 
-/// A fixed place in memory. Rust writes it through cells, so that the address that Lua reads by
-/// stays good all the time.
+/// A fixed place in memory. Rust writes to it through cells, so that the address used by Lua stays
+/// valid.
 pub(crate) struct Transfer(Box<[Cell<u8>]>);
 
-/// Longest text that goes this way, in bytes.
+/// Maximum length of a text in bytes.
 pub(crate) const TRANSFER_MAX: usize = 512;
 
 impl Default for Transfer {
@@ -17,12 +17,12 @@ impl Default for Transfer {
 }
 
 impl Transfer {
-    /// Where Lua reads.
+    /// The address that Lua reads.
     pub(crate) fn address(&self) -> *mut c_void {
         self.0.as_ptr().cast_mut().cast()
     }
 
-    /// Puts a text there; its length. What is too long is cut.
+    /// Writes a text; returns its length. Longer texts are truncated.
     #[inline]
     pub(crate) fn put(&self, text: &[u8]) -> usize {
         for (cell, byte) in self.0.iter().zip(text) {

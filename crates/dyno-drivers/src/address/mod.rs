@@ -1,7 +1,7 @@
-//! The address book: what files, environment and network have to say about where a system is. What
-//! people write is read by [`dyno_model::address`]; here the gaps are filled as the databases' own
-//! clients fill them, and it is found out whether a system is on this machine. `dyno run`,
-//! `dyno pgbench` and `dyno sysbench` ask here, and nowhere else.
+//! Resolves the address of a system. User input is parsed by [`dyno_model::address`]; this module
+//! adds what is missing from environment and files, like the databases' own clients do, and finds
+//! out whether a system is on this machine. `dyno run`, `dyno pgbench` and `dyno sysbench` all use
+//! this module.
 //!
 //! * `surroundings`: environment and files, passed in;
 //! * [`password_file`]: `~/.pgpass` and `~/.my.cnf`.
@@ -22,7 +22,7 @@ use std::net::{IpAddr, UdpSocket};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longest wait for the addresses of a host's name; one that is not found by then is elsewhere.
+/// Timeout for resolving a host name; a host that is not resolved by then is on another machine.
 const RESOLVE_MAX: Duration = Duration::from_secs(10);
 
 /// How a server is reached by what is given, with the rest from where its own client programs look
@@ -52,8 +52,8 @@ pub fn resolve(
     let is_socket = keys.text(Key::Host).is_some_and(|host| host.starts_with('/'))
         && keys.text(Key::HostAddress).is_none()
         || keys.text(Key::Socket).is_some();
-    // The variables are for all connections of a user, and mean nothing for one that cannot be
-    // encrypted, or is not to be.
+    // The variables apply to all connections of a user, and have no effect on one that cannot or
+    // should not be encrypted.
     if is_socket || keys.text(Key::Encryption).is_none() {
         for key in [Key::Encryption, Key::Authorities, Key::Certificate, Key::PrivateKey] {
             let is_variable =
@@ -84,10 +84,9 @@ fn password_in(file: &Path, target: &Target, world: &Surroundings<'_>) -> Option
     password_file::find(&(world.secrets)(file).ok()?, target)
 }
 
-/// The password that the database's own client programs use for a target when they are given none:
-/// that of their variable or that in their file. libpq looks at the variable first, MySQL's
-/// programs at the file (its manual, chapter "Specifying Program Options"). Empty where there is
-/// none.
+/// The password that the database's own client programs use for a target when none is given: from
+/// their environment variable or their file. libpq reads the variable first, MySQL's programs the
+/// file (manual, "Specifying Program Options"). Empty when there is none.
 #[must_use]
 pub fn usual_password(target: &Target, world: &Surroundings<'_>) -> Secret {
     let variable = || {
@@ -105,7 +104,7 @@ pub fn usual_password(target: &Target, world: &Surroundings<'_>) -> Secret {
 /// libpq's manual, chapter "SSL Support": with authorities there, `require` means `verify-ca`.
 ///
 /// # Errors
-/// When the server's certificate is to be checked and nobody says by whom it must be signed.
+/// When the server's certificate is to be verified but no certificate authority is named.
 pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), AddressError> {
     let home = (world.variable)("HOME");
     let certificates = target.engine.traits().client_defaults.certificates.as_ref();
@@ -130,8 +129,8 @@ pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), Add
     };
     if target.tls == (Tls::VerifyAuthority { ca: None }) {
         return Err(AddressError {
-            message: "`verify-ca` needs the file of the certificate authorities".to_owned(),
-            help: "name it (`sslrootcert=FILE`), or write `verify-full`, for which the authorities of the system do"
+            message: "`verify-ca` needs a file with the certificate authorities".to_owned(),
+            help: "name it (`sslrootcert=FILE`), or write `verify-full`, which uses the certificate authorities of the operating system"
                 .to_owned(),
             range: 0..0,
             is_password: false,
@@ -147,8 +146,8 @@ pub fn may_want_encryption(failure: &OperationFailure, target: &Target) -> bool 
     is_open && (target.engine.traits().may_want_encryption)(failure)
 }
 
-/// Whether a system runs on this machine, so that it and the generator share processors. A host
-/// name that cannot be resolved counts as elsewhere.
+/// Whether a system is on this machine, so that it shares processors with the generator. A host
+/// name that cannot be resolved counts as another machine.
 #[must_use]
 pub fn shares_machine(endpoint: &Endpoint) -> bool {
     match endpoint {
@@ -162,7 +161,7 @@ pub fn shares_machine(endpoint: &Endpoint) -> bool {
     }
 }
 
-/// An address that a socket can be bound to is this machine's.
+/// An address to which a socket can be bound belongs to this machine.
 fn is_own_address(address: IpAddr) -> bool {
     address.is_loopback() || !address.is_unspecified() && UdpSocket::bind((address, 0)).is_ok()
 }

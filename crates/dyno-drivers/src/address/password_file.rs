@@ -1,6 +1,5 @@
-//! Passwords that the client programs of databases keep in files of their own: `~/.pgpass` and
-//! `~/.my.cnf`. Text in, password out; only an entry that is meant for the system is used, and
-//! nothing but its password.
+//! Reads passwords from the files of the databases' client programs: `~/.pgpass` and `~/.my.cnf`.
+//! From text to password; only an entry for the system is used, and only its password.
 
 use super::surroundings::Surroundings;
 use dyno_model::engine::PasswordForm;
@@ -8,7 +7,7 @@ use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::path::{Path, PathBuf};
 
-/// Where an engine's client programs keep passwords.
+/// The password file of an engine's client programs.
 #[must_use]
 pub fn path(engine: Engine, world: &Surroundings<'_>) -> Option<PathBuf> {
     let file = engine.traits().password_file.as_ref()?;
@@ -16,7 +15,7 @@ pub fn path(engine: Engine, world: &Surroundings<'_>) -> Option<PathBuf> {
     named.or_else(|| Some(Path::new(&(world.variable)("HOME")?).join(file.name)))
 }
 
-/// The password that a file's text has for a target.
+/// The password for a target in a file's text.
 #[must_use]
 pub fn find(text: &str, target: &Target) -> Option<Secret> {
     match target.engine.traits().password_file.as_ref()?.form {
@@ -25,13 +24,13 @@ pub fn find(text: &str, target: &Target) -> Option<Secret> {
     }
 }
 
-/// The password in a `.pgpass`: the first line whose fields are those of the target or `*`.
-/// PostgreSQL's manual, chapter "The Password File": `hostname:port:database:username:password`,
-/// with `\:` and `\\` in fields. A colon ends the password too.
+/// The password in a `.pgpass`: that of the first line whose fields equal those of the target or
+/// `*`. PostgreSQL manual, "The Password File": `hostname:port:database:username:password`, with
+/// `\:` and `\\` in fields. The password, too, ends at a colon.
 fn pgpass(text: &str, target: &Target) -> Option<Secret> {
     let (host, port) = match &target.endpoint {
         Endpoint::Tcp { host, port } => (host.clone(), port.to_string()),
-        // Sockets in the usual folder are `localhost`, others are told by their folder.
+        // Sockets in the default folder are `localhost`, others are given by their folder.
         Endpoint::Unix(socket) => {
             let folder = socket.parent()?;
             let usual = target.engine.traits().client_defaults.socket_folder;
@@ -54,7 +53,7 @@ fn pgpass(text: &str, target: &Target) -> Option<Secret> {
     })
 }
 
-/// What stands in front of the first colon that has no backslash, and behind it.
+/// The texts before and after the first colon without a backslash.
 fn field_of(line: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = line.find(|character| {
@@ -65,7 +64,7 @@ fn field_of(line: &str) -> Option<(&str, &str)> {
     Some((&line[..end], &line[end + 1..]))
 }
 
-/// A backslash takes the next character as it is.
+/// Removes backslash escapes.
 fn unescaped(field: &str) -> String {
     let mut text = String::new();
     let mut characters = field.chars();
@@ -75,9 +74,9 @@ fn unescaped(field: &str) -> String {
     text
 }
 
-/// The password of the group `[client]` of a `.my.cnf`, when its user is the target's and its host,
-/// where it names one, too. Of several, the last one counts, as for MySQL's clients. The manual,
-/// chapter "Using Option Files": values may stand in quotes.
+/// The password of the group `[client]` of a `.my.cnf`, if its user, and its host if it has one,
+/// are those of the target. Of several, the last one applies, as in MySQL's clients. Manual, "Using
+/// Option Files": values may be quoted.
 fn my_cnf(text: &str, target: &Target) -> Option<Secret> {
     let (mut is_client, mut user, mut host, mut password) = (false, None, None, None);
     for line in text.lines().map(str::trim) {
@@ -112,7 +111,7 @@ fn unquoted(value: &str) -> String {
             return inner.to_owned();
         }
     }
-    // A comment may follow a value that stands without quotes.
+    // An unquoted value may be followed by a comment.
     value.split(" #").next().unwrap_or_default().trim_end().to_owned()
 }
 
@@ -127,10 +126,10 @@ mod tests {
         target
     }
 
-    /// Each row: a line, and the password in it. Those that psql 15 takes are the ones that a
-    /// server let in with it.
+    /// Each row: a line, and the password in it. Those that psql 15 accepts were verified by a
+    /// login.
     #[test]
-    fn fields_of_pgpass_are_escaped_as_psql_has_them() {
+    fn fields_of_pgpass_are_escaped_as_in_psql() {
         let rows = [
             ("db:5433:shop:bench:plain", Some("plain")),
             ("*:*:*:*:anybody", Some("anybody")),
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_of_pgpass_that_fits_counts() {
+    fn the_first_matching_line_of_pgpass_applies() {
         let text = "elsewhere:*:*:*:wrong host\nlocalhost:5433:*:*:usual folder\n/run/pg:5433:*:*:folder\n*:*:*:bench:late\n";
         let found =
             |target: &Target| pgpass(text, target).map(|password| password.reveal().to_owned());
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_clients_group_for_this_user_and_host_counts() {
+    fn only_the_client_group_with_this_user_and_host_applies() {
         let text = "[mysqld]\npassword = no\n[client]\nuser=bench\n; password = old\npassword = \"s3 #cret\" \n[mysql]\npassword=x\n";
         let found = |text: &str, user: &str| {
             my_cnf(text, &target("db", 3306, user)).map(|password| password.reveal().to_owned())
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn each_engine_has_its_own_file_of_passwords_or_none() {
+    fn each_engine_has_its_own_password_file_or_none() {
         let variable = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
         let world = Surroundings { variable: &variable, ..Surroundings::of_process() };
         let rows = [

@@ -1,4 +1,5 @@
-//! What of the world decides where to connect: environment, files, and who runs the program.
+//! Everything outside the given address that determines where to connect: environment, files, and
+//! the user who runs the program.
 
 use dyno_files::SCRIPT_MAX;
 use std::fs;
@@ -12,14 +13,14 @@ pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// True when a file or folder exists.
     pub exists: &'a dyn Fn(&Path) -> bool,
-    /// Contents of a file of passwords, if only its owner can read it.
+    /// Content of a password file, if only its owner can read it.
     pub secrets: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Name of the user that runs the program.
     pub user: &'a dyn Fn() -> String,
 }
 
 impl Surroundings<'static> {
-    /// Those of this process.
+    /// The surroundings of this process.
     #[must_use]
     pub fn of_process() -> Self {
         Self {
@@ -44,15 +45,14 @@ fn user() -> String {
     name.or_else(|| std::env::var("USER").ok()).unwrap_or_default()
 }
 
-/// A file that others may read is refused, as PostgreSQL's clients refuse it.
+/// Reads a password file. One that others may read is rejected, as by PostgreSQL's clients.
 ///
 /// # Errors
 /// Why it is not read.
 pub fn read_secrets(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
     if metadata.mode() & 0o077 != 0 {
-        let reason =
-            "others than its owner may read it; `chmod 600` makes it a place for passwords";
+        let reason = "it is readable by other users; restrict it with `chmod 600`";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
     dyno_files::read_text(path, SCRIPT_MAX)
@@ -64,7 +64,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_file_that_others_may_read_is_refused() {
+    fn a_file_that_others_may_read_is_rejected() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
         assert!(read_secrets(file.path()).unwrap_err().to_string().contains("chmod 600"));

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn loopback_sockets_and_files_share_the_machine_and_others_do_not() {
+fn loopback_sockets_and_files_are_on_this_machine_and_others_are_not() {
     let tcp = |host: &str| Endpoint::Tcp { host: host.to_owned(), port: 3306 };
     for endpoint in [
         tcp("127.0.0.1"),
@@ -13,15 +13,15 @@ fn loopback_sockets_and_files_share_the_machine_and_others_do_not() {
     ] {
         assert!(shares_machine(&endpoint), "{endpoint}");
     }
-    // Addresses for documentation (RFC 5737) belong to nobody.
+    // Documentation addresses (RFC 5737) are not assigned.
     assert!(!shares_machine(&tcp("192.0.2.1")));
     assert!(!shares_machine(&tcp("no-such-host.invalid")));
 }
 
-/// Each row: an engine, what its variable and its file hold, and the password that its own client
-/// programs send then.
+/// Each row: an engine, the values in its variable and its file, and the password that its own
+/// client programs send then.
 #[test]
-fn a_password_that_nobody_gives_is_that_of_the_databases_own_clients() {
+fn a_missing_password_is_taken_from_the_sources_of_the_databases_own_clients() {
     let rows = [
         (Engine::Postgres, "of variable", "h:1:d:me:of file", "of variable"),
         (Engine::Postgres, "", "h:1:d:me:of file", "of file"),

@@ -1,4 +1,4 @@
-//! One connection to a service: requests out, answers in.
+//! A connection to an HTTP service.
 
 use super::cookies::Cookies;
 use super::protocol::body::Body;
@@ -9,65 +9,64 @@ use dyno_model::failure::FailureKind;
 use dyno_model::target::{Endpoint, Target};
 use std::time::{Duration, Instant};
 
-/// Bytes that a connection has room for at first; most answers fit.
+/// Initial buffer size in bytes; most answers fit.
 const ROOM_FIRST: usize = 4 * 1024;
-/// Most bytes that there is room for: more than a head may have, so that one that is too long is
-/// seen to be.
+/// Maximum buffer size in bytes: more than the maximum of a head, so that a longer one is detected.
 const ROOM_MAX: usize = 2 * HEAD_MAX;
-/// Interim answers (100, 103) to one request; a service that sends more is not well.
+/// Maximum number of interim answers (100, 103) to one request; more indicate a broken service.
 const INTERIM_MAX: usize = 16;
 
 /// A connection to a service.
 pub struct Connection {
     stream: Stream,
-    /// What was read; `start..end` of it is not digested yet.
+    /// Received bytes; `start..end` of them are not processed yet.
     input: Vec<u8>,
     start: usize,
     end: usize,
-    /// True when the last read left no room.
+    /// True when the last read filled the buffer.
     was_full: bool,
     is_open: bool,
-    /// When what is asked must be answered, beside each request's own limit.
+    /// Time by which answers must arrive, in addition to each request's own timeout.
     deadline: Option<Instant>,
-    /// For the `Host` header.
+    /// Value of the `Host` header.
     host: Box<str>,
-    /// What stands before the path of every request.
+    /// Prefix of the path of every request.
     base: Box<str>,
 }
 
-/// A request, and what is taken of its answer.
+/// A request, and how its answer is received.
 pub struct Exchange<'a> {
-    /// Head and body, as they go out.
+    /// Head and body as sent.
     pub request: &'a [u8],
-    /// True for the method HEAD, whose answer has no body whatever it says.
+    /// True for the method HEAD, whose answer never has a body.
     pub is_head: bool,
-    /// Longest time until the answer is there.
+    /// Timeout for the complete answer.
     pub timeout: Duration,
-    /// Longest body that is taken, in bytes.
+    /// Maximum size of the answer's body in bytes.
     pub body_max: u64,
-    /// Where the body is put, if anybody wants it.
+    /// Receives the body, if wanted.
     pub body: Option<&'a mut Vec<u8>>,
-    /// Where cookies are put, if they are kept.
+    /// Receives cookies, if they are kept.
     pub cookies: Option<&'a mut Cookies>,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     /// Status, 200 to 599.
     pub status: u16,
-    /// Bytes of its body.
+    /// Size of its body in bytes.
     pub body_bytes: u64,
 }
 
 impl Connection {
-    /// Opens a connection, encrypted where the target says so. Nothing is asked on it yet.
+    /// Opens a connection, encrypted if the target requires it. Sends no request.
     pub(crate) async fn connect(target: &Target, io: &Io) -> Result<Self> {
         let deadline = Instant::now() + target.connect_timeout;
         let mut stream = Stream::connect(target.opened_at(), io, deadline).await?;
         stream.set_deadline(Some(deadline));
         let (name, host) = match &target.endpoint {
-            // The port that the scheme stands for is left out, as clients do.
+            // Like other clients, omits the default port of the scheme.
             Endpoint::Tcp { host, port: 80 | 443 } if !host.contains(':') => {
                 (host.as_str(), host.clone())
             }
@@ -93,9 +92,9 @@ impl Connection {
         })
     }
 
-    /// False when the service has said, or shown, that the connection takes no further request.
-    /// Services close connections that were idle for some time, often with an answer (408) to no
-    /// request: who asks before each request takes neither for an answer to his own.
+    /// False when the service has closed the connection or announced that it will. Services close
+    /// idle connections, often with an unsolicited answer (408): checking before each request
+    /// avoids taking that for the answer to the request.
     pub fn is_open(&mut self) -> bool {
         self.is_open = self.is_open && self.stream.is_idle();
         self.is_open
@@ -107,19 +106,19 @@ impl Connection {
         &self.host
     }
 
-    /// What stands before the path of every request: the path of the system's URL.
+    /// Prefix of the path of every request: the path of the system's URL.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// HTTP has no word of farewell: the connection closes when it is dropped, and takes nothing
-    /// any more from here on.
+    /// HTTP has no closing message: the connection closes when it is dropped, and accepts no
+    /// request from here on.
     pub(crate) fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// As [`crate::Driver::set_deadline`]; a request's own limit holds as well.
+    /// As [`crate::Driver::set_deadline`]; a request's own timeout applies as well.
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
@@ -131,9 +130,10 @@ impl Connection {
     /// Sends a request and receives its answer, whatever its status.
     ///
     /// # Errors
-    /// [`FailureKind::Timeout`] when it is not there in time, [`FailureKind::ConnectionLost`] when
-    /// the connection broke before it was whole, [`FailureKind::Protocol`] when it is no answer of
-    /// HTTP/1.1 or more than is taken. The connection is of no use after any of them.
+    /// [`FailureKind::Timeout`] when it does not arrive in time, [`FailureKind::ConnectionLost`]
+    /// when the connection broke before it was complete, [`FailureKind::Protocol`] when it is not a
+    /// valid HTTP/1.1 answer or larger than the limits. The connection is unusable after any of
+    /// them.
     pub async fn exchange(&mut self, exchange: Exchange<'_>) -> Result<Answer> {
         if !self.is_open {
             return Err(
@@ -142,8 +142,7 @@ impl Connection {
         }
         self.is_open = false;
         if self.start < self.end {
-            return Err(FailureKind::Protocol
-                .failure("the service sent bytes that no request had asked for"));
+            return Err(FailureKind::Protocol.failure("the service sent data without a request"));
         }
         (self.start, self.end) = (0, 0);
         let own = Instant::now() + exchange.timeout;
@@ -167,7 +166,7 @@ impl Connection {
                 if incoming.ends_here() && self.stream.has_ended() {
                     break;
                 }
-                let message = "the service closed the connection in the midst of an answer";
+                let message = "the service closed the connection in the middle of an answer";
                 return Err(FailureKind::ConnectionLost.failure(message));
             }
         }
@@ -175,7 +174,7 @@ impl Connection {
         Ok(Answer { status: head.status, body_bytes: incoming.length() })
     }
 
-    /// The head of the final answer.
+    /// Reads the head of the final answer.
     async fn head(&mut self, is_head: bool, cookies: &mut Option<&mut Cookies>) -> Result<Head> {
         let mut interim = 0;
         loop {
@@ -192,7 +191,7 @@ impl Connection {
                 }
                 Some(head) if head.is_interim() => {
                     return Err(FailureKind::Protocol
-                        .failure("the service sends interim answers without an end"));
+                        .failure("the service sent too many interim answers to one request"));
                 }
                 Some(head) => {
                     self.start += head.length;
@@ -208,7 +207,8 @@ impl Connection {
         }
     }
 
-    /// Reads what is there, behind what is not digested yet; 0 when the service has closed.
+    /// Appends received bytes to the unprocessed ones; returns 0 when the service has closed the
+    /// connection.
     async fn receive(&mut self) -> Result<usize> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -216,7 +216,7 @@ impl Connection {
             self.input.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        // Where a read has filled the room, more waits.
+        // When a read fills the buffer, more data is waiting.
         if self.end == self.input.len() || self.was_full {
             let room = (2 * self.input.len()).min(ROOM_MAX);
             self.input.resize(room, 0);

@@ -1,24 +1,25 @@
-//! Cookies of one client (RFC 6265), as far as one service needs them: names and values, replaced
-//! and forgotten as it says. `Domain`, `Path` and `Expires` are not looked at, because a client
-//! speaks to one service only, and a trial is short.
+//! Cookies of one client (RFC 6265), as far as a single service needs them: names and values are
+//! stored, replaced and deleted. `Domain`, `Path` and `Expires` are ignored, because a client talks
+//! to one service only, and a trial is short.
 
-/// Most cookies that are kept, as RFC 6265 asks of a client at least; further ones are not.
+/// Maximum number of cookies, the minimum that RFC 6265 requires of clients; further ones are
+/// ignored.
 const COOKIES_MAX: usize = 50;
-/// Longest cookie that is kept, name and value, in bytes.
+/// Maximum size of a cookie, name and value, in bytes.
 const COOKIE_BYTES_MAX: usize = 4096;
 
-/// What a client was given and shows with every request.
+/// The cookies that a client sends with every request.
 #[derive(Clone, Default)]
 pub struct Cookies(Vec<(Vec<u8>, Vec<u8>)>);
 
 impl Cookies {
-    /// True when there is nothing to show.
+    /// True when there are no cookies.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes the value of a `Set-Cookie` header.
+    /// Stores the cookie of a `Set-Cookie` header.
     pub fn take(&mut self, header: &[u8]) {
         let mut parts = header.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
         let pair = parts.next().unwrap_or_default();
@@ -33,7 +34,7 @@ impl Cookies {
         }
     }
 
-    /// Appends the header that shows them, with its end of line.
+    /// Appends the `Cookie` header with its end of line.
     pub fn write(&self, out: &mut Vec<u8>) {
         for (i, (name, value)) in self.0.iter().enumerate() {
             out.extend_from_slice(if i == 0 { b"Cookie: " } else { b"; " });
@@ -47,7 +48,7 @@ impl Cookies {
     }
 }
 
-/// `Max-Age` of nothing or less: the cookie is to be forgotten.
+/// `Max-Age` of zero or less: the cookie is deleted.
 fn is_over(attribute: &[u8]) -> bool {
     let Some(equals) = attribute.iter().position(|byte| *byte == b'=') else { return false };
     let age = std::str::from_utf8(&attribute[equals + 1..]).unwrap_or_default().trim();
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookies_are_shown_replaced_and_forgotten() {
+    fn cookies_are_sent_replaced_and_deleted() {
         let mut cookies = Cookies::default();
         let mut shown = |header: &str| {
             cookies.take(header.as_bytes());
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_a_client_has_to_keep() {
+    fn no_more_cookies_are_kept_than_required() {
         let mut cookies = Cookies::default();
         for i in 0..2 * COOKIES_MAX {
             cookies.take(format!("c{i}=1").as_bytes());

@@ -1,11 +1,11 @@
 //! HTTP/1.1 with keep-alive, for services in front of databases.
 //!
-//! * [`protocol`]: heads and bodies of answers, bytes in and values out;
-//! * [`cookies`]: what a client has been given to show again;
-//! * `connection`: one connection, on which a request and its answer are an [`Exchange`].
+//! * [`protocol`]: decodes heads and bodies of answers;
+//! * [`cookies`]: the cookies of a client;
+//! * `connection`: a connection, on which a request and its answer are an [`Exchange`].
 //!
-//! It speaks no SQL, so it is no [`crate::Driver`]: workloads that know it find it in
-//! [`crate::Connection`].
+//! A service does not accept SQL, so its connection is not a [`crate::Driver`]; workloads get it
+//! from [`crate::Connection`].
 
 mod connection;
 pub mod cookies;

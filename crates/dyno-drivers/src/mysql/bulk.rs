@@ -1,11 +1,11 @@
-//! Loading many rows: `LOAD DATA LOCAL INFILE` where the server allows it, otherwise `INSERT`
-//! statements of many rows.
+//! Loading many rows: `LOAD DATA LOCAL INFILE` where the server allows it, otherwise multi-row
+//! `INSERT` statements.
 //!
-//! Either way the load is one transaction. `LOAD DATA LOCAL` only warns where `INSERT` fails, of
-//! duplicate keys and unfit values; here warnings roll the load back and fail it, so that both ways
-//! take the same rows.
+//! Either way the load is one transaction. `LOAD DATA LOCAL` only warns about duplicate keys and
+//! invalid values, where `INSERT` fails; here warnings roll the load back and fail it, so that both
+//! methods accept the same rows.
 //!
-//! Tried and left out: MariaDB's `COM_STMT_BULK_EXECUTE` with binary rows (4 % less CPU of the
+//! Tried and rejected: MariaDB's `COM_STMT_BULK_EXECUTE` with binary rows (4 % less CPU of the
 //! server than `LOAD DATA`), and `unique_checks=0`, which makes InnoDB sort rows before it inserts
 //! them (MariaDB 10.11 then needs twice the CPU).
 
@@ -21,21 +21,20 @@ use crate::value::{
 };
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// Bytes of data per packet and write of `LOAD DATA`.
+/// Bytes per packet and write of `LOAD DATA`.
 const CHUNK: usize = 256 * 1024;
-/// Length of `INSERT` statements, where the server allows it and one row is not longer. MariaDB
-/// 10.11 took 6.0 s of CPU for a million rows of sysbench in statements of 1 MiB, 5.7 s in 256 KiB,
-/// and 5.3 s in 64 KiB, which leave its caches less often.
+/// Maximum length of `INSERT` statements, where the server allows it and no single row is longer.
+/// MariaDB 10.11 took 6.0 s of CPU for a million rows of sysbench in statements of 1 MiB, 5.7 s in
+/// 256 KiB, and 5.3 s in 64 KiB, which stay in its caches more often.
 const INSERT_MAX: usize = 64 * 1024;
 
-/// How `LOAD DATA` is told to read characters.
+/// Character set of `LOAD DATA`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As bytes that go into columns as they are, which is right for ASCII text in nearly all
-    /// character sets. It spares the server a quarter of its work, measured with sysbench's rows on
-    /// MariaDB 10.11.
+    /// Bytes are stored unchanged, which is correct for ASCII text in nearly all character sets. It
+    /// saves the server a quarter of the work, measured with sysbench's rows on MariaDB 10.11.
     Bytes,
-    /// As UTF-8, converted for each column.
+    /// UTF-8, converted for each column.
     Utf8,
 }
 
@@ -55,7 +54,7 @@ pub(super) async fn load(
     match loaded {
         Ok(count) => connection.query("COMMIT", &mut Discard).await.map(|_| count),
         Err(failure) => {
-            // When this fails as well the connection is gone, and the transaction with it.
+            // If this fails too, the connection and its transaction are lost.
             let _ = connection.query("ROLLBACK", &mut Discard).await;
             Err(failure)
         }
@@ -68,7 +67,7 @@ fn is_switched_off(failure: &OperationFailure) -> bool {
     matches!(failure.code, 1148 | 3948 | 4166)
 }
 
-/// Bytes of ASCII stand for the same characters in all character sets but these.
+/// ASCII bytes mean the same characters in all character sets but these.
 async fn choose_reading(connection: &mut Connection, load: &BulkLoad<'_>) -> Result<Reading> {
     let mut sql =
         b"SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() \
@@ -89,8 +88,8 @@ async fn request_data(
 ) -> Result<()> {
     let mut sql = b"LOAD DATA LOCAL INFILE 'rows' INTO TABLE ".to_vec();
     append_name(load.table, b'`', &mut sql);
-    // Under NO_BACKSLASH_ESCAPES these literals mean other things; a hexadecimal one is not allowed
-    // here.
+    // Under NO_BACKSLASH_ESCAPES these literals have another meaning; a hexadecimal one is not
+    // allowed here.
     let (tab, backslash, newline) = match connection.backslash() {
         Backslash::Escapes => ("'\\t'", "'\\\\'", "'\\n'"),
         Backslash::IsPlain => ("'\t'", "'\\'", "'\n'"),
@@ -119,14 +118,14 @@ fn write_columns(sql: &mut Vec<u8>, columns: &[&str]) {
     sql.push(b')');
 }
 
-/// Rows that travel in one packet, which is begun but not finished.
+/// Rows of one packet, which has been started but not finished.
 struct Chunk {
     packet: Vec<u8>,
     rows: u64,
 }
 
 impl Chunk {
-    /// Takes rows until there are enough bytes; false when there is no row left.
+    /// Adds rows until there are enough bytes; false when there are no more rows.
     fn fill(&mut self, rows: &mut dyn RowSource) -> bool {
         self.packet.clear();
         self.rows = 0;
@@ -148,8 +147,8 @@ impl Chunk {
     }
 }
 
-/// Sends rows to the statement that waits for them. At the first characters beyond ASCII it is
-/// ended and another, which converts them, takes its place.
+/// Sends rows to the waiting statement. At the first non-ASCII characters it is ended and replaced
+/// by another one, which converts them.
 async fn send_data(
     connection: &mut Connection,
     load: &BulkLoad<'_>,
@@ -183,9 +182,9 @@ async fn send_data(
     }
 }
 
-/// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence
-/// numbers. One of many MiB goes in pieces: split as packets otherwise are, one of just the wrong
-/// length would be followed by an empty packet, and end the data.
+/// Sends the packet started in `packet`; its answer continues the sequence numbers. A packet of
+/// many MiB is sent in pieces: ordinary splitting of one of exactly the maximum size would add an
+/// empty packet, which ends the data.
 pub(super) async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
     if packet.len() <= packet::PAYLOAD_MAX {
         return send_one(connection, packet).await;
@@ -221,7 +220,7 @@ async fn check_load_data(
     connection.query("SHOW WARNINGS LIMIT 1", &mut warnings).await?;
     let (code, text) = match warnings.0.first().map(Vec::as_slice) {
         Some([_, Some(code), Some(text)]) => (code.parse().unwrap_or(0), text.clone()),
-        _ => (0, "no reason given".to_owned()),
+        _ => (0, "no warning returned".to_owned()),
     };
     let message =
         format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings);
@@ -245,7 +244,7 @@ async fn insert(
     let backslash = connection.backslash();
     let limit = INSERT_MAX.min(allowed);
     let mut loaded = 0;
-    // A row that did not fit opens the next statement.
+    // A row that did not fit starts the next statement.
     let mut row = Vec::new();
     let mut has_more = next_tuple(rows, &mut row, backslash);
     while has_more {
@@ -268,7 +267,7 @@ async fn insert(
         if out.len() > allowed {
             let size = out.len();
             return Err(FailureKind::BadStatement.failure(format!(
-                    "one row needs a statement of {size} bytes, max_allowed_packet allows {allowed}; raise it on the server"
+                    "a single row needs a statement of {size} bytes, but max_allowed_packet is {allowed}; raise it on the server"
                 ),
             ));
         }
@@ -281,7 +280,7 @@ async fn insert(
     Ok(loaded)
 }
 
-/// Writes the next row as `(1,'a',NULL)`; false when there is none.
+/// Writes the next row as `(1,'a',NULL)`; false when there are no more rows.
 fn next_tuple(rows: &mut dyn RowSource, row: &mut Vec<u8>, backslash: Backslash) -> bool {
     row.clear();
     row.push(b'(');

@@ -1,4 +1,4 @@
-//! One connection: what is prepared on it, and what is under way.
+//! A connection: its prepared statements and the command in progress.
 
 use super::error::failure;
 use super::protocol::column::{Column, kind};
@@ -19,14 +19,14 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::QueryMode;
 use std::io::{self, Read};
 
-/// Opens a file by the name in a statement.
+/// Opens a file by its name in a statement.
 pub type FileOpener = fn(&str) -> io::Result<Box<dyn Read>>;
 
 /// A connection to a server of the MySQL family.
 ///
-/// Transitions: `Ready` → `InFlight` when a command is sent → `Ready` when its answer is complete,
-/// or `MoreResults` when another is announced and the caller wants them one by one. What fails in
-/// between leaves `InFlight`, and the connection useless.
+/// States: `Ready` → `InFlight` when a command is sent → `Ready` when its answer is complete, or
+/// `MoreResults` when another follows and the caller reads them one by one. A failure in between
+/// leaves `InFlight`, and the connection unusable.
 pub struct Connection {
     pub(super) stream: Stream,
     pub(super) input: PacketBuffer,
@@ -41,7 +41,7 @@ pub struct Connection {
     pub(super) thread: u32,
     pub(super) identity: Identity,
     pub(super) file_opener: Option<FileOpener>,
-    /// The session only reads.
+    /// True for a read-only session.
     pub(super) only_reads: bool,
 }
 
@@ -52,12 +52,12 @@ pub(super) enum State {
     MoreResults,
 }
 
-/// A statement made ready.
+/// A known statement.
 pub(super) enum Known {
     /// Parsed by the server.
     Prepared {
         id: u32,
-        /// Types of the parameters as the server last heard them.
+        /// Types of the parameters as last sent to the server.
         kinds: Box<[u8]>,
         columns: Box<[Column]>,
         is_first: bool,
@@ -86,13 +86,13 @@ impl Connection {
         }
     }
 
-    /// The session's number on the server, which `KILL` takes.
+    /// The session's id on the server, for `KILL`.
     #[must_use]
     pub fn thread(&self) -> u32 {
         self.thread
     }
 
-    /// Bytes that the connection's own buffers hold at the moment.
+    /// Current size of the connection's own buffers in bytes.
     #[must_use]
     pub fn buffer_bytes(&self) -> usize {
         self.input.capacity() + self.output.capacity()
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Whether a text may be sent.
+    /// Checks whether a text may be sent in a read-only session.
     pub(super) fn check_reads(&self, sql: &[u8]) -> Result<()> {
         if !self.only_reads {
             return Ok(());
@@ -115,8 +115,8 @@ impl Connection {
         })
     }
 
-    /// Sends text that may hold several statements and receives the first result; the others are
-    /// had by [`Self::next_result`], and passed over when another command is sent.
+    /// Sends text that may hold several statements and receives the first result;
+    /// [`Self::next_result`] returns the others, which are skipped when another command is sent.
     ///
     /// # Errors
     /// As [`crate::Driver::query`].
@@ -130,8 +130,8 @@ impl Connection {
         self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
     }
 
-    /// Executes a prepared statement and receives the first result; a procedure's others are had by
-    /// [`Self::next_result`].
+    /// Executes a prepared statement and receives the first result; [`Self::next_result`] returns
+    /// the others of a procedure.
     ///
     /// # Errors
     /// As [`crate::Driver::execute`].
@@ -151,20 +151,20 @@ impl Connection {
         &self.rows.columns
     }
 
-    /// How the rows of the last answer travelled.
+    /// Encoding of the rows of the last answer.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.reply.encoding
     }
 
-    /// True when another result of the last text or procedure waits for [`Self::next_result`].
+    /// True when [`Self::next_result`] can return another result of the last text or procedure.
     #[must_use]
     pub fn has_more_results(&self) -> bool {
         self.state == State::MoreResults
     }
 
-    /// The next result of a text of several statements, or of a procedure; `None` when there is
-    /// none left.
+    /// The next result of a text of several statements, or of a procedure; `None` when there are no
+    /// more.
     ///
     /// # Errors
     /// As [`crate::Driver::query`]; nothing follows a failed statement.
@@ -201,7 +201,7 @@ impl Connection {
                     |value: &Value<'_>, out: &mut Vec<u8>| write_literal(out, value, backslash);
                 if !template.fill(parameters, &mut self.output, write) {
                     return Err(FailureKind::Unsupported.failure(
-                        "SQL has no literal for NaN and infinity; use query mode prepared",
+                        "SQL has no literal for NaN and infinity; use query mode `prepared`",
                     ));
                 }
                 (packet::finish(&mut self.output, at, 0), Encoding::Text)
@@ -230,7 +230,7 @@ impl Connection {
         let mut columns = Vec::new();
         for i in 0..prepared.packets_behind(self.capabilities) {
             let span = self.packet().await?;
-            // The columns are sent again with each answer, unless the server knows that we keep
+            // The columns are sent with each answer, unless the server knows that the client caches
             // them.
             if self.capabilities.has_cached_metadata && prepared.is_column(i, self.capabilities) {
                 let column = Column::decode(self.input.payload(span))?;
@@ -254,8 +254,7 @@ impl Connection {
         failure
     }
 
-    /// Results that nobody asked for are passed over, so that the next command finds the connection
-    /// silent.
+    /// Skips unread results, so that the next command finds the connection idle.
     #[inline]
     pub(super) async fn make_ready(&mut self) -> Result<()> {
         loop {
@@ -263,11 +262,11 @@ impl Connection {
                 State::Ready => return Ok(()),
                 State::InFlight => {
                     return Err(FailureKind::ConnectionLost.failure(
-                        "the connection broke earlier, in the middle of a statement; connect anew",
+                        "the connection broke earlier, in the middle of a statement; reconnect",
                     ));
                 }
                 State::MoreResults => {
-                    // A failure of a statement behind the first belongs to a command that is over.
+                    // A failure of a later statement belongs to a command that is finished.
                     if let Err(failure) = self.receive_one(None, &mut Discard).await
                         && self.state == State::InFlight
                     {
@@ -285,7 +284,7 @@ impl Connection {
         self.send(sequence, Encoding::Text).await
     }
 
-    /// Sends what is in `output`.
+    /// Sends the content of `output`.
     #[inline]
     pub(super) async fn send(&mut self, sequence: u8, encoding: Encoding) -> Result<()> {
         self.state = State::InFlight;
@@ -297,7 +296,8 @@ impl Connection {
         }
     }
 
-    /// A server that hangs up has often said why before; that is what the user wants to know.
+    /// A server that closes the connection has often sent the reason before, which is what the user
+    /// needs.
     #[cold]
     pub(super) async fn explain(&mut self, error: io::Error) -> OperationFailure {
         if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
@@ -333,7 +333,7 @@ impl Connection {
         }
     }
 
-    /// All results of a command, added up.
+    /// Receives all results of a command and adds them up.
     #[inline]
     pub(super) async fn receive_all<S: RowSink>(
         &mut self,
@@ -347,7 +347,7 @@ impl Connection {
         Ok(sum)
     }
 
-    /// One result, and what its last packet said.
+    /// Receives one result, with the content of its last packet.
     #[inline]
     pub(super) async fn receive_one<S: RowSink>(
         &mut self,
@@ -355,7 +355,7 @@ impl Connection {
         sink: &mut S,
     ) -> Result<(Outcome, Done)> {
         loop {
-            // Behind a command nothing has come yet.
+            // After a command nothing has arrived yet.
             let progress = if self.input.is_drained() {
                 Progress::NeedMore
             } else {
@@ -378,7 +378,7 @@ impl Connection {
         }
     }
 
-    /// Works off what has been received, and keeps the connection's state in step.
+    /// Processes what has been received, and updates the connection's state.
     #[inline]
     pub(super) fn advance<S: RowSink>(
         &mut self,
@@ -416,8 +416,8 @@ impl Connection {
     fn finish_exchange(&mut self) {
         self.state = State::Ready;
         self.input.trim();
-        // A large statement's buffer stays as long as such statements come, and goes with the first
-        // small one.
+        // The buffer of a large statement is kept while such statements follow, and released with
+        // the first small one.
         if self.output.capacity() > KEEP_MAX && self.output.len() <= KEEP_MAX {
             self.output.shrink_to(KEEP_MAX);
         }
@@ -432,7 +432,8 @@ impl Connection {
         }
     }
 
-    /// Receives up to the server's request for a file; anything else is the statement's end.
+    /// Receives up to the server's request for a file; any other answer is the end of the
+    /// statement.
     pub(super) async fn receive_file_request(&mut self) -> Result<()> {
         match self.receive_declined().await? {
             Progress::WantsFile(_) => Ok(()),
@@ -453,5 +454,5 @@ fn check_parameters(takes: usize, given: usize) -> Result<()> {
         return Ok(());
     }
     Err(FailureKind::BadStatement
-        .failure(format!("the statement takes {takes} parameters, {given} were given")))
+        .failure(format!("the statement has {takes} parameters, but {given} were given")))
 }

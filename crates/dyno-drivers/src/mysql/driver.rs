@@ -1,4 +1,4 @@
-//! What every driver does, done by a connection of this protocol.
+//! The [`crate::Driver`] implementation of this protocol.
 
 use super::bulk;
 use super::connection::{Connection, Known, State};
@@ -17,7 +17,7 @@ use std::time::Instant;
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
-            return Err(FailureKind::Unsupported.failure("query mode extended exists in PostgreSQL's protocol only; use prepared or simple for MySQL and MariaDB",
+            return Err(FailureKind::Unsupported.failure("query mode `extended` exists only in PostgreSQL's protocol; use `prepared` or `simple` for MySQL and MariaDB",
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;
@@ -34,7 +34,7 @@ impl Driver for Connection {
         let mut connection = log_in(stream, target).await.map_err(late)?;
         for (i, sql) in target.session_setup.iter().enumerate() {
             connection.query(sql, &mut Discard).await.map_err(|failure| {
-                // The statement itself is not quoted: it may hold a password.
+                // The statement itself is not shown, because it may contain a password.
                 let message = format!("statement {} of session_setup: {}", i + 1, failure.message);
                 late(OperationFailure { message, ..failure })
             })?;
@@ -93,7 +93,7 @@ impl Driver for Connection {
         self.make_ready().await?;
         let known =
             self.statements.get_mut(statement.0 as usize).ok_or_else(|| unprepared(statement))?;
-        // What is executed afterwards is refused by the server as an unknown statement.
+        // The server rejects later executions of it as an unknown statement.
         if let Known::Prepared { id, columns, .. } = known {
             *columns = Box::default();
             self.output.clear();
@@ -115,8 +115,7 @@ impl Driver for Connection {
         if self.state != State::InFlight {
             self.output.clear();
             command::quit(&mut self.output);
-            // The server hangs up without an answer; that it has already done so is no failure of
-            // ours.
+            // The server closes the connection without an answer; it may have done so already.
             let _ = self.stream.write_all(&self.output).await;
             self.state = State::InFlight;
         }
@@ -131,10 +130,10 @@ impl Driver for Connection {
     }
 }
 
-/// "Unknown server host", of client libraries.
+/// "Unknown server host", as reported by client libraries.
 const UNKNOWN_HOST: u32 = 2005;
 
-/// The number of MySQL's own library, and its words, for a name that nobody knows.
+/// The error number and text of MySQL's own library for an unknown name.
 fn not_connected(failure: ConnectFailure) -> OperationFailure {
     match failure {
         ConnectFailure::UnknownHost { host, reason } => OperationFailure {

@@ -1,15 +1,15 @@
-//! Error numbers to failure kinds.
+//! Maps error numbers to failure kinds.
 //!
 //! Sources: MySQL 9 "Server Error Message Reference", MariaDB "Error Codes", TiDB "Error Codes". Up
-//! to 1799 the numbers of MySQL and MariaDB mean the same; above, each went its own way, so those
-//! are looked up by who sent them.
+//! to 1799 MySQL and MariaDB use the same numbers; above, they differ, so those are looked up by
+//! product.
 
 use super::protocol::Malformed;
 use super::protocol::reply::ServerError;
 use dyno_model::engine::Product;
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// What an error packet means.
+/// Converts an error packet.
 #[must_use]
 pub fn failure(product: Product, error: ServerError) -> OperationFailure {
     let kind = kind(product, error.code, &error.sqlstate);
@@ -26,7 +26,7 @@ impl From<Malformed> for OperationFailure {
     }
 }
 
-/// The kind of an error number; numbers in no table go by the class of their SQLSTATE.
+/// The kind of an error number; unknown numbers are classified by the class of their SQLSTATE.
 #[must_use]
 pub fn kind(product: Product, code: u16, sqlstate: &str) -> FailureKind {
     let own = match product {
@@ -36,22 +36,22 @@ pub fn kind(product: Product, code: u16, sqlstate: &str) -> FailureKind {
     own.or_else(|| shared(code)).unwrap_or_else(|| by_sqlstate(sqlstate))
 }
 
-/// Numbers that only MySQL (and TiDB, above 8000) uses, or uses differently.
+/// Numbers that only MySQL (and, above 8000, TiDB) uses, or uses differently.
 fn mysql(code: u16) -> Option<FailureKind> {
     use FailureKind as Kind;
     Some(match code {
-        // NDB refused for good, mostly because the cluster cannot be reached from the SQL node
-        // ("Got error 157 from NDBCLUSTER").
+        // NDB failed permanently, usually because the SQL node cannot reach the cluster ("Got error
+        // 157 from NDBCLUSTER").
         1296 => Kind::NotReady,
-        // A storage engine failed while it committed. NDB's "unknown result" arrives so: "it is not
-        // known whether a transaction was committed" (NDB API Developer Guide, "NdbError Types").
-        // MariaDB's manual says of the same number that it rolled back.
+        // A storage engine failed during a commit. NDB reports an "unknown result" with this
+        // number: "it is not known whether a transaction was committed" (NDB API Developer Guide,
+        // "NdbError Types"). According to MariaDB's manual it means a rollback.
         1180 => Kind::OutcomeUnknown,
         // NDB had a temporary error (redo buffers full, a node failing) and rolled back; the
-        // transaction may be tried again. Unknown results are not among these (NDB API Developer
-        // Guide, "NDB Error Classifications"): they come as 1180 and 1296.
+        // transaction may be retried. Unknown results are not among these (NDB API Developer Guide,
+        // "NDB Error Classifications"): they are reported as 1180 and 1296.
         1297 => Kind::Serialization,
-        // SELECT ran longer than MAX_EXECUTION_TIME.
+        // A SELECT exceeded MAX_EXECUTION_TIME.
         3024 => Kind::Timeout,
         // The server is in offline mode.
         3032 => Kind::NotReady,
@@ -60,25 +60,24 @@ fn mysql(code: u16) -> Option<FailureKind> {
         // Group replication rolled the transaction back at COMMIT: another member had changed the
         // row.
         3101 => Kind::Serialization,
-        // The account is locked, expired, blocked after wrong passwords, or wants TLS.
+        // The account is locked, expired, blocked after wrong passwords, or requires TLS.
         3118 | 3159 | 3955 => Kind::Authentication,
-        // The server can take no statement now.
+        // The server accepts no statements at the moment.
         3168 => Kind::NotReady,
-        // FOR UPDATE NOWAIT found the row locked.
+        // FOR UPDATE NOWAIT found a locked row.
         3572 => Kind::LockWait,
-        // LOAD DATA LOCAL is switched off.
+        // LOAD DATA LOCAL is disabled.
         3948 => Kind::Unsupported,
-        // The schema was set read-only.
+        // The schema is read-only.
         3989 => Kind::ReadOnly,
-        // The session was idle beyond wait_timeout and was ended; sent just before the connection
-        // closes.
+        // The session was idle longer than wait_timeout; sent just before the connection closes.
         4031 => Kind::ConnectionLost,
-        // TiDB: conflicts that an optimistic transaction finds at COMMIT, and changes of the schema
-        // under it.
+        // TiDB: conflicts that an optimistic transaction finds at COMMIT, and concurrent schema
+        // changes.
         8002 | 8022 | 8028 | 9007 => Kind::Serialization,
         // TiDB: a lock could not be resolved in time.
         9004 => Kind::LockWait,
-        // TiDB and ProxySQL: what is behind the SQL layer does not answer.
+        // TiDB and ProxySQL: the layer behind the SQL layer does not answer.
         9001 | 9002 | 9003 | 9005 => Kind::NotReady,
         _ => return None,
     })
@@ -88,97 +87,95 @@ fn mysql(code: u16) -> Option<FailureKind> {
 fn mariadb(code: u16) -> Option<FailureKind> {
     use FailureKind as Kind;
     Some(match code {
-        // KILL ended the session; the connection closes behind it. Whether a COMMIT under way was
-        // done is unknown.
+        // KILL ended the session, and the connection closes. The outcome of a COMMIT in progress is
+        // unknown.
         1927 => Kind::ConnectionLost,
-        // The statement ran longer than max_statement_time.
+        // The statement exceeded max_statement_time.
         1969 => Kind::Timeout,
         // The account is locked.
         4151 => Kind::Authentication,
-        // LOAD DATA LOCAL is switched off.
+        // LOAD DATA LOCAL is disabled.
         4166 => Kind::Unsupported,
         _ => return None,
     })
 }
 
-/// Numbers with one meaning.
+/// Numbers with the same meaning in all products.
 fn shared(code: u16) -> Option<FailureKind> {
     use FailureKind as Kind;
     Some(match code {
-        // The connection, or the session of this account, is one too many.
+        // Too many connections, or too many sessions of this account.
         1040 | 1203 | 1226 => Kind::OutOfConnections,
-        // No thread could be made for the connection.
+        // No thread could be created for the connection.
         1135 => Kind::OutOfConnections,
-        // Wrong user or password, or an account without one.
+        // Wrong user or password, or an account without a password.
         1045 | 1698 | 1873 => Kind::Authentication,
         // This host may not connect, or is blocked after too many failed attempts.
         1129 | 1130 => Kind::Authentication,
         // The password has expired.
         1820 | 1862 => Kind::Authentication,
-        // Client and server share no method of authentication.
+        // Client and server have no authentication method in common.
         1251 | 1275 | 1524 => Kind::Authentication,
-        // The server is shutting down, was told to, or starts up.
+        // The server is starting up, shutting down, or was told to.
         1053 | 1077 | 1078 | 1079 => Kind::NotReady,
-        // Galera, in MariaDB as in Percona XtraDB Cluster: the node has not joined or has lost the
-        // cluster ("WSREP has not yet prepared node for application use"). Elsewhere the number
-        // means an unknown command, of which dyno sends none.
+        // Galera, in MariaDB and Percona XtraDB Cluster: the node has not joined or has lost the
+        // cluster ("WSREP has not yet prepared node for application use"). Otherwise the number
+        // means an unknown command, which dyno never sends.
         1047 => Kind::NotReady,
-        // The server breaks the connection: forced end, aborted, trouble on the network.
+        // The server closes the connection: killed, aborted, network errors.
         1080 | 1152 | 1158..=1161 | 1184 => Kind::ConnectionLost,
-        // Numbers of client libraries, which proxies pass on: could not connect; gone away; lost
-        // during the statement.
+        // Numbers of client libraries, passed on by proxies: could not connect; server has gone
+        // away; lost during the statement.
         2002 | 2003 => Kind::ConnectRefused,
         2006 | 2013 | 2055 => Kind::ConnectionLost,
-        // Packets out of order, not decompressed, malformed.
+        // Packets out of order, not decompressible, or malformed.
         1155..=1157 | 1835 => Kind::Protocol,
-        // InnoDB found a cycle of waiting transactions and rolled this one back; Galera reports
-        // failed certification so, too.
+        // InnoDB found a cycle of waiting transactions and rolled this one back; Galera also
+        // reports failed certification so.
         1213 => Kind::Deadlock,
-        // An XA transaction was rolled back by a deadlock.
+        // An XA transaction was rolled back because of a deadlock.
         1614 => Kind::Deadlock,
         // The row has changed since it was read: MariaDB's snapshot isolation, NDB's conflict
         // detection.
         1020 => Kind::Serialization,
-        // Tables were changed under the transaction ("please retry transaction"), or under a
-        // prepared statement.
+        // Tables were changed during the transaction ("please retry transaction"), or after a
+        // statement was prepared.
         1412 | 1615 => Kind::Serialization,
         // innodb_lock_wait_timeout; only the statement was rolled back, unless
-        // innodb_rollback_on_timeout. Also NDB and NOWAIT.
+        // innodb_rollback_on_timeout is set. Also NDB and NOWAIT.
         1205 => Kind::LockWait,
         // An XA transaction waited too long and was rolled back.
         1613 => Kind::LockWait,
-        // A unique key exists.
+        // Duplicate value of a unique key.
         1022 | 1062 | 1169 | 1586 | 1761 | 1762 | 1859 => Kind::DuplicateKey,
         // KILL QUERY, or a session killed while a statement ran.
         1317 => Kind::Cancelled,
-        // read_only or a like option; super_read_only; an InnoDB that only reads; a read-only
-        // table, transaction or backup lock.
+        // read_only or a similar option; super_read_only; a read-only InnoDB; a read-only table or
+        // transaction, or a backup lock.
         1290 | 1836 | 1874 | 1036 | 1207 | 1792 | 1223 => Kind::ReadOnly,
-        // The account may use neither the database, nor the table, nor the column, nor the routine,
-        // nor the statement.
+        // The account lacks the privilege for the database, table, column, routine or statement.
         1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => Kind::Permission,
-        // Broken SQL, an empty statement, more or fewer values than columns, wrong parameters, too
-        // many of them.
+        // Syntax error, empty statement, wrong number of values, wrong or too many parameters.
         1064 | 1065 | 1136 | 1149 | 1210 | 1243 | 1390 => Kind::BadStatement,
-        // No database chosen, unknown or existing database.
+        // No database selected; unknown or existing database.
         1046 | 1049 | 1007 | 1008 => Kind::BadStatement,
         // Unknown, existing or ambiguous table, column, key, routine.
         1050 | 1051 | 1052 | 1054 | 1060 | 1061 | 1072 | 1091 | 1109 | 1146 | 1305 => {
             Kind::BadStatement
         }
-        // Unknown or unfit character set, variable, time zone, storage engine; a variable that only
-        // reads.
+        // Unknown or unsuitable character set, variable, time zone or storage engine; a read-only
+        // variable.
         1115 | 1193 | 1231 | 1232 | 1238 | 1273 | 1286 | 1298 => Kind::BadStatement,
-        // The statement is longer than max_allowed_packet; the connection closes behind it.
+        // The statement exceeds max_allowed_packet, and the connection closes.
         1153 => Kind::BadStatement,
-        // Out of disk, memory, sort memory, handles; table, lock table, undo slots or binary log
-        // cache full.
+        // Out of disk space, memory, sort memory or handles; table, lock table, undo slots or
+        // binary log cache full.
         1021 | 1026 | 1037 | 1038 | 1041 | 1114 | 1197 | 1206 | 1637 => Kind::OutOfResources,
-        // The mysys library's own: cannot write, no memory, disk full.
+        // Numbers of the mysys library: cannot write, out of memory, disk full.
         3 | 5 | 20 => Kind::OutOfResources,
-        // max_prepared_stmt_count is reached by all sessions together.
+        // All sessions together have reached max_prepared_stmt_count.
         1461 => Kind::OutOfResources,
-        // The server cannot do it at all, not as a prepared statement, or not for this client.
+        // The server does not support it: at all, as a prepared statement, or for this client.
         1148 | 1235 | 1295 => Kind::Unsupported,
         _ => return None,
     })
@@ -203,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_classified_by_who_sent_them() {
+    fn numbers_are_classified_by_product() {
         let cases = [
             (Product::Mysql, 1213, "40001", FailureKind::Deadlock),
             (Product::Mariadb, 1020, "HY000", FailureKind::Serialization),
@@ -214,24 +211,24 @@ mod tests {
             (Product::Mysql, 1044, "42000", FailureKind::Permission),
             (Product::Mysql, 1053, "08S01", FailureKind::NotReady),
             (Product::Mysql, 1297, "HY000", FailureKind::Serialization),
-            // In MariaDB this comes from engines other than NDB.
+            // In MariaDB other engines than NDB report this.
             (Product::Mariadb, 1297, "HY000", FailureKind::Other),
             (Product::Mysql, 1180, "HY000", FailureKind::OutcomeUnknown),
             (Product::Mariadb, 1180, "HY000", FailureKind::Other),
             (Product::Mysql, 3024, "HY000", FailureKind::Timeout),
             (Product::Mariadb, 1969, "70100", FailureKind::Timeout),
-            // Percona XtraDB Cluster calls itself MySQL.
+            // Percona XtraDB Cluster identifies itself as MySQL.
             (Product::Mysql, 1047, "08S01", FailureKind::NotReady),
             (Product::Mariadb, 1047, "08S01", FailureKind::NotReady),
             // A check constraint in MariaDB, an idle session in MySQL.
             (Product::Mariadb, 4031, "HY000", FailureKind::Other),
             (Product::Mysql, 4031, "HY000", FailureKind::ConnectionLost),
-            // Unknown numbers go by SQLSTATE.
+            // Unknown numbers are classified by SQLSTATE.
             (Product::Mysql, 60_000, "40001", FailureKind::Serialization),
             (Product::Mysql, 60_000, "42S99", FailureKind::BadStatement),
             (Product::Mysql, 60_000, "", FailureKind::Other),
             (Product::Mysql, 60_000, "é", FailureKind::Other),
-            // A value out of range is the data's fault, not the statement's.
+            // A value out of range is an error of the data, not of the statement.
             (Product::Mysql, 1264, "22003", FailureKind::Other),
         ];
         for (product, code, sqlstate, expected) in cases {

@@ -1,5 +1,5 @@
-//! `LOAD DATA LOCAL` in a statement's text: the server asks for a file, which is sent to those who
-//! may have it.
+//! `LOAD DATA LOCAL` in a statement's text: the server requests a file, which is sent only if
+//! allowed.
 
 use super::bulk::send_packet;
 use super::connection::{Connection, FileOpener};
@@ -14,15 +14,15 @@ use std::io::{self, Read};
 const CHUNK: u64 = 64 << 10;
 
 impl Connection {
-    /// From now on files are sent that a statement's text names. Without this, or when the server
-    /// asks for another file, nothing is sent.
+    /// Allows sending the files that a statement's text names. Without this, or when the server
+    /// requests another file, nothing is sent.
     pub fn serve_files(&mut self, opener: FileOpener) {
         self.file_opener = Some(opener);
     }
 
-    /// What a server gets that asks for a file; its answer comes next.
+    /// Answers the server's request for a file; the server's answer follows.
     pub(super) async fn answer_file_request(&mut self, name: &[u8]) -> Result<()> {
-        // Any server can ask for any file, whatever was said to it.
+        // A server can request any file, whatever the statement was.
         let is_named = !name.is_empty() && self.output.windows(name.len()).any(|part| part == name);
         let (Some(open), Ok(name), true) = (self.file_opener, std::str::from_utf8(name), is_named)
         else {
@@ -50,7 +50,7 @@ impl Connection {
         }
     }
 
-    /// Ends the data. Whatever the server makes of it, the statement has failed.
+    /// Ends the data without sending any. Whatever the server answers, the statement has failed.
     async fn decline(&mut self, reason: OperationFailure) -> Result<()> {
         let mut empty = Vec::new();
         packet::begin(&mut empty);
@@ -64,7 +64,7 @@ impl Connection {
 
 const NOT_SENT: &str = "LOAD DATA LOCAL in a statement's text is not supported; no file was sent";
 
-/// "Can't find file", under which MySQL's own clients report it.
+/// "Can't find file", the number with which MySQL's own clients report it.
 const FILE_NOT_FOUND: u32 = 2;
 
 fn cannot_read(name: &str, error: &io::Error) -> OperationFailure {

@@ -1,4 +1,4 @@
-//! From a connected socket to a logged-in session.
+//! Logs in on a connected socket.
 
 use super::connection::Connection;
 use super::error::failure;
@@ -12,7 +12,7 @@ use dyno_model::engine::Product;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Target, Tls};
 
-/// What we can do; what the server can do as well is agreed upon.
+/// Capabilities of this client; those that the server also has are used.
 const CAPABILITIES: u32 = capability::LONG_FLAG
     | capability::LOCAL_FILES
     | capability::PROTOCOL_41
@@ -26,7 +26,7 @@ const CAPABILITIES: u32 = capability::LONG_FLAG
     | capability::PLUGIN_AUTH_LENGTH_ENCODED
     | capability::DEPRECATE_EOF;
 
-/// Greets, encrypts if asked to, and authenticates.
+/// Reads the greeting, encrypts if required, and authenticates.
 pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection> {
     let mut connection = Connection::unauthenticated(stream, target.query_mode);
     let greeting = receive_greeting(&mut connection).await?;
@@ -82,7 +82,7 @@ async fn receive_greeting(connection: &mut Connection) -> Result<Greeting> {
     let span = connection.packet().await?;
     let payload = connection.input.payload(span);
     if payload.first() == Some(&0xFF) {
-        // Too many connections, host blocked: refused before anybody has said who they are.
+        // Too many connections, or a blocked host: rejected before the login.
         let error = ServerError::decode(payload)?;
         return Err(failure(Product::Mysql, error));
     }
@@ -93,7 +93,7 @@ async fn receive_greeting(connection: &mut Connection) -> Result<Greeting> {
 fn agree(greeting: &Greeting, target: &Target) -> Result<(u32, u32)> {
     let unsupported = |what: &str| FailureKind::Unsupported.failure(what);
     if greeting.capabilities & capability::PROTOCOL_41 == 0 {
-        return Err(unsupported("the server speaks only the protocol of before MySQL 4.1"));
+        return Err(unsupported("the server only supports the protocol before MySQL 4.1"));
     }
     let mut wanted = CAPABILITIES;
     if !target.database.is_empty() {
@@ -102,7 +102,7 @@ fn agree(greeting: &Greeting, target: &Target) -> Result<(u32, u32)> {
     if target.tls != Tls::Off {
         if greeting.capabilities & capability::SSL == 0 && target.tls != Tls::Preferred {
             return Err(unsupported(
-                "the server offers no TLS; configure a certificate on it, or connect without (`sslmode=disable`)",
+                "the server offers no TLS; configure a certificate on it, or connect without TLS (`sslmode=disable`)",
             ));
         }
         wanted |= capability::SSL;
@@ -113,7 +113,7 @@ fn agree(greeting: &Greeting, target: &Target) -> Result<(u32, u32)> {
     for (what, text) in [("user", &target.user), ("database", &target.database)] {
         if text.contains('\0') {
             return Err(unsupported(&format!(
-                "{what} {text:?}: MySQL cannot transmit a name with a NUL in it"
+                "{what} {text:?}: names with a NUL byte are not supported"
             )));
         }
     }
@@ -121,7 +121,7 @@ fn agree(greeting: &Greeting, target: &Target) -> Result<(u32, u32)> {
     Ok((wanted & greeting.capabilities, wanted_mariadb & greeting.capabilities_mariadb))
 }
 
-/// The exchange after the login packet.
+/// The packets after the login packet.
 struct Authentication<'a> {
     target: &'a Target,
     plugin: Plugin,
@@ -165,7 +165,7 @@ impl Authentication<'_> {
         self.target.password.reveal()
     }
 
-    /// What to say when the plugin has more to say; `None` when it only announces the end.
+    /// The answer to further data for the plugin; `None` when it only announces the end.
     fn answer(&self, more: &[u8]) -> Result<Option<Vec<u8>>> {
         match (self.plugin, more) {
             (Plugin::CachingSha2, [auth::CACHING_SHA2_FAST]) => Ok(None),
@@ -177,24 +177,22 @@ impl Authentication<'_> {
             (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) => {
                 Ok(Some(vec![auth::CACHING_SHA2_KEY_REQUEST]))
             }
-            // The key comes only when it was asked for; where nobody can listen the password was
-            // sent instead.
+            // The server sends its key only on request; over a connection that nobody can eavesdrop
+            // on, the password was sent instead.
             (Plugin::CachingSha2 | Plugin::Sha256, key)
                 if !self.plugin.sends_cleartext(self.channel) =>
             {
                 Ok(Some(auth::rsa_encrypted(self.password(), &self.nonce, key)?))
             }
-            (plugin, _) => Err(FailureKind::Protocol.failure(format!(
-                "the server's plugin {} says something that it has no reason to say",
-                plugin.name()
-            ))),
+            (plugin, _) => Err(FailureKind::Protocol
+                .failure(format!("the server's plugin {} sent unexpected data", plugin.name()))),
         }
     }
 }
 
 fn unknown_plugin(plugin: &str) -> OperationFailure {
     FailureKind::Unsupported.failure(format!(
-        "the account uses the authentication plugin {plugin}, which dyno does not speak; it speaks {}; \
+        "the account uses the authentication plugin {plugin}, which dyno does not support; supported are {}; \
              change the account, e.g. ALTER USER ... IDENTIFIED ...",
         Plugin::ALL.map(Plugin::name).join(", ")
     ))

@@ -1,14 +1,14 @@
-//! MySQL, MariaDB, and others that speak their protocol.
+//! MySQL, MariaDB, and other servers with their protocol.
 //!
-//! * [`protocol`]: bytes in, bytes out;
-//! * [`connection`]: one connection, its state and its I/O; `driver`: what every driver does, with
+//! * [`protocol`]: encoding and decoding;
+//! * [`connection`]: a connection, its state and its I/O; `driver`: the driver interface on top of
 //!   it;
 //! * `login`: greeting, TLS, authentication;
-//! * `bulk`: loading by `LOAD DATA LOCAL INFILE` or large `INSERT` statements;
+//! * `bulk`: loading with `LOAD DATA LOCAL INFILE` or large `INSERT` statements;
 //! * `local_file`: files that `LOAD DATA LOCAL` in a statement's text names;
 //! * [`error`]: error numbers to failure kinds.
 //!
-//! Affected rows are rows whose value changed: `CLIENT_FOUND_ROWS` is never asked for.
+//! Affected rows are rows whose value changed: `CLIENT_FOUND_ROWS` is never requested.
 
 mod bulk;
 pub mod connection;

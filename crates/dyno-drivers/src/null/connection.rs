@@ -1,4 +1,4 @@
-//! A connection to nothing, which behaves as its script says.
+//! A connection of the null engine, which follows a script.
 
 use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
 use super::statement::StatementKind;
@@ -24,7 +24,7 @@ pub struct Connection {
     /// random numbers.
     number: u64,
     prepared: Vec<StatementKind>,
-    /// Statements begun.
+    /// Number of statements started.
     statements: u64,
     is_lost: bool,
     deadline: Option<Instant>,
@@ -35,8 +35,7 @@ pub struct Connection {
 /// spans of time start again with the next connection.
 struct Server {
     script: Script,
-    /// True when every statement is answered at once with success, so that nothing needs to be
-    /// looked up.
+    /// True when every statement succeeds at once, so that nothing needs to be looked up.
     is_plain: bool,
     started: Instant,
     connections: Arc<AtomicU64>,
@@ -51,7 +50,7 @@ static SERVERS: Mutex<Option<HashMap<String, Known>>> = Mutex::new(None);
 type Known = (Weak<Server>, Arc<AtomicU64>);
 
 impl Server {
-    /// The running server of an option text, or a new one.
+    /// The server with this option text, or a new one.
     fn named(options: &str) -> Result<Arc<Self>> {
         let mut servers = lock(&SERVERS);
         let servers = servers.get_or_insert_default();
@@ -70,7 +69,7 @@ impl Server {
         Ok(server)
     }
 
-    /// How long from now the answer leaves.
+    /// Time from now until the answer is sent.
     fn delay(&self, kind: usize, statement: u64, random: &mut Random) -> Duration {
         let delay = Duration::from_micros(match self.script.latencies[kind] {
             Latency::Constant(micros) => micros,
@@ -109,7 +108,7 @@ fn nanos_modulo(span: Duration, period: Duration) -> Duration {
     Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX))
 }
 
-/// Started anew for every statement so that draws do not depend on the past.
+/// Seeded for every statement, so that draws do not depend on the past.
 struct Random(SplitMix64);
 
 impl Random {
@@ -138,7 +137,7 @@ struct Wait {
 }
 
 impl Interruption {
-    /// Blocks for a time (`None`: for ever); true when it was interrupted.
+    /// Blocks for a time (`None`: forever); true when it was interrupted.
     fn wait(&self, duration: Option<Duration>) -> bool {
         let mut wait = lock(&self.state);
         *wait = Wait { is_waiting: true, is_interrupted: false };
@@ -154,7 +153,7 @@ impl Interruption {
         wait.is_interrupted
     }
 
-    /// Ends the wait in progress; without one it does nothing, as with SQLite.
+    /// Ends the current wait; without one it does nothing, like in SQLite.
     fn interrupt(&self) {
         let mut wait = lock(&self.state);
         wait.is_interrupted = wait.is_waiting;
@@ -178,7 +177,7 @@ impl Row for CannedRow<'_> {
     }
 }
 
-/// Takes the rows of a bulk load and forgets them.
+/// Discards the rows of a bulk load.
 struct Nowhere;
 
 impl RowWriter for Nowhere {
@@ -188,7 +187,7 @@ impl RowWriter for Nowhere {
 }
 
 impl Connection {
-    /// Waits as the script says for one statement, and fails if it says so.
+    /// Waits as scripted for one statement, and fails if scripted.
     async fn behave(&mut self, kind: usize) -> Result<()> {
         if self.is_lost {
             return Err(FailureKind::ConnectionLost.failure("the scripted connection is broken"));
@@ -242,8 +241,8 @@ impl Connection {
         }
     }
 
-    /// Never answers: pends until the task is dropped, or blocks until interrupted, if there is no
-    /// deadline.
+    /// Never answers: without a deadline, pends until the task is dropped, or blocks until
+    /// interrupted.
     async fn hang(&self) -> Result<()> {
         if self.deadline.is_some() {
             return self.pause(Duration::MAX).await;
@@ -258,7 +257,7 @@ impl Connection {
         }
     }
 
-    /// Blocks until a time (`None`: for ever) as long as there is patience.
+    /// Blocks until a time (`None`: forever) as long as the timeout allows.
     fn wait_with_timeout(&self, timeout: &TimeoutPolicy, until: Option<Instant>) -> Result<()> {
         let mut waiting = Waiting::new(timeout);
         loop {
@@ -311,7 +310,7 @@ fn interrupted() -> OperationFailure {
 }
 
 impl Driver for Connection {
-    /// Ignores `session_setup`: there is no session to set up.
+    /// Ignores `session_setup`, because there is no session.
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         let server = Server::named(&target.database)?;
         let number = server.connections.fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! Canned replies, for tests and calibration.
 //!
-//! * [`Connection`]: a driver that answers in this process, with latencies, failures, stalls and
-//!   hang-ups scripted by the text in `Target::database` ([`script`] has the options);
-//! * [`server`]: the same idea behind a socket, speaking the MySQL or PostgreSQL protocol well
-//!   enough for sysbench and pgbench.
+//! * [`Connection`]: a driver that answers within this process; latencies, failures, stalls and
+//!   hangs are scripted by the text in `Target::database` ([`script`] lists the options);
+//! * [`server`]: a server with canned replies, whose MySQL or PostgreSQL protocol is sufficient for
+//!   sysbench and pgbench.
 
 mod connection;
 pub mod script;

@@ -1,27 +1,27 @@
-//! The option text that tells the null driver how to behave.
+//! The option text that controls the null driver.
 //!
-//! The text stands where other systems name a database (`Target::database`, or the path of a
-//! `null:` URL). It is a list of `option=value`, separated by commas; empty means: answer
-//! everything at once with success.
+//! The text takes the place of a database name (`Target::database`, or the path of a `null:` URL).
+//! It is a list of `option=value`, separated by commas; an empty text means: every statement
+//! succeeds at once.
 //!
 //! | option | value | meaning |
 //! |---|---|---|
-//! | `latency_us` | `200`, `100..300` (uniform) or `exp:200` (exponential, mean) | time until the answer, µs; default 0 |
+//! | `latency_us` | see below | time until the answer in µs; default 0 |
 //! | `rows` | number | rows of a select; default 1 |
 //! | `columns` | 1 to 64 | fields per row; default 1 |
-//! | `value` | integer or text | what every field holds; default 1 |
-//! | `affected` | number | rows that a write says it changed; default 1 |
-//! | `fail` | `KIND:P`, e.g. `deadlock:0.01` | probability of a failure of that kind (names as in reports); may be repeated |
-//! | `hang_after` | number | statements a connection answers before it never answers again |
-//! | `disconnect_after` | number | statements a connection answers before it breaks |
-//! | `stall` | `at:1000ms/for:500ms`, with `/every:5s` again and again | no answer leaves the server in that span |
-//! | `stall` | `after:100/for:500ms` | statement 101 of every connection takes that much longer |
-//! | `seed` | number | other random numbers; default 1 |
+//! | `value` | integer or text | content of every field; default 1 |
+//! | `affected` | number | changed rows reported for a write; default 1 |
+//! | `fail` | `KIND:P`, e.g. `deadlock:0.01` | probability of this kind of failure; repeatable |
+//! | `hang_after` | number | statements after which a connection never answers again |
+//! | `disconnect_after` | number | statements after which a connection breaks |
+//! | `stall` | `at:1000ms/for:500ms`, optionally with `/every:5s` | no answers in that period |
+//! | `stall` | `after:100/for:500ms` | delay of statement 101 of every connection |
+//! | `seed` | number | seed of the random numbers; default 1 |
 //!
-//! `latency_us` and `fail` take a kind of statement before them, which then overrides the plain
-//! option for that kind: `update.latency_us=500`, `commit.fail=connection-lost:0.001`,
-//! `connect.latency_us=3000`, `connect.fail=out-of-connections:1`. Kinds: `connect` and the names
-//! of [`StatementKind`].
+//! `latency_us` is `200`, `100..300` (uniform) or `exp:200` (exponential with this mean). It and
+//! `fail` can be prefixed with a kind of statement, which then overrides the plain option:
+//! `update.latency_us=500`, `commit.fail=connection-lost:0.001`, `connect.latency_us=3000`,
+//! `connect.fail=out-of-connections:1`. Kinds are `connect` and the names of [`StatementKind`].
 //!
 //! Random draws depend only on the seed, the number of the connection among all that the process
 //! has opened with the same text, and the number of the statement. Spans of time count from the
@@ -33,18 +33,18 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Fields per row are counted in one byte and kept short.
+/// The number of fields is sent in one byte, and kept small.
 const COLUMNS_MAX: usize = 64;
 
-/// Position of `connect` in tables by kind: after all kinds of statements.
+/// Index of `connect` in tables by kind: after all kinds of statements.
 pub(super) const CONNECT: usize = StatementKind::ALL.len();
 
 /// Behaviour of an in-process null server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// By kind of statement; the last one is for connecting.
+    /// By kind of statement; the last is for connecting.
     pub(super) latencies: [Latency; CONNECT + 1],
-    /// By kind of statement; the last one is for connecting.
+    /// By kind of statement; the last is for connecting.
     pub(super) failures: [Vec<(FailureKind, f64)>; CONNECT + 1],
     pub(super) rows: u64,
     pub(super) columns: usize,
@@ -64,14 +64,14 @@ pub(super) enum Latency {
     Exponential { mean: u64 },
 }
 
-/// What every field holds.
+/// Content of every field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CannedValue {
     Integer(i64),
     Text(String),
 }
 
-/// A span in which nothing is answered.
+/// A period without answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Stall {
     /// By time since the first connection.
@@ -98,10 +98,10 @@ impl Default for Script {
 }
 
 impl Script {
-    /// Reads an option text.
+    /// Parses an option text.
     ///
     /// # Errors
-    /// [`FailureKind::Unsupported`], naming the option, its value and what is possible.
+    /// [`FailureKind::Unsupported`] with the option, its value and the valid values.
     pub fn parse(text: &str) -> Result<Self, OperationFailure> {
         let refuse = |problem: String| {
             FailureKind::Unsupported.failure(format!("null server options {text:?}: {problem}"))
@@ -131,7 +131,7 @@ impl Script {
         }
     }
 
-    /// Sets an option for everything (for every kind of statement, not for connecting).
+    /// Sets an option for all kinds of statements, but not for connecting.
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "latency_us" => self.latencies[..CONNECT].fill(latency(value)?),
@@ -272,13 +272,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_means_success_at_once() {
+    fn an_empty_text_means_success_at_once() {
         assert_eq!(Script::parse("").unwrap(), Script::default());
         assert_eq!(Script::parse(" , ").unwrap(), Script::default());
     }
 
     #[test]
-    fn every_option_of_the_table_is_understood() {
+    fn every_option_of_the_table_is_accepted() {
         let script = Script::parse(
             "latency_us=200, rows=3,columns=2,value=abc,affected=0,fail=deadlock:0.25,hang_after=100,\
              disconnect_after=200,stall=at:1000ms/for:500ms/every:5s,seed=7",
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_statement_overrides_the_plain_option_in_any_order() {
+    fn an_option_of_a_kind_of_statement_overrides_the_plain_one_in_any_order() {
         let script =
             Script::parse("update.latency_us=5..9,latency_us=exp:2,connect.fail=not-ready:1")
                 .unwrap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_named_with_what_is_possible() {
+    fn every_mistake_is_reported_with_the_valid_values() {
         let rows = [
             ("latency", "has no value"),
             ("latency_ms=3", "latency_ms: unknown option; known are latency_us"),

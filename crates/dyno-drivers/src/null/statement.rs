@@ -1,7 +1,7 @@
-//! What kind of statement a text is: canned replies depend on nothing else.
+//! The kind of a statement, which alone determines a canned reply.
 
 dyno_model::named! {
-    /// Kinds of statements, told apart by the first word.
+    /// Kinds of statements, distinguished by their first word.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum StatementKind {
         /// Returns rows: `SELECT`, `WITH`, `VALUES`, `TABLE`.
@@ -47,7 +47,7 @@ impl StatementKind {
     }
 }
 
-/// The text from its first word on: without blanks, opening parentheses and comments before it.
+/// The text from its first word on, without leading blanks, opening parentheses and comments.
 pub(crate) fn skip_blanks(mut sql: &[u8]) -> &[u8] {
     loop {
         sql = match sql {
@@ -59,15 +59,15 @@ pub(crate) fn skip_blanks(mut sql: &[u8]) -> &[u8] {
     }
 }
 
-/// What follows the first occurrence of `mark`; nothing when there is none.
+/// The text after the first occurrence of `mark`; empty when there is none.
 fn after<'a>(text: &'a [u8], mark: &[u8]) -> &'a [u8] {
     text.windows(mark.len())
         .position(|window| window == mark)
         .map_or(&[], |at| &text[at + mark.len()..])
 }
 
-/// The bytes that stand outside of quotes, with their places. `quotes` are the bytes that begin a
-/// quoted text and end it.
+/// The bytes outside quotes, with their positions. `quotes` are the bytes that begin and end a
+/// quoted text.
 pub(crate) fn unquoted<'a>(
     sql: &'a [u8],
     quotes: &'a [u8],
@@ -85,8 +85,8 @@ pub(crate) fn unquoted<'a>(
     })
 }
 
-/// The leading letters in upper case; empty when there are more than the room holds, which no known
-/// word has.
+/// The leading letters in upper case; empty when there are more than the buffer holds, which no
+/// known word has.
 pub(crate) fn first_word<'a>(sql: &[u8], room: &'a mut [u8]) -> &'a [u8] {
     let length = sql.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     if length > room.len() {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_word_tells_the_kind() {
+    fn the_first_word_determines_the_kind() {
         let rows: [(&str, StatementKind); 18] = [
             ("SELECT 1", StatementKind::Select),
             ("select 1", StatementKind::Select),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_stand_in_the_list_at_their_own_position() {
+    fn kinds_are_listed_at_their_own_index() {
         for (position, kind) in StatementKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, position);
         }

@@ -1,4 +1,4 @@
-//! From nothing to a session that is logged in and set up.
+//! Opens a session: connection, TLS, login, session setup.
 
 use super::connection::Connection;
 use super::protocol::Malformed;
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// Opens a connection; the whole way is under one deadline.
+/// Opens a connection; a single deadline applies to all steps.
 pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
     let deadline = Instant::now() + target.connect_timeout;
     let mut stream = Stream::connect(target.opened_at(), io, deadline).await?;
@@ -27,7 +27,7 @@ pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
     let opened = log_in_and_set_up(stream, target, io).await;
     opened.map_err(|failure| match failure.kind {
         FailureKind::Timeout => FailureKind::Timeout.failure(format!(
-            "{} accepted the connection and did not finish the login within {:?}",
+            "{} accepted the connection, but the login was not finished within {:?}",
             target.endpoint, target.connect_timeout
         )),
         _ => failure,
@@ -52,11 +52,11 @@ async fn log_in_and_set_up(mut stream: Stream, target: &Target, io: &Io) -> Resu
     Ok(connection)
 }
 
-/// Asks the server for TLS and performs the handshake.
+/// Requests TLS and performs the handshake.
 async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     let Endpoint::Tcp { host, .. } = &target.endpoint else {
         return Err(FailureKind::Unsupported.failure(format!(
-            "{}: PostgreSQL has no TLS on unix sockets; connect without (`sslmode=disable`)",
+            "{}: PostgreSQL has no TLS on unix sockets; connect without TLS (`sslmode=disable`)",
             target.endpoint
         )));
     };
@@ -68,23 +68,22 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     let mut request = Vec::new();
     frontend::tls_request(&mut request);
     stream.write_all(&request).await.map_err(stream_failure)?;
-    // One byte more than the answer has: anything behind it would be unencrypted data that somebody
-    // in between wants us to take for the server's (CVE-2021-23222).
+    // One byte more than the answer has: anything after it would be unencrypted data injected by
+    // somebody in between (CVE-2021-23222).
     let mut answer = [0; 2];
     let count = stream.read(&mut answer).await.map_err(stream_failure)?;
     match (count, answer[0]) {
         (0, _) => {
             Err(FailureKind::ConnectionLost
-                .failure("the server closed the connection when it was asked for TLS"))
+                .failure("the server closed the connection on the request for TLS"))
         }
         (1, b'S') => stream.start_tls(configuration, host).await,
         (1, b'N') if target.tls == Tls::Preferred => Ok(()),
         (1, b'N') => Err(FailureKind::Unsupported.failure(format!(
-            "{} does not offer TLS; turn ssl on in postgresql.conf, or connect without (`sslmode=disable`)",
+            "{} does not offer TLS; set ssl = on in postgresql.conf, or connect without TLS (`sslmode=disable`)",
             target.endpoint
         ))),
-        // The server could not even start a process; it says so unencrypted, which is not to be
-        // trusted.
+        // The server could not start a process; its error is unencrypted and must not be trusted.
         (_, b'E') => Err(FailureKind::NotReady
             .failure(format!("{} answered the request for TLS with an error", target.endpoint))),
         (1, other) => {
@@ -96,7 +95,7 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     }
 }
 
-/// Opens the session and answers until the server is ready.
+/// Starts the session and answers until the server is ready.
 async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Result<SessionFacts> {
     let mut output = Vec::new();
     startup(target, &mut output)?;
@@ -129,10 +128,10 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
         parameters.push(("database", &target.database));
     }
     parameters.extend([("application_name", "dyno"), ("client_encoding", "UTF8")]);
-    // It would end the name and begin another parameter.
+    // It would end the value and begin another parameter.
     if let Some((name, value)) = parameters.iter().find(|(_, value)| value.contains('\0')) {
         return Err(FailureKind::Authentication
-            .failure(format!("the {name} {value:?} has a zero byte in it")));
+            .failure(format!("the {name} {value:?} contains a zero byte")));
     }
     frontend::startup(&parameters, output);
     Ok(())
@@ -142,15 +141,14 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
 fn nonce() -> Result<String> {
     let mut random = [0; 18];
     SystemRandom::new().fill(&mut random).map_err(|_| {
-        FailureKind::Other.failure("the system gives no random bytes, which the login needs")
+        FailureKind::Other.failure("the system returned no random bytes, which the login needs")
     })?;
     Ok(BASE64.encode(random))
 }
 
 thread_local! {
     /// The last salted password of this thread. All clients of a worker log in as one user with one
-    /// salt, and deriving takes a millisecond or more, which a thousand clients would wait for one
-    /// after the other.
+    /// salt, and deriving it takes a millisecond or more, which adds up for a thousand clients.
     static DERIVED: RefCell<Option<Derived>> = const { RefCell::new(None) };
 }
 

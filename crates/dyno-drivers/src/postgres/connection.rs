@@ -1,4 +1,4 @@
-//! One connection: its state, and one write and one read per statement.
+//! A connection: its state, and one write and one read per statement.
 
 use super::protocol::backend::{Column, TransactionStatus};
 use super::protocol::frontend::{self, Execution};
@@ -22,9 +22,8 @@ use std::sync::Arc;
 ///
 /// It is *ready* between statements, *busy* from the first byte of a request until ReadyForQuery,
 /// and *lost* after anything that leaves the position in the stream unknown: a broken socket,
-/// malformed bytes, a fatal error, a future that was dropped half-way (the connection then stays
-/// busy). Everything on a connection that is not ready fails at once with
-/// [`FailureKind::ConnectionLost`].
+/// malformed bytes, a fatal error, a dropped future (the connection then stays busy). Operations on
+/// a connection that is not ready fail at once with [`FailureKind::ConnectionLost`].
 pub struct Connection {
     pub(super) stream: Stream,
     pub(super) is_blocking: bool,
@@ -34,29 +33,29 @@ pub struct Connection {
     pub(super) session: SessionFacts,
     pub(super) mode: QueryMode,
     pub(super) statements: Vec<Prepared>,
-    /// Layouts that statements had last: many have the same.
+    /// Recent layouts, because many statements have the same.
     layouts: Vec<Arc<Layout>>,
-    /// Of statements that are not prepared.
+    /// The shape of statements that are not prepared.
     pub(super) shape: Shape,
     pub(super) fields: Vec<Field>,
-    /// Statements that are sent before their answers are awaited.
+    /// Statements sent before their answers are read.
     pub(super) pipeline: Option<Box<Pipeline>>,
-    /// The session only reads, and is lost when it would write.
+    /// True for a read-only session, which is lost when it would write.
     pub(super) only_reads: bool,
 }
 
 /// An open pipeline.
 #[derive(Debug, Default)]
 pub struct Pipeline {
-    /// Executions since the last Sync whose answers have not been read.
+    /// Executions since the last Sync with unread answers.
     pub(super) executions: u64,
-    /// Syncs whose answers have not been read.
+    /// Syncs with unread answers.
     pub(super) syncs: u64,
-    /// Everything that has been answered.
+    /// Sum of all answers.
     pub(super) outcome: Outcome,
     /// The first error.
     pub(super) failure: Option<OperationFailure>,
-    /// True when the server skips what comes before the next Sync.
+    /// True when the server skips everything up to the next Sync.
     pub(super) is_skipping: bool,
 }
 
@@ -67,19 +66,19 @@ pub(super) enum State {
     Lost,
 }
 
-/// A statement as it is executed. There may be thousands of them on each of thousands of
+/// A statement in executable form. There may be thousands of them on each of thousands of
 /// connections.
 pub(super) enum Prepared {
-    /// The server knows it by its number.
+    /// Prepared on the server under its number.
     Named(Arc<Layout>),
-    /// Parsed anew at each execution.
+    /// Parsed at each execution.
     Unnamed(Box<Unnamed>),
     /// Simple mode.
     Text(Box<Template>),
 }
 
-/// The server's description of a prepared statement, as executing it needs it. Statements with the
-/// same description share one.
+/// The server's description of a prepared statement, in the form needed for executing it.
+/// Statements with the same description share one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     types: Box<[ParameterType]>,
@@ -95,7 +94,7 @@ pub(super) struct Unnamed {
     pub(super) shape: Shape,
 }
 
-/// Layouts that are compared with a new one.
+/// Number of layouts that a new one is compared with.
 const LAYOUTS_KEPT: usize = 16;
 
 impl Connection {
@@ -135,7 +134,7 @@ impl Connection {
         self.session.transaction
     }
 
-    /// Columns of a statement's rows, or with `None` those of the last text.
+    /// Columns of a statement's rows, or for `None` those of the last text.
     #[must_use]
     pub fn columns(&self, statement: Option<Statement>) -> &[Column] {
         match statement.and_then(|statement| self.statements.get(statement.0 as usize)) {
@@ -151,14 +150,14 @@ impl Connection {
         self.state == State::Ready
     }
 
-    /// Bytes held by buffers and prepared statements, without what TLS holds.
+    /// Size of buffers and prepared statements in bytes, without TLS.
     #[must_use]
     pub fn memory(&self) -> usize {
         let statements: usize = self
             .statements
             .iter()
             .map(|statement| match statement {
-                // An equal share of what statements have in common.
+                // An equal share of shared layouts.
                 Prepared::Named(layout) => layout.memory() / (Arc::strong_count(layout) - 1).max(1),
                 Prepared::Unnamed(unnamed) => {
                     let columns = size_of_val(&unnamed.shape.columns[..]);
@@ -171,12 +170,11 @@ impl Connection {
         size_of::<Self>() + self.inbox.capacity() + self.output.capacity() + list + statements
     }
 
-    /// Empties the send buffer for the next request, if the connection can take one.
+    /// Clears the send buffer for the next request, if the connection is ready.
     pub(super) fn begin(&mut self) -> Result<()> {
         match self.state {
-            State::Ready if self.pipeline.is_some() => Err(FailureKind::BadStatement.failure(
-                "a pipeline is open on the connection; its answers must be awaited first",
-            )),
+            State::Ready if self.pipeline.is_some() => Err(FailureKind::BadStatement
+                .failure("a pipeline is open on the connection; end it first")),
             State::Ready => {
                 self.output.clear();
                 Ok(())
@@ -188,11 +186,11 @@ impl Connection {
         }
     }
 
-    /// Sends what is in the send buffer.
+    /// Sends the content of the send buffer.
     pub(super) async fn send(&mut self) -> Result<()> {
         if self.output.len() > LENGTH_MAX {
             return Err(FailureKind::BadStatement.failure(format!(
-                "a request of {} bytes; PostgreSQL takes at most {LENGTH_MAX}",
+                "a request of {} bytes; PostgreSQL accepts at most {LENGTH_MAX}",
                 self.output.len()
             )));
         }
@@ -203,13 +201,13 @@ impl Connection {
         }
     }
 
-    /// The stream cannot be written any more. A server that ends a session says why before it
-    /// closes: that is looked for.
+    /// The stream can no longer be written. A server that ends a session sends the reason before
+    /// closing, so that is read.
     pub(super) async fn broken(&mut self, error: io::Error) -> OperationFailure {
         self.state = State::Lost;
         let mut reply = Reply::default();
         self.shape.clear();
-        // Only a closed socket is read without waiting.
+        // Only a closed socket can be read without waiting.
         if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
             while let Ok(Progress::More) = self.digest(&mut reply, None, &mut Discard) {
                 match self.stream.read(self.inbox.room()).await {
@@ -221,8 +219,8 @@ impl Connection {
         reply.failure.unwrap_or_else(|| stream_failure(error))
     }
 
-    /// Reads a reply until it ends or the server waits for us. `of` is the statement whose columns
-    /// the rows have; those of a text, which is sent as it is, are described in the reply.
+    /// Reads a reply until it ends or the server waits for data. `of` is the statement that defines
+    /// the columns of the rows; those of a text are described in the reply.
     pub(super) async fn receive<S: RowSink>(
         &mut self,
         reply: &mut Reply,
@@ -230,7 +228,7 @@ impl Connection {
         sink: &mut S,
     ) -> Result<Progress> {
         loop {
-            // Behind a command nothing has come yet.
+            // After a command nothing has arrived yet.
             let digested = if self.inbox.is_empty() {
                 Ok(Progress::More)
             } else {
@@ -272,7 +270,7 @@ impl Connection {
         }
     }
 
-    /// Decodes what has arrived.
+    /// Decodes received bytes.
     pub(super) fn digest<S: RowSink>(
         &mut self,
         reply: &mut Reply,
@@ -286,7 +284,7 @@ impl Connection {
         Ok(reply.read(&mut self.inbox, shape, &mut self.fields, sink)?)
     }
 
-    /// Turns the end of a reply into the statement's result.
+    /// Converts the end of a reply to the statement's result.
     pub(super) fn finish(&mut self, reply: Reply, progress: Progress) -> Result<Outcome> {
         match progress {
             Progress::Ready(transaction) => {
@@ -313,7 +311,7 @@ impl Connection {
         }
     }
 
-    /// One round trip: sends the buffer and reads the reply to its end.
+    /// One round trip: sends the buffer and reads the complete reply.
     pub(super) async fn round_trip<S: RowSink>(
         &mut self,
         of: Option<usize>,
@@ -328,10 +326,10 @@ impl Connection {
         self.finish(reply, progress)
     }
 
-    /// Ends a COPY that came from a statement's text and has no rows to send.
+    /// Ends a COPY from a statement's text, which has no rows to send.
     async fn refuse_copy(&mut self, reply: &mut Reply, of: Option<usize>) -> Result<Progress> {
         let mut progress = Progress::CopyIn;
-        // A text may hold several of them.
+        // A text may contain several of them.
         while progress == Progress::CopyIn {
             self.output.clear();
             frontend::copy_fail(
@@ -339,7 +337,7 @@ impl Connection {
                 &mut self.output,
             );
             if of.is_some() {
-                // The Sync that came with Execute was swallowed as data.
+                // The Sync sent with Execute was consumed as data.
                 frontend::sync(&mut self.output);
             }
             self.send().await?;
@@ -353,7 +351,7 @@ impl Connection {
         Ok(progress)
     }
 
-    /// Has the server parse a statement and tell its types.
+    /// Prepares a statement on the server and gets its types.
     pub(super) async fn prepare_on_server(&mut self, template: &Template) -> Result<Prepared> {
         let mut name = Vec::new();
         frontend::statement_name(self.statements.len(), &mut name);
@@ -374,7 +372,7 @@ impl Connection {
         Ok(Prepared::Named(self.shared(layout)))
     }
 
-    /// A layout that is the same as this one, where there is one.
+    /// An equal existing layout, if there is one.
     fn shared(&mut self, layout: Layout) -> Arc<Layout> {
         if let Some(known) = self.layouts.iter().find(|known| ***known == layout) {
             return Arc::clone(known);
@@ -387,7 +385,7 @@ impl Connection {
         layout
     }
 
-    /// Makes the layout of a statement that of the reply that is awaited.
+    /// Sets the layout of a statement to that of the expected reply.
     pub(super) fn expect(&mut self, index: usize) {
         if let Some(Prepared::Named(layout)) = self.statements.get(index) {
             self.shape.clear();
@@ -398,7 +396,7 @@ impl Connection {
 }
 
 impl Connection {
-    /// Appends the messages of one execution without an end of the round trip, for pipelines.
+    /// Appends the messages of one execution without ending the round trip, for pipelines.
     pub(super) fn append_execution(
         &mut self,
         statement: Statement,
@@ -428,7 +426,7 @@ impl Layout {
 }
 
 impl Prepared {
-    /// Appends one execution to the send buffer; the Sync behind it is left to the caller.
+    /// Appends one execution to the send buffer; the caller adds the Sync.
     pub(super) fn append(
         &self,
         index: usize,
@@ -443,7 +441,7 @@ impl Prepared {
         };
         if count != parameters.len() {
             return Err(FailureKind::BadStatement.failure(format!(
-                "the statement has {count} parameters and was given {}",
+                "the statement has {count} parameters, but {} were given",
                 parameters.len()
             )));
         }
@@ -469,6 +467,6 @@ fn closed() -> OperationFailure {
 
 pub(super) fn zero_byte() -> OperationFailure {
     FailureKind::BadStatement.failure(
-        "a text with a zero byte (U+0000), which PostgreSQL cannot hold; remove it or store it as bytea",
+        "a text with a zero byte (U+0000), which PostgreSQL cannot store; remove it or store it as bytea",
     )
 }

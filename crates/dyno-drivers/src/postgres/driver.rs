@@ -1,4 +1,4 @@
-//! What every driver does, done by a connection of this protocol.
+//! The [`crate::Driver`] implementation of this protocol.
 
 use super::connect;
 use super::connection::{Connection, Prepared, State, Unnamed, zero_byte};
@@ -15,8 +15,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::target::{QueryMode, Target};
 use std::time::Instant;
 
-/// Room for statements grows by so many: few enough not to waste memory on thousands of
-/// connections.
+/// Step by which the list of statements grows: small, to save memory on thousands of connections.
 const STATEMENTS_AT_A_TIME: usize = 4;
 
 impl Driver for Connection {
@@ -35,7 +34,7 @@ impl Driver for Connection {
         let count = template.parameters();
         if count > usize::from(u16::MAX) {
             return Err(FailureKind::BadStatement.failure(format!(
-                "a statement with {count} parameters; PostgreSQL takes at most {}",
+                "a statement with {count} parameters; PostgreSQL accepts at most {}",
                 u16::MAX
             )));
         }
@@ -60,7 +59,7 @@ impl Driver for Connection {
         require_no_zero(sql)?;
         self.begin()?;
         let template = placeholder::parse(sql, self.session.standard_strings);
-        // The unnamed statement makes room for the next by itself.
+        // The unnamed statement is replaced by the next one.
         frontend::parse("", &template.numbered(), &mut self.output);
         frontend::sync(&mut self.output);
         self.shape.clear();
@@ -134,7 +133,7 @@ impl Driver for Connection {
     async fn close(&mut self) {
         if self.begin().is_ok() {
             frontend::terminate(&mut self.output);
-            // The server closes its side; a connection that is broken already is closed as well.
+            // The server closes its side; a broken connection is closed as well.
             let _ = self.stream.write_all(&self.output).await;
         }
         self.state = State::Lost;
@@ -149,13 +148,13 @@ impl Driver for Connection {
     }
 }
 
-/// A zero byte would end the text on the wire.
+/// A zero byte would end the text in the protocol.
 pub(super) fn require_no_zero(sql: &str) -> Result<()> {
     if sql.as_bytes().contains(&0) { Err(zero_byte()) } else { Ok(()) }
 }
 
 impl Connection {
-    /// Whether a text may be sent.
+    /// Checks whether a text may be sent in a read-only session.
     pub(super) fn check_reads(&self, sql: &str) -> Result<()> {
         require_no_zero(sql)?;
         if !self.only_reads {

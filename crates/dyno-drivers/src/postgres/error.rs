@@ -1,55 +1,55 @@
-//! SQLSTATE to failure kind.
+//! Maps SQLSTATEs to failure kinds.
 //!
 //! The states are those of PostgreSQL's documentation, appendix A "PostgreSQL Error Codes"
-//! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>). A state that is not in the
-//! table is classified by its class, the first two letters.
+//! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>). States that are not in the
+//! table are classified by their class, the first two characters.
 
 use super::protocol::Malformed;
 use super::protocol::backend::Fault;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 
-/// The kind of a state; states without a meaning of their own go by their class.
+/// The kind of a state; states without an entry are classified by their class.
 fn kind(sqlstate: &str) -> FailureKind {
     use FailureKind as Kind;
     match sqlstate {
-        // Whether the transaction was committed, or the statement carried out, is not known.
+        // It is unknown whether the transaction was committed or the statement executed.
         "08007" | "40003" => Kind::OutcomeUnknown,
-        // A text that the database's encoding does not know; no statement for inside a transaction;
-        // others depend on what is dropped.
+        // Text that is invalid in the database's encoding; a statement not allowed in a
+        // transaction; dependent objects exist.
         "22021" | "25001" | "2BP01" => Kind::BadStatement,
         "23505" => Kind::DuplicateKey,
-        // The transaction, the session or the server (a standby) takes no writes.
+        // The transaction, the session or the server (a standby) is read-only.
         "25006" => Kind::ReadOnly,
-        // The session was ended: its transaction was idle for too long, its database dropped, or it
-        // was idle itself.
+        // The session was ended: idle in a transaction for too long, database dropped, or idle for
+        // too long.
         "25P03" | "57P04" | "57P05" => Kind::ConnectionLost,
         "40P01" => Kind::Deadlock,
         "42501" => Kind::Permission,
         // max_connections, or a limit of the user or the database.
         "53300" => Kind::OutOfConnections,
-        // At once (NOWAIT), or within lock_timeout.
+        // At once (NOWAIT), or after lock_timeout.
         "55P03" => Kind::LockWait,
-        // Ended by an administrator or because another process crashed; starting up, shutting down
+        // Ended by an administrator or after a crash of another process; starting up, shutting down
         // or recovering.
         "57P01" | "57P02" | "57P03" => Kind::NotReady,
         _ => by_class(sqlstate),
     }
 }
 
-/// The kind of a class. What is about values (22, 23, 44), transactions and savepoints (25, 3B) or
-/// the state of an object (55) has none.
+/// The kind of a class. Classes about values (22, 23, 44), transactions and savepoints (25, 3B) or
+/// the state of an object (55) have none.
 fn by_class(sqlstate: &str) -> FailureKind {
     use FailureKind as Kind;
     match sqlstate.get(..2) {
         Some("08") => Kind::ConnectionLost,
         Some("0A") => Kind::Unsupported,
         // No such prepared statement (a pooler may have changed the session), database or schema;
-        // syntax and unknown names.
+        // syntax errors and unknown names.
         Some("26" | "3D" | "3F" | "42") => Kind::BadStatement,
         Some("28") => Kind::Authentication,
         // 40001: the transaction conflicted with another one.
         Some("40") => Kind::Serialization,
-        // Disk, memory, room for locks; a limit of the server; errors of its system.
+        // Disk, memory, lock table; a limit of the server; system errors.
         Some("53" | "54" | "58") => Kind::OutOfResources,
         // 57014: on request, or by statement_timeout.
         Some("57") => Kind::Cancelled,
@@ -57,12 +57,12 @@ fn by_class(sqlstate: &str) -> FailureKind {
     }
 }
 
-/// An error of the server as a failure.
+/// Converts an error of the server to a failure.
 #[must_use]
 pub fn failure(fault: &Fault<'_>) -> OperationFailure {
     let mut kind = kind(&fault.sqlstate);
     if fault.is_fatal && matches!(kind.remedy(), Remedy::RetryTransaction | Remedy::CountOnly) {
-        // Whatever the reason: the session is gone, and going on needs a new one.
+        // Whatever the reason, the session has ended, and a new one is needed.
         kind = FailureKind::ConnectionLost;
     }
     let mut message = fault.message.to_string();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn states_decide_what_the_retry_policy_does() {
+    fn states_determine_the_retry_policy() {
         let cases = [
             ("40001", FailureKind::Serialization),
             ("40P01", FailureKind::Deadlock),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fatal_error_never_asks_for_a_retry_on_the_same_connection() {
+    fn a_fatal_error_never_allows_a_retry_on_the_same_connection() {
         assert_eq!(kind("40001", true), FailureKind::ConnectionLost); // conflict with recovery, on a standby
         assert_eq!(kind("XX000", true), FailureKind::ConnectionLost);
         assert_eq!(kind("57P01", true), FailureKind::NotReady);

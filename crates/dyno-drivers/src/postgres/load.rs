@@ -1,4 +1,4 @@
-//! Bulk loading by COPY.
+//! Bulk loading with COPY.
 
 use super::connection::{Connection, State};
 use super::driver::require_no_zero;
@@ -15,21 +15,21 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Bytes of rows per CopyData message: large enough that system calls do not count, small enough
+/// Bytes of rows per CopyData message: large enough that system calls do not matter, small enough
 /// that the server starts early and memory stays bounded.
 const CHUNK: usize = 256 * 1024;
 
-/// Room beyond [`CHUNK`] for the row that fills it.
+/// Space beyond [`CHUNK`] for the row that fills it.
 const LONGEST_USUAL_ROW: usize = 4 * 1024;
 
-/// A blocking socket is asked for an early error after 1, 2, 4... chunks and then every so many,
-/// because asking may wait a tick of the kernel (up to 4 ms).
+/// A blocking socket is checked for an early error after 1, 2, 4... chunks and then every this
+/// many, because checking may wait for a kernel tick (up to 4 ms).
 const CHUNKS_BETWEEN_CHECKS: u64 = 64;
 
 impl Connection {
-    /// Loads rows by one `COPY table (columns) FROM STDIN` in text format; all of them or none.
+    /// Loads rows with one `COPY table (columns) FROM STDIN` in text format; all of them or none.
     ///
-    /// Names are quoted and thus taken as they are, lower case for tables that were created without
+    /// Names are quoted and thus case-sensitive: lower case for tables that were created without
     /// quotes. After a failure the connection is ready for the next statement, or lost if the
     /// socket broke.
     pub(super) async fn copy(
@@ -60,7 +60,7 @@ impl Connection {
         }
         let outcome = self.finish(reply, progress);
         match (outcome, broken_row) {
-            // The server's words only quote ours.
+            // The server's message only quotes ours.
             (Err(failure), Some(why)) if failure.kind != FailureKind::ConnectionLost => {
                 Err(FailureKind::BadStatement.failure(why))
             }
@@ -68,11 +68,11 @@ impl Connection {
         }
     }
 
-    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that
-    /// it names.
+    /// Sends a statement `COPY ... FROM stdin` and its rows in the format that the statement
+    /// specifies.
     ///
     /// # Errors
-    /// When the server refuses the statement or a row, or is lost.
+    /// When the server rejects the statement or a row, or the connection is lost.
     pub async fn copy_text(&mut self, sql: &str, rows: &str) -> Result<u64> {
         require_no_zero(sql)?;
         self.begin()?;
@@ -93,8 +93,7 @@ impl Connection {
         Ok(self.finish(reply, progress)?.affected)
     }
 
-    /// Sends rows that are written already, until the server has refused one; returns how much of
-    /// its reply has been read.
+    /// Sends formatted rows until the server has rejected one; returns the progress of its reply.
     async fn send_text(&mut self, rows: &str, reply: &mut Reply) -> Result<Progress> {
         for (number, chunk) in rows.as_bytes().chunks(CHUNK).enumerate() {
             let length = (chunk.len() + size_of::<u32>()) as u32;
@@ -115,7 +114,7 @@ impl Connection {
         Ok(Progress::More)
     }
 
-    /// Sends rows until there are no more, one is wrong, or the server has refused one.
+    /// Sends rows until there are no more, one is invalid, or the server has rejected one.
     async fn send_rows(
         &mut self,
         load: &BulkLoad<'_>,
@@ -131,7 +130,7 @@ impl Connection {
                 let fields = chunk.end_row();
                 if !load.columns.is_empty() && fields != load.columns.len() {
                     return Ok(Sent::BrokenRow(format!(
-                        "row {row} of the load of table {} has {fields} fields for {} columns",
+                        "row {row} for table {} has {fields} fields, but there are {} columns",
                         load.table,
                         load.columns.len()
                     )));
@@ -160,9 +159,9 @@ impl Connection {
         }
     }
 
-    /// Takes what the server has said so far without waiting for it. It says nothing while all is
-    /// well; a row that it refuses would otherwise only be noticed when all the others had been
-    /// made and sent in vain.
+    /// Reads what the server has sent so far, without waiting. It sends nothing unless an error
+    /// occurs; without this check a rejected row would be noticed only after all others were
+    /// generated and sent.
     async fn look_for_refusal(&mut self, reply: &mut Reply) -> Result<Progress> {
         if self.is_blocking {
             self.stream.set_deadline(Some(Instant::now() + Duration::from_millis(1)));
@@ -190,7 +189,7 @@ impl Connection {
         self.digest(reply, None, &mut Discard).inspect_err(|_| self.state = State::Lost)
     }
 
-    /// Tells the server that the rows have ended, or why they are given up, and reads its answer.
+    /// Tells the server that the rows have ended, or why they are cancelled, and reads its answer.
     async fn end_copy(&mut self, reply: &mut Reply, given_up: Option<&str>) -> Result<Progress> {
         self.output.clear();
         match given_up {
@@ -202,11 +201,11 @@ impl Connection {
     }
 }
 
-/// How the sending of rows ended.
+/// How sending rows ended.
 enum Sent {
     All,
     BrokenRow(String),
-    /// The server reported an error; how much of its reply has been read.
+    /// The server reported an error, with the progress of its reply.
     Refused(Progress),
 }
 

@@ -1,22 +1,23 @@
-//! PostgreSQL 15 to 18 and others that speak its protocol, version 3.
+//! PostgreSQL 15 to 18 and other servers with version 3 of its protocol.
 //!
 //! # Layout
 //! * [`connection`]: state and I/O of one connection, the driver's methods;
-//! * `connect`: the way from nothing to a connection that is logged in; `load`: COPY; [`pipeline`]:
-//!   many executions before their answers are awaited;
-//! * [`protocol`]: bytes in, bytes out;
+//! * `connect`: opens a connection and logs in; `load`: COPY; [`pipeline`]: several executions
+//!   before their answers are read;
+//! * [`protocol`]: encoding and decoding;
 //! * [`error`]: SQLSTATE to failure kind.
 //!
-//! # What travels
+//! # Messages
 //! | mode | one execution, in one write | parameters | rows |
 //! |---|---|---|---|
-//! | prepared | Bind, Execute, Sync | integers, double precision, bytea binary where the server said so, else text | the same types binary, else text |
-//! | extended | Parse, Bind, Execute, Sync (the first time with Describe) | text | text |
+//! | prepared | Bind, Execute, Sync | binary (see below), else text | binary, else text |
+//! | extended | Parse, Bind, Execute, Sync (first also Describe) | text | text |
 //! | simple | Query, values written into the text | literals | text |
 //!
-//! Binary integers are the cheapest on both sides: a fixed few bytes, nothing to format or to
-//! parse. All other types are text because their binary forms (numeric, timestamps) cost more to
-//! make than their digits. Unlike libpq, nothing is described again at each execution.
+//! Integers, double precision and bytea are sent in binary where the server reported these types.
+//! Binary integers are the cheapest for both sides: a fixed number of bytes, nothing to format or
+//! parse. All other types are text because their binary forms (numeric, timestamps) cost more than
+//! their digits. Unlike in libpq, nothing is described again at each execution.
 
 mod connect;
 pub mod connection;

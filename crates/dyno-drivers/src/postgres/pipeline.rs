@@ -1,9 +1,8 @@
-//! Pipelines: many executions travel before the first answer is awaited.
+//! Pipelines: several executions are sent before the first answer is read.
 //!
 //! Executions between two Syncs form one transaction unless statements begin and end their own;
 //! after an error the server skips to the next Sync. Answers are read when the pipeline ends, or
-//! earlier when so much is queued that server and client might block each other, both with full
-//! buffers and neither reading.
+//! earlier when so much is queued that client and server might deadlock with full buffers.
 
 use super::connection::{Connection, Pipeline, State};
 use super::protocol::frontend;
@@ -12,15 +11,16 @@ use crate::driver::{Outcome, Result, Statement};
 use crate::value::{Discard, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// Bytes of requests after which they are sent and their answers read: less than any socket's
-/// buffers hold.
+/// Number of queued bytes after which requests are sent and answers read: smaller than any socket
+/// buffer.
 const QUEUE_MAX: usize = 32 * 1024;
 
 impl Connection {
-    /// Opens a pipeline. Until it ends, only [`Self::queue`] and [`Self::queue_sync`] may follow.
+    /// Starts a pipeline. Until it ends, only [`Self::queue`] and [`Self::queue_sync`] may be
+    /// called.
     ///
     /// # Errors
-    /// When the connection is not free.
+    /// When the connection is not ready.
     pub fn begin_pipeline(&mut self) -> Result<()> {
         self.begin()?;
         self.pipeline = Some(Box::default());
@@ -33,11 +33,11 @@ impl Connection {
         self.pipeline.is_some()
     }
 
-    /// Queues an execution of a prepared statement. Its rows will be thrown away.
+    /// Queues an execution of a prepared statement. Its rows are discarded.
     ///
     /// # Errors
-    /// When the statement is not prepared or is a text, or when the connection broke. What the
-    /// server says to the statement is told by [`Self::end_pipeline`].
+    /// When the statement is not prepared or is a text, or when the connection broke.
+    /// [`Self::end_pipeline`] returns the server's errors.
     pub async fn queue(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
         self.append_execution(statement, parameters)?;
         self.opened()?.executions += 1;
@@ -51,8 +51,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Queues a Sync: what follows is another transaction, and is carried out even if something
-    /// before it failed.
+    /// Queues a Sync: what follows is another transaction, and is executed even after an earlier
+    /// failure.
     ///
     /// # Errors
     /// When no pipeline is open.
@@ -64,11 +64,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what is queued, waits for all answers, and closes the pipeline. Rows and changes of
-    /// all executions are added up.
+    /// Sends what is queued, reads all answers, and closes the pipeline. Rows and changes of all
+    /// executions are added up.
     ///
     /// # Errors
-    /// The first error that the server answered.
+    /// The first error of the server.
     pub async fn end_pipeline(&mut self) -> Result<Outcome> {
         self.queue_sync()?;
         self.send().await?;
@@ -84,7 +84,7 @@ impl Connection {
         })
     }
 
-    /// Reads answers up to that of the last Sync that was sent.
+    /// Reads answers up to that of the last Sync sent.
     async fn read_synced(&mut self) -> Result<()> {
         while self.opened()?.syncs > 0 {
             let mut reply = Reply::default();
@@ -104,8 +104,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads the answers of executions behind the last Sync, which a Flush has made the server
-    /// send.
+    /// Reads the answers of executions after the last Sync, which a Flush made the server send.
     async fn read_flushed(&mut self) -> Result<()> {
         let mut reply = Reply::default();
         self.shape.clear();
@@ -131,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// A reply ended as none in a pipeline does.
+    /// A reply ended in a way that is not possible in a pipeline.
     fn give_up(&mut self, reply: Reply) -> OperationFailure {
         self.state = State::Lost;
         let copy = || FailureKind::Unsupported.failure("COPY cannot be part of a pipeline");
@@ -140,7 +139,7 @@ impl Connection {
 }
 
 impl Pipeline {
-    /// Adds what a reply holds.
+    /// Adds the content of a reply.
     fn take(&mut self, reply: Reply) {
         self.outcome += reply.outcome;
         self.failure = self.failure.take().or(reply.failure);

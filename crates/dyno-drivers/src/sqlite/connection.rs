@@ -1,4 +1,4 @@
-//! One connection: statements held, executed, loaded in bulk.
+//! A connection: prepares and executes statements, loads rows.
 
 use super::error::failure;
 use super::literal;
@@ -18,36 +18,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// How long a statement waits for another connection's lock when `session_setup` does not say.
+/// How long a statement waits for another connection's lock unless `session_setup` changes it.
 pub const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 
-/// Pause before a set-up statement is tried again: changing the journal mode fails at once where
-/// other statements wait.
+/// Pause before a setup statement is retried: changing the journal mode fails at once where other
+/// statements wait.
 const SETUP_PAUSE: Duration = Duration::from_millis(5);
 
-/// Pauses before a lock that another connection holds is tried again, milliseconds; the last one
-/// from then on. They are SQLite's own, so that waiting here costs what it costs elsewhere.
+/// Pauses between attempts to get a lock in milliseconds; the last one is repeated. They equal
+/// SQLite's own, so that waiting costs the same.
 const BUSY_PAUSES: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
-/// Steps of SQLite's virtual machine between two looks whether to go on: about a tenth of a
+/// Steps of SQLite's virtual machine between two checks whether to continue: about a tenth of a
 /// millisecond.
 const STEPS_PER_CHECK: i32 = 10_000;
 
-/// What ends the statements of a connection besides SQLite, shared with SQLite's call-backs and
-/// with interrupters.
+/// Reasons to end the statements of a connection, shared with SQLite's callbacks and with
+/// interrupters.
 #[derive(Clone, Default)]
 struct Ending(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// True once another thread has interrupted the connection: nobody waits for its locks any
-    /// more.
+    /// True when another thread has interrupted the connection; it stops waiting for locks.
     is_interrupted: AtomicBool,
-    /// For connections that have patience.
+    /// For connections with a timeout.
     clock: Option<Mutex<Clock>>,
 }
 
-/// What a connection that has patience waits under.
+/// The timeout of a connection.
 struct Clock {
     waiting: Waiting,
     /// Why the statement was ended.
@@ -76,19 +75,19 @@ impl Ending {
         }
     }
 
-    /// True for a statement that was begun after the user had asked for the end.
+    /// True for a statement that began after an interrupt by the user.
     fn is_late(&self) -> bool {
         self.clock().is_some_and(|clock| clock.waiting.is_late)
     }
 
-    /// True when there is no patience left.
+    /// True when the timeout has expired.
     fn is_over(&self) -> bool {
         let Some(mut clock) = self.clock() else { return self.is_interrupted() };
         clock.reason = clock.waiting.check().err();
         clock.reason.is_some() || self.is_interrupted()
     }
 
-    /// Names what ended a statement, when that was not SQLite.
+    /// Replaces SQLite's error by the reason for which a statement was ended.
     fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|failure| {
             let reason = self.clock().and_then(|clock| clock.reason.clone());
@@ -100,8 +99,8 @@ impl Ending {
         })
     }
 
-    /// Has SQLite look at it while it waits for locks, for so long at most, and with patience
-    /// during statements too.
+    /// Registers callbacks with SQLite, which are called while it waits for locks (at most `busy`),
+    /// and, with a timeout, during statements.
     fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> Result<()> {
         if self.0.clock.is_some() {
             let ending = self.clone();
@@ -127,20 +126,20 @@ impl Ending {
     }
 }
 
-/// A connection to a database file, or to a database in memory.
+/// A connection to a database file, or to an in-memory database.
 pub struct Connection {
-    /// `None` once closed.
+    /// `None` when closed.
     database: Option<Database>,
     ending: Ending,
-    /// How long a statement waits for another connection's lock, unless the connection was asked or
-    /// told that itself.
+    /// How long a statement waits for another connection's lock, unless the connection's pragma was
+    /// read or set.
     busy: Option<Duration>,
     is_simple: bool,
     /// Text of the statement being executed, in [`QueryMode::Simple`].
     text: Vec<u8>,
 }
 
-/// Statements prepared on a connection, in the order of their numbers.
+/// The prepared statements of a connection, by number.
 struct Prepared<'a>(Vec<PreparedStatement<'a>>);
 
 enum PreparedStatement<'a> {
@@ -223,7 +222,7 @@ fn run<S: RowSink>(
         }
     }
     drop(rows);
-    // SQLite's count is that of the last statement that changed rows, which need not be this one.
+    // SQLite returns the count of the last statement that changed rows, which need not be this one.
     let affected =
         if connection.total_changes() == changes_before { 0 } else { connection.changes() };
     Ok(Outcome { has_rows, rows: count, affected })
@@ -231,14 +230,14 @@ fn run<S: RowSink>(
 
 fn wrong_count(expected: usize, given: usize) -> OperationFailure {
     FailureKind::BadStatement
-        .failure(format!("the statement has {expected} parameters, {given} values were given"))
+        .failure(format!("the statement has {expected} parameters, but {given} were given"))
 }
 
 impl Connection {
-    /// The file or memory, with nothing set up.
+    /// Opens the file or memory, without any setup.
     fn open(target: &Target) -> Result<rusqlite::Connection> {
-        // Without SQLITE_OPEN_URI: a path is a path, also when it begins with `file:`. Without a
-        // mutex: one thread per connection.
+        // Without SQLITE_OPEN_URI, because a path may begin with `file:`. Without a mutex, because
+        // each connection has one thread.
         let access = match target.only_reads {
             true => OpenFlags::SQLITE_OPEN_READ_ONLY,
             false => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -249,14 +248,14 @@ impl Connection {
             Endpoint::InProcess => rusqlite::Connection::open_in_memory_with_flags(flags),
             endpoint @ (Endpoint::Tcp { .. } | Endpoint::Unix(_)) => {
                 return Err(FailureKind::Unsupported.failure(format!(
-                    "SQLite has no servers, got the address {endpoint}; give the path of a database file"
+                    "SQLite needs the path of a database file, not the address {endpoint}"
                 )));
             }
         };
         opened.map_err(failure)
     }
 
-    /// Runs one set-up statement, again and again while the database is busy.
+    /// Runs one setup statement, repeatedly while the database is busy.
     fn set_up(
         connection: &rusqlite::Connection,
         sql: &str,
@@ -309,7 +308,7 @@ impl Connection {
     }
 }
 
-/// True for text that tells or asks how long statements wait for locks. SQLite only knows that of
+/// True for text that reads or sets how long statements wait for locks. SQLite only knows this for
 /// its own waiting.
 fn is_about_waiting(sql: &str) -> bool {
     let sql = sql.trim_start();
@@ -335,7 +334,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Binds the fields of one row as they come.
+/// Binds the fields of one row.
 struct Inserter<'a> {
     statement: rusqlite::Statement<'a>,
     fields: usize,
@@ -350,7 +349,7 @@ impl Inserter<'_> {
         }
     }
 
-    /// Inserts the row whose fields were bound.
+    /// Inserts the row with the bound fields.
     fn insert(&mut self, columns: usize) -> Result<()> {
         let fields = std::mem::take(&mut self.fields);
         if fields != columns {
@@ -379,12 +378,11 @@ impl RowWriter for Inserter<'_> {
 }
 
 impl Driver for Connection {
-    /// Opens or creates the file and runs the pragmas. Calls block, whatever `io` says; with
-    /// patience they have limits.
+    /// Opens or creates the file and executes the pragmas. Calls always block; a timeout may apply.
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
             return Err(FailureKind::Unsupported
-                .failure("SQLite has no extended query mode; use prepared or simple"));
+                .failure("SQLite has no query mode `extended`; use `prepared` or `simple`"));
         }
         let deadline = Instant::now() + target.connect_timeout;
         let mut connection = Self::open(target)?;
@@ -472,15 +470,15 @@ impl Driver for Connection {
         let busy = if is_about_waiting(sql) { self.busy.take() } else { None };
         let connection = self.database()?.borrow_owner();
         if let Some(busy) = busy {
-            // From now on SQLite waits by itself, and hears nothing meanwhile.
+            // From now on SQLite itself waits, and interrupts have no effect meanwhile.
             connection.busy_timeout(busy).map_err(failure)?;
         }
         let outcome = run_text(connection, sql, sink).map_err(failure);
         self.ending.explained(outcome)
     }
 
-    /// Inserts row by row through one prepared statement, all in one transaction (in the caller's,
-    /// when one is open).
+    /// Inserts row by row with one prepared statement in one transaction (the caller's, if one is
+    /// open).
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
         self.ending.ask();
         let connection = self.database()?.borrow_owner();
@@ -519,11 +517,12 @@ fn compile<'a>(connection: &'a rusqlite::Connection, sql: &str) -> Result<Prepar
     let mut batch = Batch::new(connection, sql);
     let mut next = || batch.next().map_err(failure);
     let Some(statement) = next()? else {
-        return Err(FailureKind::BadStatement.failure("there is no statement in the text"));
+        return Err(FailureKind::BadStatement.failure("the text contains no statement"));
     };
     if next()?.is_some() {
-        return Err(FailureKind::BadStatement
-            .failure("only one statement can be prepared at a time, the text has several"));
+        return Err(FailureKind::BadStatement.failure(
+            "only one statement can be prepared at a time, but the text contains several",
+        ));
     }
     Ok(PreparedStatement::Compiled(statement))
 }

@@ -1,15 +1,15 @@
-//! SQLite's result codes as failure kinds. Codes and their meaning:
+//! Maps SQLite's result codes to failure kinds. Codes and their meaning:
 //! <https://www.sqlite.org/rescode.html>.
 
 use dyno_model::failure::{FailureKind, OperationFailure};
 use rusqlite::ffi;
 
-/// The kind of a result code. An extended code without a meaning of its own goes by its lowest
-/// byte, the primary code.
+/// The kind of a result code. An extended code without an entry is classified by its lowest byte,
+/// the primary code.
 fn kind(code: i32) -> FailureKind {
     use FailureKind as Kind;
     match code {
-        // Another connection committed since this transaction first read; it can only be rolled
+        // Another connection has committed since this transaction first read; it can only be rolled
         // back.
         ffi::SQLITE_BUSY_SNAPSHOT => Kind::Serialization,
         ffi::SQLITE_CONSTRAINT_UNIQUE
@@ -19,32 +19,32 @@ fn kind(code: i32) -> FailureKind {
     }
 }
 
-/// The kind of a primary code. Refusals by other constraints and damaged files have none.
+/// The kind of a primary code. Violations of other constraints and damaged files have none.
 fn by_primary(code: i32) -> FailureKind {
     use FailureKind as Kind;
     match code {
         // Another connection holds the lock (at COMMIT the transaction stays open), or a statement
-        // of this one does (no busy timeout applies); several raced for the start of the
-        // write-ahead log, and the transaction did not begin.
+        // of this one does (no busy timeout applies); or several connections raced for the start of
+        // the write-ahead log, and the transaction did not begin.
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_PROTOCOL => Kind::Busy,
         ffi::SQLITE_READONLY => Kind::ReadOnly,
-        // FULL: the file system is, or max_page_count is reached.
+        // FULL: the file system is full, or max_page_count is reached.
         ffi::SQLITE_FULL | ffi::SQLITE_NOMEM | ffi::SQLITE_IOERR => Kind::OutOfResources,
-        // The file is no database, is encrypted, or would be larger than its file system allows.
+        // The file is not a database, is encrypted, or would exceed the limit of its file system.
         ffi::SQLITE_NOTADB | ffi::SQLITE_NOLFS => Kind::Unsupported,
         // Interrupted, which rolls back a transaction with writes; or ended by a ROLLBACK on the
         // same connection.
         ffi::SQLITE_INTERRUPT | ffi::SQLITE_ABORT => Kind::Cancelled,
         ffi::SQLITE_CANTOPEN => Kind::ConnectRefused,
         ffi::SQLITE_PERM | ffi::SQLITE_AUTH => Kind::Permission,
-        // SCHEMA: it kept changing while the statement was prepared.
+        // SCHEMA: the schema kept changing while the statement was prepared.
         ffi::SQLITE_ERROR | ffi::SQLITE_SCHEMA | ffi::SQLITE_TOOBIG => Kind::BadStatement,
         ffi::SQLITE_MISMATCH | ffi::SQLITE_RANGE | ffi::SQLITE_MISUSE => Kind::BadStatement,
         _ => Kind::Other,
     }
 }
 
-/// A failure of rusqlite as data. The message holds SQLite's own words.
+/// Converts an error of rusqlite. The message contains SQLite's own text.
 pub(super) fn failure(error: rusqlite::Error) -> OperationFailure {
     match error {
         rusqlite::Error::SqliteFailure(inner, words) => {
@@ -53,7 +53,7 @@ pub(super) fn failure(error: rusqlite::Error) -> OperationFailure {
         rusqlite::Error::SqlInputError { error: inner, msg, .. } => {
             from_code(inner.extended_code, msg)
         }
-        // What is left are mistakes in how rusqlite is called, e.g. text with a zero byte as SQL.
+        // The rest are errors in the use of rusqlite, e.g. SQL text with a zero byte.
         other => FailureKind::BadStatement.failure(other.to_string()),
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_classified_by_number_and_unlisted_extended_codes_by_their_primary() {
+    fn codes_are_classified_by_number_and_unlisted_extended_codes_by_their_primary_code() {
         let rows = [
             (5, FailureKind::Busy),
             (261, FailureKind::Busy),

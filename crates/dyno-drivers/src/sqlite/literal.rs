@@ -1,10 +1,10 @@
-//! Values written into the text of a statement.
+//! Writes values into the text of a statement.
 
 use crate::sql_text::{Template, append_hexadecimal, append_name, end_of, quoted_end};
 use crate::value::{Value, append_integer};
 use std::io::Write;
 
-/// Cuts a statement at every `?` outside of quotes, identifiers and comments.
+/// Splits a statement at every `?` outside quotes, identifiers and comments.
 pub(super) fn parse(sql: &str) -> Template {
     Template::cut(sql, false, |bytes, at| match bytes[at] {
         b'\'' | b'"' | b'`' => quoted_end(bytes, at, false),
@@ -15,8 +15,8 @@ pub(super) fn parse(sql: &str) -> Template {
     })
 }
 
-/// Appends a literal; true, since every value has one. Numbers get a blank before their sign: `a-?`
-/// must not become the comment `a--1`.
+/// Appends a literal; true, because every value has one. Numbers get a blank before their sign:
+/// `a-?` must not become the comment `a--1`.
 pub(super) fn write_literal(value: &Value<'_>, text: &mut Vec<u8>) -> bool {
     match *value {
         Value::Null => text.extend_from_slice(b"NULL"),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn only_question_marks_of_the_statement_itself_are_parameters() {
+    fn only_question_marks_outside_quotes_and_comments_are_parameters() {
         let rows = [
             ("SELECT ?", 1),
             ("SELECT '?', \"?\", `?`, [?], ?", 1),

@@ -1,29 +1,28 @@
-//! One encrypted connection between what goes over the socket and what the protocol sees. Bytes in,
-//! bytes out: the socket is [`super::Stream`]'s.
+//! The TLS layer of a connection, without I/O: the socket belongs to [`super::Stream`].
 //!
-//! The buffers live here and not in the futures of reads and writes. A future may be dropped while
-//! it pends, because a client was cut off or a limit passed; what had arrived by then, and what was
-//! not sent yet, stays with the connection.
+//! The buffers are stored here and not in the futures of reads and writes. A future may be dropped
+//! while it pends, because its client was cut off or a deadline passed; received and unsent bytes
+//! stay with the connection.
 
 use rustls::ClientConnection;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// Bytes read from an encrypted socket at once: a full TLS record.
+/// Bytes per read from an encrypted socket: a full TLS record.
 const RECORD: usize = 16 * 1024;
 
 /// TLS state.
 pub(super) struct Encryption {
     session: ClientConnection,
-    /// Where bytes from the socket are put.
+    /// Received bytes.
     incoming: Vec<u8>,
-    /// The part of `incoming` that the session has not had yet. It is given no more than it needs
-    /// for the next plaintext, because it takes nothing while its own store of plaintext is full.
+    /// The part of `incoming` that the session has not processed. The session gets no more than it
+    /// needs for the next plaintext, because it rejects data while its plaintext buffer is full.
     fresh: Range<usize>,
-    /// What goes to the socket, and how much of it has gone.
+    /// Bytes to send, and how many have been sent.
     outgoing: Vec<u8>,
     sent: usize,
-    /// The peer has said that nothing follows, and all before it was read.
+    /// The peer has closed the session, and everything before that was read.
     has_ended: bool,
 }
 
@@ -43,42 +42,42 @@ impl Encryption {
         self.session.is_handshaking()
     }
 
-    /// True when a read has met the peer's farewell, and not an end that anybody on the way could
-    /// have made.
+    /// True when a read reached the peer's close notification, and not an end that anybody on the
+    /// network path could have forged.
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Where the next bytes from the socket go. Only when [`Self::needs_bytes`].
+    /// Space for the next bytes from the socket. Only when [`Self::needs_bytes`].
     pub(super) fn room(&mut self) -> &mut [u8] {
         &mut self.incoming
     }
 
-    /// So many bytes were put into [`Self::room`].
+    /// Records that `count` bytes were written to [`Self::room`].
     pub(super) fn arrived(&mut self, count: usize) {
         self.fresh = 0..count;
     }
 
-    /// True when the session has had all that came.
+    /// True when the session has processed all received bytes.
     pub(super) fn needs_bytes(&self) -> bool {
         self.fresh.is_empty()
     }
 
-    /// Gives the session some of what came.
+    /// Passes received bytes to the session.
     ///
     /// # Errors
-    /// `InvalidData` when it is not TLS as it should be, or the certificate is refused.
+    /// `InvalidData` when they are not valid TLS, or the certificate is rejected.
     pub(super) fn digest(&mut self) -> io::Result<()> {
         let taken = self.session.read_tls(&mut &self.incoming[self.fresh.clone()])?;
-        // After its peer's farewell the session takes nothing: what stands behind it belongs to
-        // nobody.
+        // After the peer's close notification the session accepts nothing, and further bytes are
+        // discarded.
         self.fresh.start = if taken == 0 { self.fresh.end } else { self.fresh.start + taken };
         let digested = self.session.process_new_packets();
         digested.map(|_| ()).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Plaintext of what came: how many bytes were put into the buffer, 0 after the peer's
-    /// farewell; `None` when more must come first.
+    /// Decrypted bytes: how many were written to the buffer, 0 after the peer's close notification;
+    /// `None` when more bytes are needed.
     ///
     /// # Errors
     /// As [`Self::digest`].
@@ -91,7 +90,7 @@ impl Encryption {
                     }
                     self.digest()?;
                 }
-                // Many servers close without the farewell that TLS asks for.
+                // Many servers close the connection without the notification that TLS requires.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Some(0)),
                 other => {
                     let count = other?;
@@ -102,18 +101,18 @@ impl Encryption {
         }
     }
 
-    /// Encrypts; what comes of it waits to be sent.
+    /// Encrypts bytes, which then wait to be sent.
     ///
     /// # Errors
-    /// None that is known of.
+    /// None known.
     pub(super) fn encrypt(&mut self, plaintext: &[u8]) -> io::Result<()> {
         self.session.writer().write_all(plaintext)
     }
 
-    /// What waits to be sent, and where to note how much of it has been.
+    /// The bytes to send, and the counter of those that have been sent.
     ///
     /// # Errors
-    /// None that is known of.
+    /// None known.
     pub(super) fn outgoing(&mut self) -> io::Result<(&[u8], &mut usize)> {
         if self.sent == self.outgoing.len() {
             self.outgoing.clear();

@@ -10,24 +10,24 @@ use std::time::Duration;
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Runs the tasks of one worker thread. Tasks are polled when one of their sockets or timers is
-/// ready, in the order in which the kernel reported them.
+/// ready, in the order in which the kernel reports them.
 pub struct Executor {
     reactor: Reactor,
     tasks: Vec<Option<Task>>,
-    /// Tasks that have never been polled.
+    /// Tasks that have not been polled yet.
     fresh: Vec<TaskId>,
     ready: Vec<TaskId>,
     alive: usize,
 }
 
 impl Executor {
-    /// An executor on a reactor. All connections of its tasks must use that same reactor.
+    /// An executor with a reactor. All connections of its tasks must use the same reactor.
     #[must_use]
     pub fn new(reactor: Reactor) -> Self {
         Self { reactor, tasks: Vec::new(), fresh: Vec::new(), ready: Vec::new(), alive: 0 }
     }
 
-    /// Adds a task; it is polled for the first time by the next [`Self::turn`].
+    /// Adds a task, which is first polled by the next [`Self::turn`].
     pub fn spawn(&mut self, task: impl Future<Output = ()> + 'static) -> TaskId {
         let id = self.tasks.len();
         self.tasks.push(Some(Box::pin(task)));
@@ -36,16 +36,16 @@ impl Executor {
         id
     }
 
-    /// Tasks that have not ended.
+    /// Number of tasks that have not ended.
     #[must_use]
     pub fn alive(&self) -> usize {
         self.alive
     }
 
-    /// Waits at most `max_wait` for something to do, and does it.
+    /// Waits at most `max_wait` for ready tasks, and polls them.
     ///
     /// # Errors
-    /// When waiting fails, which is a fault of the system.
+    /// When waiting fails, which is an error of the system.
     pub fn turn(&mut self, max_wait: Duration) -> io::Result<()> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.append(&mut self.fresh);
@@ -68,12 +68,12 @@ impl Executor {
         }
     }
 
-    /// Has every task polled by the next [`Self::turn`], whatever it waits for.
+    /// Makes the next [`Self::turn`] poll every task, whatever it waits for.
     pub fn wake_all(&mut self) {
         self.fresh.extend(0..self.tasks.len());
     }
 
-    /// Drops all tasks, and with them their connections.
+    /// Drops all tasks and their connections.
     pub fn abandon(&mut self) -> usize {
         self.tasks.clear();
         self.fresh.clear();

@@ -1,18 +1,18 @@
-//! Why there is no connection, and what broke one.
+//! Errors of connecting, and of established connections.
 
 use crate::timeout::TimedOut;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io;
 
-/// Why there is no connection. Some drivers have a number of their own for a name that nobody
-/// knows.
+/// Why a connection could not be opened. Some drivers have a separate error number for an unknown
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectFailure {
     /// The name does not resolve.
     UnknownHost {
         /// The name.
         host: String,
-        /// In the system's words.
+        /// The system's message.
         reason: String,
     },
     /// Anything else.
@@ -51,7 +51,7 @@ pub(super) fn connect_failure(error: io::Error, address: &str) -> OperationFailu
     kind.failure(format!("cannot connect to {address}: {error}"))
 }
 
-/// What a failed read or write on an established connection means.
+/// The failure for an error of reading or writing on an established connection.
 #[must_use]
 pub fn stream_failure(error: io::Error) -> OperationFailure {
     let error = match error.downcast::<TimedOut>() {

@@ -1,4 +1,4 @@
-//! How a connection waits: the thread blocks, with patience or without, or the task pends.
+//! How a connection waits: the thread blocks, with or without a timeout, or the task pends.
 
 use super::reactor::Reactor;
 use crate::timeout::{CHECK_INTERVAL, TimeoutPolicy, Waiting};
@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 /// How a connection waits.
 #[derive(Clone)]
 pub enum Io {
-    /// The thread blocks, for as long as it takes; deadlines are kept by socket timeouts. For
-    /// clients that have a thread of their own, and somebody who breaks their connection when it is
-    /// time ([`crate::Driver::interrupter`]). Until there is a connection, only the user can: a
-    /// login hears Ctrl-C as if it were asked with [`TimeoutPolicy::endless`].
+    /// The thread blocks without a timeout; deadlines are implemented with socket timeouts. For
+    /// clients with their own thread, whose connection another thread breaks when necessary
+    /// ([`crate::Driver::interrupter`]). Until the connection is open, only the user can interrupt:
+    /// a login behaves as with [`TimeoutPolicy::endless`].
     Blocking,
-    /// The thread blocks, and every answer has a limit. For all that is asked beside the load.
+    /// The thread blocks, and every answer has a timeout. For all queries outside the load.
     WithTimeout(TimeoutPolicy),
-    /// The task pends and the reactor's thread does other work.
+    /// The task pends, and the reactor's thread runs other tasks.
     Reactor(Reactor),
 }
 
 impl Io {
-    /// What a thread waits under while a connection is made; nothing for a task on a reactor, which
+    /// The timeout that applies to a thread while it connects; none for a task on a reactor, which
     /// its worker ends.
     pub(crate) fn waiting(&self) -> Option<Waiting> {
         match self {
@@ -39,15 +39,15 @@ impl Io {
         }
     }
 
-    /// Lets the other tasks of the worker have a turn; a thread that blocks has no others.
+    /// Lets the worker poll other tasks; a blocking thread has no others.
     pub async fn give_way(&self) {
         if let Self::Reactor(reactor) = self {
             reactor.give_way().await;
         }
     }
 
-    /// Waits until a time, or until there is a reason to stop waiting. A task on a reactor asks for
-    /// the reason whenever it is polled; a thread that blocks asks ten times a second.
+    /// Waits until a time, or until `is_over`. A task on a reactor calls it whenever it is polled;
+    /// a blocking thread calls it ten times a second.
     pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {
         match self {
             Self::Blocking | Self::WithTimeout(_) => {

@@ -1,12 +1,11 @@
-//! Sockets and the event loop under them.
+//! Sockets and the event loop.
 //!
 //! One worker thread owns one [`Reactor`] (epoll through mio, edge-triggered) and one [`Executor`]
-//! whose tasks are clients. A client's future asks its [`Stream`] for bytes; when there are none
-//! the future pends, the reactor remembers which task owns the socket, and the executor polls that
-//! task when the socket becomes ready. There are no wakers, no locks and no allocations on this
-//! path. The same driver code runs on blocking sockets: with limits ([`Io::WithTimeout`]) for all
-//! that is asked beside the load, and without ([`Io::Blocking`]) for clients that need a thread of
-//! their own.
+//! whose tasks are clients. A client's future reads from its [`Stream`]; without data the future
+//! pends, the reactor remembers which task owns the socket, and the executor polls that task when
+//! the socket becomes ready. There are no wakers, no locks and no allocations on this path. The
+//! same driver code runs on blocking sockets: with timeouts ([`Io::WithTimeout`]) for all queries
+//! outside the load, and without ([`Io::Blocking`]) for clients that need their own thread.
 
 mod encryption;
 mod executor;

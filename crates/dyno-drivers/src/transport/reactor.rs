@@ -16,15 +16,15 @@ use std::rc::Rc;
 use std::task::Poll as TaskPoll;
 use std::time::{Duration, Instant};
 
-/// Number of a task within its executor.
+/// Id of a task within its executor.
 pub type TaskId = usize;
 
-/// Events fetched per system call; more ready sockets than this are fetched by the next one.
+/// Maximum number of events per system call; the next call returns further ones.
 const EVENTS_PER_WAIT: usize = 1024;
 
 const READS_AND_WRITES: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
-/// What the alarm is reported as; no socket has this number.
+/// Token of the timer; no socket has it.
 const ALARM: Token = Token(usize::MAX);
 
 /// Sockets and timers of one worker thread. Cheap to clone; not `Send`.
@@ -33,10 +33,10 @@ pub struct Reactor(Rc<Inner>);
 
 struct Inner {
     poll: RefCell<Poll>,
-    /// Timers end with this: epoll itself counts in milliseconds and rounds up, which is too late
+    /// Timer for deadlines: epoll itself counts in milliseconds and rounds up, which is too late
     /// for an arrival.
     alarm: OwnedFd,
-    /// The time that the alarm is set to.
+    /// The time to which the timer is set.
     armed: Cell<Option<Instant>>,
     events: RefCell<Events>,
     slots: RefCell<Vec<Option<Rc<Readiness>>>>,
@@ -46,29 +46,29 @@ struct Inner {
     counters: RefCell<ReactorCounters>,
 }
 
-/// What a reactor counted since it was made.
+/// Counters of a reactor since its creation.
 #[derive(Debug, Clone, Default)]
 pub struct ReactorCounters {
-    /// Returns from waiting.
+    /// Number of returns from waiting.
     pub wakeups: u64,
-    /// Sockets found ready.
+    /// Number of sockets found ready.
     pub ready: u64,
     /// Time spent waiting for sockets and timers.
     pub waited: Duration,
-    /// How late each timer fired, nanoseconds; at most [`LAGS_MAX`] of them.
+    /// Delay of each timer in nanoseconds; at most [`LAGS_MAX`] of them.
     pub timer_lags: Vec<u64>,
 }
 
-/// Timer lags kept, so that a long run's memory stays constant.
+/// Maximum number of stored delays, so that memory stays constant in long runs.
 const LAGS_MAX: usize = 100_000;
 
-/// What is known about one socket. Edge-triggered: a flag stays set until an operation finds the
-/// socket exhausted.
+/// Known state of one socket. Edge-triggered: a flag stays set until an operation finds the socket
+/// exhausted.
 #[derive(Default)]
 struct Readiness {
     readable: Cell<bool>,
     writable: Cell<bool>,
-    /// The peer closed: reads will not block any more, so `readable` must never be cleared.
+    /// The peer closed: reads no longer block, so `readable` must never be cleared.
     closed: Cell<bool>,
     task: Cell<TaskId>,
 }
@@ -77,12 +77,12 @@ impl Reactor {
     /// A new epoll instance.
     ///
     /// # Errors
-    /// When the system has no file descriptor left.
+    /// When no file descriptor is available.
     pub fn new() -> io::Result<Self> {
         let poll = Poll::new()?;
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let alarm = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        // Edge-triggered: setting the alarm anew is all that is needed, nobody has to read it.
+        // Edge-triggered: the timer needs only to be set again, and is never read.
         poll.registry().register(&mut SourceFd(&alarm.as_raw_fd()), ALARM, Interest::READABLE)?;
         Ok(Self(Rc::new(Inner {
             poll: RefCell::new(poll),
@@ -97,7 +97,7 @@ impl Reactor {
         })))
     }
 
-    /// Watches a socket that is being connected, on behalf of the task that is running now.
+    /// Registers a connecting socket for the current task.
     pub(super) fn register(&self, fd: RawFd) -> io::Result<Registration> {
         let readiness = Rc::new(Readiness::default());
         readiness.task.set(self.0.current.get());
@@ -121,7 +121,7 @@ impl Reactor {
         })
     }
 
-    /// Waits at most `max_wait` for sockets and timers, and appends the tasks to be polled.
+    /// Waits at most `max_wait` for sockets and timers, and appends the tasks to poll.
     pub(super) fn wait(&self, max_wait: Duration, ready: &mut Vec<TaskId>) -> io::Result<()> {
         let mut wait = max_wait;
         let before = Instant::now();
@@ -145,7 +145,7 @@ impl Reactor {
         let slots = self.0.slots.borrow();
         let mut count = 0;
         for event in events.iter() {
-            // A socket closed since the wait began has no slot any more.
+            // A socket closed since the wait began has no slot.
             let Some(Some(readiness)) = slots.get(event.token().0) else { continue };
             if event.is_readable() || event.is_read_closed() || event.is_error() {
                 readiness.readable.set(true);
@@ -167,7 +167,7 @@ impl Reactor {
         Ok(())
     }
 
-    /// Sets the alarm, which ends the wait in time.
+    /// Sets the timer, which ends the wait in time.
     fn arm(&self, due: Instant, left: Duration) -> io::Result<()> {
         if self.0.armed.get() == Some(due) {
             return Ok(());
@@ -194,22 +194,22 @@ impl Reactor {
         }
     }
 
-    /// The task that is being polled; new sockets and timers belong to it.
+    /// The task being polled, which owns new sockets and timers.
     pub(super) fn set_current(&self, task: TaskId) {
         self.0.current.set(task);
     }
 
-    /// Asks for the current task to be polled at a time.
+    /// Requests that the current task is polled at a time.
     pub(super) fn wake_at(&self, due: Instant) {
         self.0.timers.borrow_mut().push(Reverse((due, self.0.current.get())));
     }
 
-    /// Wakes the loop up at a time for no task: how late it comes is noted in the counters.
+    /// Ends a wait at a time without a task: its delay is recorded in the counters.
     pub fn pulse_at(&self, due: Instant) {
         self.0.timers.borrow_mut().push(Reverse((due, TaskId::MAX)));
     }
 
-    /// Pends once, so that other tasks and sockets have a turn.
+    /// Pends once, so that other tasks and sockets are processed.
     pub(super) async fn give_way(&self) {
         let mut has_pended = false;
         poll_fn(|_| {
@@ -222,7 +222,7 @@ impl Reactor {
         .await;
     }
 
-    /// Pends until the time has come, or the task is polled when there is a reason to stop waiting.
+    /// Pends until the time has come, or until `is_over` when the task is polled.
     pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {
         let mut is_armed = false;
         poll_fn(|_| {
@@ -238,14 +238,14 @@ impl Reactor {
         .await;
     }
 
-    /// Counters so far; the timer lags are handed over and start anew.
+    /// The counters so far; the stored delays are removed.
     #[must_use]
     pub fn take_counters(&self) -> ReactorCounters {
         std::mem::take(&mut *self.0.counters.borrow_mut())
     }
 }
 
-/// A watched socket; dropping it ends the watch. It must be dropped before the socket is closed.
+/// A registered socket; dropping it deregisters. It must be dropped before the socket is closed.
 pub(super) struct Registration {
     reactor: Reactor,
     readiness: Rc<Readiness>,
@@ -255,9 +255,9 @@ pub(super) struct Registration {
 }
 
 impl Registration {
-    /// Sets whether the reactor reports that the socket takes more bytes. It should only while a
-    /// write waits for that: a unix socket reports it each time the peer reads, which would wake up
-    /// the worker twice for each statement.
+    /// Sets whether the reactor reports that the socket is writable. Only used while a write waits
+    /// for that: a unix socket reports it each time the peer reads, which would wake the worker
+    /// twice per statement.
     pub(super) fn watch_writes(&self, watches: bool) -> io::Result<()> {
         if self.watches_writes.replace(watches) == watches {
             return Ok(());
@@ -267,13 +267,12 @@ impl Registration {
         poll.registry().reregister(&mut SourceFd(&self.fd), Token(self.slot), interest)
     }
 
-    /// True when a read may find something.
+    /// True when a read may return data.
     pub(super) fn is_readable(&self) -> bool {
         self.readiness.readable.get()
     }
 
-    /// Notes that the socket was read empty: no further read is tried before the reactor reports
-    /// it.
+    /// Records that the socket has no more data: no read is tried until the reactor reports it.
     pub(super) fn clear_readable(&self) {
         if !self.readiness.closed.get() {
             self.readiness.readable.set(false);
@@ -285,7 +284,7 @@ impl Registration {
         self.readiness.writable.get()
     }
 
-    /// Asks for the current task to be polled at a time even if the socket stays silent.
+    /// Requests that the current task is polled at a time even if the socket is not ready.
     pub(super) fn wake_at(&self, due: Instant) {
         self.reactor.wake_at(due);
     }
@@ -293,7 +292,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        // Failing to deregister is harmless: the kernel forgets the socket when it is closed.
+        // Failing to deregister is harmless: the kernel removes the socket when it is closed.
         let _ = self.reactor.0.poll.borrow().registry().deregister(&mut SourceFd(&self.fd));
         self.reactor.0.slots.borrow_mut()[self.slot] = None;
         self.reactor.0.free.borrow_mut().push(self.slot);

@@ -1,6 +1,5 @@
-//! Names of hosts become addresses. The system's resolver blocks, for as long as a name server may
-//! take, so it is asked on a thread of its own: the other clients of an event loop go on, and a
-//! deadline holds.
+//! Resolves host names. The system's resolver blocks for as long as a name server may take, so it
+//! runs in a separate thread: other clients of an event loop continue, and deadlines apply.
 
 use super::failure::ConnectFailure;
 use super::io::Io;
@@ -10,10 +9,10 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// Pause before a task on an event loop looks for the answer again.
+/// Pause before a task on an event loop checks for the answer again.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The addresses of a host. An address that is written as one needs no resolver.
+/// The addresses of a host. Literal addresses need no resolver.
 ///
 /// # Errors
 /// [`ConnectFailure::UnknownHost`] when the name does not resolve; [`FailureKind::Timeout`] at the
@@ -37,14 +36,14 @@ pub(crate) async fn addresses(
     match awaited(&answer, io, deadline).await {
         Some(addresses) => addresses.map_err(unknown),
         None => {
-            let reason = format!("the addresses of host {host} were not found in time");
+            let reason = format!("resolving host {host} timed out");
             Err(FailureKind::Timeout.failure(reason).into())
         }
     }
 }
 
-/// Runs something that may block on a thread of its own, which nobody waits for when its answer is
-/// no longer wanted.
+/// Runs a blocking function in a separate thread, which is abandoned when its result is no longer
+/// needed.
 fn elsewhere<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Receiver<T>> {
@@ -55,7 +54,7 @@ fn elsewhere<T: Send + 'static>(
     Ok(answered)
 }
 
-/// The answer, once it is there; `None` at the deadline, and when patience is at its end.
+/// The answer; `None` at the deadline, and when the timeout expires.
 async fn awaited<T>(
     answer: &Receiver<io::Result<T>>,
     io: &Io,
@@ -84,11 +83,11 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
-    /// No test waits so long for anything that comes.
+    /// Longer than any test should wait.
     const TIMEOUT: Duration = Duration::from_secs(180);
 
     #[test]
-    fn a_resolver_that_takes_its_time_holds_up_no_other_client_of_the_event_loop() {
+    fn a_slow_resolver_blocks_no_other_client_of_the_event_loop() {
         let reactor = Reactor::new().unwrap();
         let mut executor = Executor::new(reactor.clone());
         let (say, told) = channel();
@@ -102,7 +101,7 @@ mod tests {
                 awaited(&answer, &io, Instant::now() + TIMEOUT).await.map(|answer| answer.is_ok()),
             );
         });
-        // The resolver only answers after this client has had its turn.
+        // The resolver answers only after this client was polled.
         executor.spawn(async move { say.send(()).unwrap() });
         while executor.alive() > 0 {
             executor.turn(Duration::from_millis(100)).unwrap();
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resolver_that_never_answers_is_left_at_the_deadline() {
+    fn a_resolver_that_never_answers_is_abandoned_at_the_deadline() {
         let (_kept, never) = channel::<io::Result<()>>();
         let soon = || Instant::now() + Duration::from_millis(5);
         assert!(block_on(awaited(&never, &Io::Blocking, soon())).is_none());
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_addresses_are_understood_and_nonsense_is_an_unknown_host() {
+    fn names_and_addresses_are_resolved_and_invalid_ones_are_unknown_hosts() {
         let deadline = || Instant::now() + TIMEOUT;
         let ask = |host: &str| block_on(addresses(host, 7, &Io::Blocking, deadline()));
         assert_eq!(ask("127.0.0.1").unwrap(), [SocketAddr::from(([127, 0, 0, 1], 7))]);

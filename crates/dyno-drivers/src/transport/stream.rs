@@ -1,4 +1,4 @@
-//! A connected socket, perhaps encrypted, that either blocks or pends.
+//! A connected socket, optionally encrypted, that either blocks or pends.
 
 use super::encryption::Encryption;
 use super::failure::{ConnectFailure, connect_failure, stream_failure};
@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// A connected socket. Reads and writes pend on the reactor or block the thread, as [`Io`] says;
-/// both keep to the deadline.
+/// A connected socket. Reads and writes pend on the reactor or block the thread, depending on
+/// [`Io`]; both respect the deadline.
 pub struct Stream {
     wire: Wire,
     tls: Option<Box<Encryption>>,
@@ -33,35 +33,35 @@ pub struct Stream {
 
 /// The socket itself, without encryption.
 struct Wire {
-    // Dropped before the socket, so that the reactor is told while the descriptor is still ours.
+    // Dropped before the socket, so that it is deregistered while the descriptor is still ours.
     waiting: Waiting,
-    /// True when the socket is to block once the deadline of its login is lifted.
+    /// True when the socket blocks without a timeout after the deadline of the login is removed.
     blocks: bool,
     /// Shared with interrupters only.
     socket: Arc<Socket>,
     deadline: Option<Instant>,
-    /// When the task will be woken for a deadline: one timer serves all operations before it,
-    /// however often the deadline moves.
+    /// When the task will be woken for a deadline: one timer serves all earlier operations, however
+    /// often the deadline changes.
     armed: Cell<Option<Instant>>,
 }
 
 enum Waiting {
     Blocking,
-    /// The socket blocks for a moment at a time; in between it is asked whether to wait on.
+    /// The socket blocks for short intervals, after each of which the timeout is checked.
     Patient(Box<timeout::Waiting>),
     Reactor(Registration),
 }
 
-/// Pause before a unix socket whose queue is full is tried again.
+/// Pause before connecting to a unix socket with a full queue is retried.
 const BACKLOG_PAUSE: Duration = Duration::from_millis(1);
 
 impl Stream {
     /// Connects to a TCP port (with `TCP_NODELAY`) or a unix socket. All addresses of a host name
-    /// are tried in turn.
+    /// are tried in order.
     ///
     /// # Errors
-    /// [`ConnectFailure::UnknownHost`] when the name does not resolve; else
-    /// [`FailureKind::ConnectRefused`] when nobody listens, [`FailureKind::Timeout`] at the
+    /// [`ConnectFailure::UnknownHost`] when the name does not resolve; otherwise
+    /// [`FailureKind::ConnectRefused`] when nothing listens, [`FailureKind::Timeout`] at the
     /// deadline.
     pub async fn connect(
         endpoint: &Endpoint,
@@ -104,7 +104,7 @@ impl Stream {
         loop {
             let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
             match Self::establish(socket, &address, io, deadline).await {
-                // A unix socket whose queue is full refuses at once instead of waiting as TCP does.
+                // A unix socket with a full queue fails at once instead of waiting like TCP.
                 Err(error)
                     if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline =>
                 {
@@ -164,7 +164,7 @@ impl Stream {
         })
     }
 
-    /// From now on the connection is encrypted: performs the handshake.
+    /// Performs the TLS handshake; the connection is encrypted afterwards.
     ///
     /// # Errors
     /// [`FailureKind::Certificate`] when the certificate is refused, otherwise as reading and
@@ -179,7 +179,7 @@ impl Stream {
             ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
         let mut tls = ClientConnection::new(configuration, name)
             .map_err(|error| refused(error.to_string()))?;
-        // A few records are all a handshake and a statement need.
+        // A handshake and a statement need only a few records.
         tls.set_buffer_limit(None);
         let tls = self.tls.insert(Box::new(Encryption::new(tls)));
         while tls.is_handshaking() {
@@ -209,8 +209,8 @@ impl Stream {
         self.tls.is_some()
     }
 
-    /// For a socket that blocks: something another thread can call to break the connection, so that
-    /// a read or write in progress ends. It does not keep the connection open.
+    /// For a blocking socket: a function that another thread can call to break the connection,
+    /// which ends a read or write in progress. It does not keep the connection open.
     #[must_use]
     pub fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         if let Waiting::Reactor(_) = self.wire.waiting {
@@ -219,13 +219,13 @@ impl Stream {
         let socket = Arc::downgrade(&self.wire.socket);
         Some(Box::new(move || {
             if let Some(socket) = socket.upgrade() {
-                // A connection that is broken already needs no more.
+                // A connection that is already broken needs no shutdown.
                 let _ = socket.shutdown(Shutdown::Both);
             }
         }))
     }
 
-    /// Reads and writes fail with `TimedOut` from this time on; `None` lifts the limit.
+    /// Reads and writes fail with `TimedOut` after this time; `None` removes the limit.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.wire.deadline = deadline;
         if deadline.is_none() && self.wire.blocks {
@@ -235,10 +235,10 @@ impl Stream {
         }
     }
 
-    /// Reads what is there, at least one byte; 0 when the peer has closed.
+    /// Reads available data, at least one byte; 0 when the peer has closed.
     ///
     /// # Errors
-    /// As the socket fails; `TimedOut` at the deadline.
+    /// Those of the socket; `TimedOut` at the deadline.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.wire.receive(buffer).await };
         loop {
@@ -251,16 +251,14 @@ impl Stream {
         }
     }
 
-    /// True when the end that a read has met is the peer's own: TLS has a farewell for it. Without
-    /// encryption nobody can tell.
+    /// True when the end reached by a read is authentic, which only TLS can confirm.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.tls.as_ref().is_none_or(|tls| tls.has_ended())
     }
 
-    /// True while the peer waits for something to be asked: it has not closed, and has sent
-    /// nothing. Looks at what is there and waits for nothing; a stream for which it is false is of
-    /// no further use.
+    /// True while the peer waits for a request: it has not closed, and has sent nothing. Never
+    /// waits; a stream for which this is false must not be used any more.
     pub fn is_idle(&mut self) -> bool {
         let Self { wire, tls } = self;
         let mut byte = [0];
@@ -268,7 +266,7 @@ impl Stream {
             None => wire.receive_now(&mut byte),
             Some(tls) => loop {
                 match tls.plaintext(&mut byte) {
-                    // Tickets for later sessions and the like.
+                    // Session tickets and similar messages.
                     Ok(None) => match wire.receive_now(tls.room()) {
                         Ok(0) => break Ok(0),
                         Ok(count) => tls.arrived(count),
@@ -282,10 +280,10 @@ impl Stream {
         matches!(outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
     /// # Errors
-    /// As the socket fails; `TimedOut` at the deadline.
+    /// Those of the socket; `TimedOut` at the deadline.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(tls) = &mut self.tls else { return self.wire.send(bytes, &mut 0).await };
         tls.encrypt(bytes)?;
@@ -294,20 +292,21 @@ impl Stream {
 }
 
 impl Wire {
-    /// Reads for an encrypted connection that has had all that came; 0 when the peer has closed.
+    /// Reads for an encrypted connection that has processed everything received; 0 when the peer
+    /// has closed.
     async fn fill(&mut self, tls: &mut Encryption) -> io::Result<usize> {
         let count = self.receive(tls.room()).await?;
         tls.arrived(count);
         Ok(count)
     }
 
-    /// Sends all that waits to be sent.
+    /// Sends all pending bytes.
     async fn flush(&mut self, tls: &mut Encryption) -> io::Result<()> {
         let (outgoing, sent) = tls.outgoing()?;
         if *sent == outgoing.len() { Ok(()) } else { self.send(outgoing, sent).await }
     }
 
-    /// Reads what is there; `WouldBlock` when nothing is.
+    /// Reads available data; `WouldBlock` when there is none.
     fn receive_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let registration = match &self.waiting {
             Waiting::Reactor(registration) if !registration.is_readable() => {
@@ -334,8 +333,8 @@ impl Wire {
             loop {
                 match (&*self.socket).read(buffer) {
                     Ok(count) => {
-                        // A short read has emptied the socket: the next one would find nothing and
-                        // is not tried.
+                        // A short read has emptied the socket, so the next one would find nothing
+                        // and is not tried.
                         if let Waiting::Reactor(registration) = &self.waiting
                             && count < buffer.len()
                         {
@@ -358,8 +357,8 @@ impl Wire {
         .await
     }
 
-    /// Sends all of it. How much has gone is noted as it goes, because a future may be dropped
-    /// before its end.
+    /// Sends all bytes and updates `sent` meanwhile, because the future may be dropped before its
+    /// end.
     async fn send(&mut self, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
         if let Waiting::Patient(waiting) = &mut self.waiting {
             waiting.ask();
@@ -389,15 +388,14 @@ impl Wire {
         .await
     }
 
-    /// Sees to it that the task is woken at the deadline and pends, or reports that it has passed.
+    /// Makes sure that the task is woken at the deadline and pends, or fails when it has passed.
     fn pend<T>(&self, registration: &Registration) -> Poll<io::Result<T>> {
         if let Some(deadline) = self.deadline {
             let now = Instant::now();
             if now >= deadline {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            // A timer that fires before the deadline polls this again, which then asks for a later
-            // one.
+            // A timer that fires before the deadline polls this again, which then sets a later one.
             if self.armed.get().is_none_or(|armed| armed <= now || armed > deadline) {
                 registration.wake_at(deadline);
                 self.armed.set(Some(deadline));
@@ -406,7 +404,8 @@ impl Wire {
         Poll::Pending
     }
 
-    /// A blocking socket keeps the deadline by its own timeouts; with patience, these are short.
+    /// A blocking socket implements the deadline with its own timeouts; with [`Waiting::Patient`]
+    /// these are short.
     fn before_blocking(&self) -> io::Result<()> {
         let moment = match self.waiting {
             Waiting::Reactor(_) => return Ok(()),
@@ -425,7 +424,7 @@ impl Wire {
         Ok(())
     }
 
-    /// A blocking socket's timeout has passed: fails unless there is patience left for another.
+    /// The timeout of a blocking socket has passed: fails when the wait is over.
     fn block_again(&mut self) -> io::Result<()> {
         let Waiting::Patient(waiting) = &mut self.waiting else {
             return Err(io::ErrorKind::TimedOut.into());
@@ -435,7 +434,7 @@ impl Wire {
     }
 }
 
-/// Begins to connect a socket that does not block; true when that takes its time.
+/// Starts connecting a non-blocking socket; true when that is in progress.
 fn begin_to_connect(socket: &Socket, address: &SockAddr) -> io::Result<bool> {
     match socket.connect(address) {
         Ok(()) => Ok(false),
@@ -511,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_reads_does_not_wake_up_who_waits_for_its_answer() {
+    fn reads_by_the_peer_do_not_wake_a_client_that_waits_for_its_answer() {
         let (reactor, mut executor, mut peer) = asking(5);
         executor.turn(Duration::ZERO).unwrap();
         let _ = reactor.take_counters();
@@ -524,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_does_not_fit_goes_on_when_the_peer_has_read() {
+    fn a_partial_write_continues_when_the_peer_has_read() {
         let (_reactor, mut executor, mut peer) = asking(8 << 20);
         let reader = std::thread::spawn(move || {
             peer.read_exact(&mut vec![0; 8 << 20]).unwrap();

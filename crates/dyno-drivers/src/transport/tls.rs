@@ -1,4 +1,4 @@
-//! TLS by rustls, driven over the same non-blocking sockets.
+//! TLS with rustls on the same non-blocking sockets.
 
 use crate::lock;
 use dyno_files::{SCRIPT_MAX, open, reason};
@@ -15,18 +15,18 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be
-/// resumed and files are read once.
+/// Configurations created so far. Connections to one system share a configuration, so that TLS
+/// sessions can be resumed and files are read once.
 static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
 
-/// What a configuration is made of.
+/// The key of a configuration.
 type Encryption = (Tls, Option<ClientCertificate>);
 
 /// The TLS configuration of a target; `None` when it is not encrypted.
 ///
 /// # Errors
-/// When the file of certificate authorities cannot be read or holds none, and when the client's
-/// certificate and key are not to be had or do not belong together.
+/// When the file of certificate authorities cannot be read or contains none, and when the client's
+/// certificate and key cannot be read or do not match.
 pub fn client_configuration(
     tls: &Tls,
     client: Option<&ClientCertificate>,
@@ -72,7 +72,7 @@ pub fn client_configuration(
     Ok(Some(configuration))
 }
 
-/// The certificate authorities of a file, or those that the system trusts.
+/// The certificate authorities of a file, or those of the system.
 fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
     let mut roots = RootCertStore::empty();
     if let Some(file) = file.filter(|file| *file != Path::new(SYSTEM_AUTHORITIES)) {
@@ -87,20 +87,20 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
             .map_err(|error| unusable("certificate authorities", &file, &reason(&error)))?;
     }
     let found = rustls_native_certs::load_native_certs();
-    // Systems ship certificates that rustls does not take; the others will do.
+    // Unparsable certificates of the system are ignored.
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         let why: String = found.errors.iter().map(|error| format!(": {error}")).collect();
         let message = format!(
-            "this system has no certificate authorities that it trusts{why}; name a file of them (`sslrootcert=FILE`)"
+            "this system has no trusted certificate authorities{why}; name a file that contains them (`sslrootcert=FILE`)"
         );
         return Err(FailureKind::Certificate.failure(message));
     }
     Ok(roots)
 }
 
-/// Files of certificate authorities that the environment names, and not the system: those of
-/// `rustls_native_certs`, which reads whatever they are.
+/// Files of certificate authorities named by the environment: those that `rustls_native_certs`
+/// reads without checks.
 fn named_by_environment() -> Vec<PathBuf> {
     let folders = std::env::var_os("SSL_CERT_DIR").unwrap_or_default();
     let entries = std::env::split_paths(&folders)
@@ -129,8 +129,8 @@ fn unusable(what: &str, file: &Path, why: &str) -> OperationFailure {
     FailureKind::Certificate.failure(format!("{what} of {}: {why}", file.display()))
 }
 
-/// Accepts a certificate whomever it is made out to: any at all, as `require` says, or any that a
-/// trusted authority has signed, as `verify-ca` says.
+/// Accepts a certificate for any name: any certificate for `require`, or any signed by a trusted
+/// authority for `verify-ca`.
 #[derive(Debug)]
 struct AnyName {
     trusted: Option<RootCertStore>,

@@ -1,4 +1,4 @@
-//! Encrypted connections against a scripted peer: what a server may send, in pieces of any size.
+//! Encrypted connections with a scripted peer: everything a server may send, in pieces of any size.
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::http::{self, Exchange};
@@ -19,10 +19,10 @@ use std::sync::mpsc::channel;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// No test waits so long for anything that comes.
+/// Longer than any test should wait.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A peer that shakes hands and then does what the script says. Its port.
+/// A peer that performs the handshake and then follows the script. Returns its port.
 fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) -> u16 {
     let made = rcgen::generate_simple_self_signed(["peer".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -43,13 +43,13 @@ fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) 
             session.complete_io(&mut socket).unwrap();
         }
         script(session, &mut socket);
-        // Until the other end has gone.
+        // Until the other side has closed.
         let _ = socket.read_to_end(&mut Vec::new());
     });
     port
 }
 
-/// Encrypts texts, each a write of its own, and a farewell.
+/// Encrypts texts, each as a separate write, and a close notification.
 fn encrypted<'a>(
     session: &mut ServerConnection,
     texts: impl IntoIterator<Item = &'a [u8]>,
@@ -64,7 +64,7 @@ fn encrypted<'a>(
     bytes
 }
 
-/// What the session has to send.
+/// The bytes that the session has to send.
 fn drained(session: &mut ServerConnection) -> Vec<u8> {
     let mut bytes = Vec::new();
     while session.wants_write() {
@@ -83,7 +83,7 @@ async fn connect(port: u16, io: &Io) -> Stream {
     stream
 }
 
-/// Everything until the peer's farewell, read in pieces of so many bytes.
+/// Everything up to the peer's close notification, read in pieces of this size.
 async fn read_all(stream: &mut Stream, piece: usize) -> Vec<u8> {
     let (mut all, mut buffer) = (Vec::new(), vec![0; piece]);
     loop {
@@ -127,7 +127,7 @@ fn pattern(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_stands_behind_a_farewell_belongs_to_nobody_and_holds_nobody_up() {
+fn data_after_a_close_notification_is_discarded_without_delay() {
     let client = async |io: Io| {
         let port = peer(|mut session, socket| {
             let mut bytes = encrypted(&mut session, [&b"the last words"[..]]);
@@ -141,8 +141,8 @@ fn what_stands_behind_a_farewell_belongs_to_nobody_and_holds_nobody_up() {
 }
 
 #[test]
-fn an_answer_longer_than_the_session_s_store_is_read_in_pieces_of_any_size() {
-    // Records as long as they may be, and short ones, of which many come with one read.
+fn an_answer_larger_than_the_session_buffer_is_read_in_pieces_of_any_size() {
+    // Records of maximum length, and short ones, many of which arrive with one read.
     for record in [17_000, 700, 40] {
         for piece in [100, 4_096, 65_536] {
             let client = async move |io: Io| {
@@ -163,7 +163,7 @@ fn an_answer_longer_than_the_session_s_store_is_read_in_pieces_of_any_size() {
 }
 
 #[test]
-fn a_read_that_is_given_up_loses_nothing() {
+fn a_dropped_read_loses_nothing() {
     let came = on_event_loop(async |io| {
         let (say, told) = channel();
         let port = peer(move |mut session, socket| {
@@ -179,7 +179,7 @@ fn a_read_that_is_given_up_loses_nothing() {
 }
 
 #[test]
-fn a_write_that_is_given_up_is_finished_by_the_next_one() {
+fn a_dropped_write_is_completed_by_the_next_one() {
     let text = pattern(16 << 20);
     let (came, arrived) = channel();
     let sent = text.clone();
@@ -194,7 +194,7 @@ fn a_write_that_is_given_up_is_finished_by_the_next_one() {
             socket.write_all(&encrypted(&mut session, [])).unwrap();
         });
         let mut stream = connect(port, &io).await;
-        // Nobody reads yet, and there is no room for so much on the way.
+        // The peer does not read yet, and the buffers cannot hold this much.
         give_up(stream.write_all(&sent)).await;
         say.send(()).unwrap();
         stream.write_all(b" and more").await.unwrap();
@@ -204,7 +204,7 @@ fn a_write_that_is_given_up_is_finished_by_the_next_one() {
     assert!(read == [text, b" and more".to_vec()].concat());
 }
 
-/// Reads a request, which nobody looks at.
+/// Reads and ignores a request.
 fn hear(session: &mut ServerConnection, socket: &mut TcpStream) {
     let mut request = [0; 64];
     let mut length = 0;
@@ -214,7 +214,7 @@ fn hear(session: &mut ServerConnection, socket: &mut TcpStream) {
     }
 }
 
-/// A service behind an encrypted connection.
+/// A service with an encrypted connection.
 async fn service(port: u16, io: &Io) -> http::Connection {
     let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
     let target = Target { tls: Tls::Required, ..Target::new(Engine::Http, endpoint) };
@@ -240,7 +240,7 @@ async fn ask(service: &mut http::Connection) -> Result<(u16, Vec<u8>), Operation
 }
 
 #[test]
-fn a_service_is_asked_over_an_encrypted_connection() {
+fn requests_are_sent_over_an_encrypted_connection() {
     let client = async |io: Io| {
         let port = peer(|mut session, socket| {
             hear(&mut session, socket);
@@ -254,7 +254,7 @@ fn a_service_is_asked_over_an_encrypted_connection() {
 }
 
 #[test]
-fn an_encrypted_body_without_a_length_is_whole_only_with_the_peer_s_farewell() {
+fn an_encrypted_body_without_a_length_is_complete_only_with_a_close_notification() {
     for has_farewell in [true, false] {
         let client = async move |io: Io| {
             let port = peer(move |mut session, socket| {
@@ -279,10 +279,10 @@ fn an_encrypted_body_without_a_length_is_whole_only_with_the_peer_s_farewell() {
 }
 
 #[test]
-fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_request() {
+fn a_connection_closed_by_its_service_while_idle_accepts_no_request() {
     let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     let late = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n";
-    // With a farewell, with an answer to nothing that was asked, and without a word.
+    // With a close notification, with an unsolicited answer, and silently.
     for way in 0..3 {
         let client = async move |io: Io| {
             let (say, told) = channel();
@@ -322,7 +322,7 @@ fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_reques
 }
 
 #[test]
-fn an_unencrypted_connection_that_its_service_closes_while_it_is_idle_takes_no_further_request() {
+fn an_unencrypted_connection_closed_by_its_service_while_idle_accepts_no_request() {
     for last in ["", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"] {
         let client = async move |io: Io| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! A connection that blocks can be got out of a statement by another thread.
+//! Another thread can end the statement of a blocking connection.
 
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Interrupts a client until it ends, and fails where it does not.
+/// Interrupts a client until it ends; fails when it does not.
 fn interrupt_until_ended<T>(client: &JoinHandle<T>, interrupt: impl Fn()) {
     let until = Instant::now() + Duration::from_secs(60);
     while !client.is_finished() {
@@ -19,7 +19,7 @@ fn interrupt_until_ended<T>(client: &JoinHandle<T>, interrupt: impl Fn()) {
 }
 
 #[test]
-fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
+fn a_hanging_statement_is_ended_by_breaking_its_connection() {
     let rows = [(Protocol::Mysql, Engine::Mysql), (Protocol::Postgres, Engine::Postgres)];
     for (protocol, engine) in rows {
         let options = Options { hang_after: Some(20), ..Options::default() };
@@ -39,7 +39,7 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
             (failure, connection.interrupter())
         });
         let interrupt = take.recv().expect("the client connects");
-        // All that are answered are: the next hangs.
+        // All answers but the last were sent; the next statement hangs.
         while server.counts().statements_total() < 20 && !client.is_finished() {
             std::thread::yield_now();
         }
@@ -50,7 +50,7 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
             FailureKind::ConnectionLost,
             "{engine}"
         );
-        // An interrupter outlives its connection harmlessly.
+        // Calling an interrupter after its connection has ended is harmless.
         later.expect("the connection knows no better")();
         interrupt();
         server.stop().expect("it ends");
@@ -58,7 +58,7 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
 }
 
 #[test]
-fn a_client_of_sqlite_is_got_out_of_waiting_for_a_lock_and_its_pragma_reads_as_it_was_set() {
+fn an_sqlite_client_is_interrupted_while_waiting_for_a_lock_and_its_pragma_reads_as_set() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = Target {
         session_setup: vec!["PRAGMA busy_timeout = 86400000".to_owned()],

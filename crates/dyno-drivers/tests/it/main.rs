@@ -1,5 +1,5 @@
-//! The drivers against null servers, scripted peers and real servers, and the null servers against
-//! real clients.
+//! Tests of the drivers with null servers, scripted peers and real servers, and of the null servers
+//! with real clients.
 
 mod encrypted_peer;
 mod interrupts;

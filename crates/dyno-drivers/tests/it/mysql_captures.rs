@@ -1,5 +1,5 @@
-//! Decoders on what real servers said (`mysql_captures/*.hex`, written by
-//! `mysql_servers::captures`), on arbitrary bytes, and on replies cut into pieces anywhere.
+//! Decoders on captured answers of real servers (`mysql_captures/*.hex`, written by
+//! `mysql_servers::captures`), on arbitrary bytes, and on replies split anywhere.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dyno_drivers::mysql::protocol::column::Column;
@@ -36,7 +36,7 @@ fn captures() -> Vec<(String, Capture)> {
     captures.collect()
 }
 
-/// Feeds a reply in pieces; every result with its rows, up to the last or the error.
+/// Feeds a reply in pieces; returns every result with its rows, up to the last or the error.
 fn decode<S: RowSink>(
     bytes: &[u8],
     pieces: &[usize],
@@ -88,11 +88,11 @@ fn text(rows: &Table) -> Vec<String> {
 }
 
 const ROWS: [&str; 2] = ["7|seven|2026-01-02 03:04:05.000006|0.5|NULL|257", "8||NULL|-1|5|0"];
-/// Some updates stand between the text rows and the binary ones.
+/// Updates between the text rows and the binary ones changed these rows.
 const ROWS_LATER: [&str; 2] = ["7|seven|2026-01-02 03:04:05.000006|0.5|7|257", "8||NULL|-1|7|0"];
 
 #[test]
-fn captured_rows_are_the_rows_that_were_stored() {
+fn captured_rows_equal_the_stored_rows() {
     let captures = captures();
     assert_eq!(captures.len(), 4, "two servers, with and without EOF packets");
     for (name, (is_ok_terminated, entries)) in &captures {
@@ -127,7 +127,7 @@ fn captured_rows_are_the_rows_that_were_stored() {
 }
 
 #[test]
-fn captured_outcomes_are_what_the_statements_did() {
+fn captured_outcomes_are_those_of_the_statements() {
     for (name, (is_ok_terminated, entries)) in captures() {
         let outcome = |entry: &str| {
             decode(
@@ -154,7 +154,7 @@ fn captured_outcomes_are_what_the_statements_did() {
 }
 
 #[test]
-fn captured_prepares_say_what_follows_them() {
+fn captured_prepares_describe_the_packets_that_follow() {
     for (name, (is_ok_terminated, entries)) in captures() {
         let capabilities = capabilities(is_ok_terminated);
         let mut input = PacketBuffer::default();
@@ -184,8 +184,8 @@ fn captured_prepares_say_what_follows_them() {
     }
 }
 
-/// A reply made of arbitrary payloads in proper packets, which gets deeper into the decoders than
-/// bare noise.
+/// A reply of arbitrary payloads in valid packets, which reaches more of the decoders than random
+/// bytes.
 fn packets() -> impl Strategy<Value = Vec<u8>> {
     let payload = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..40),
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn captured_replies_cut_anywhere_decode_alike(pieces in proptest::collection::vec(1_usize..50, 1..20)) {
+    fn captured_replies_split_anywhere_are_decoded_alike(pieces in proptest::collection::vec(1_usize..50, 1..20)) {
         for (_, (is_ok_terminated, entries)) in captures() {
             for (name, bytes) in entries.iter().filter(|(name, _)| *name != "prepare") {
                 let encoding = if name == "binary-rows" { Encoding::Binary } else { Encoding::Text };
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn any_packets_cut_anywhere_decode_alike_or_fail_alike(
+    fn arbitrary_packets_split_anywhere_are_decoded_or_fail_alike(
         bytes in packets(),
         pieces in proptest::collection::vec(1_usize..9, 1..9),
         is_ok_terminated: bool,
@@ -266,13 +266,13 @@ proptest! {
     }
 
     #[test]
-    fn a_template_writes_back_what_was_between_its_marks(
+    fn a_template_keeps_the_text_between_parameters(
         parts in proptest::collection::vec("[a-z ']{0,9}", 1..5),
         values in proptest::collection::vec(any::<i64>(), 4),
     ) {
         let sql = parts.join("?");
         let template = template::parse(&sql, literal::Backslash::Escapes);
-        // An odd number of quotes before a mark makes it part of a string.
+        // An odd number of quotes before a question mark makes it part of a string.
         let mut quotes = 0;
         let mut expected = parts[0].clone();
         let mut used = 0;

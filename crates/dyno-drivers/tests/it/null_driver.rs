@@ -1,4 +1,4 @@
-//! The in-process null driver does what its script says, in both ways of waiting.
+//! The in-process null driver follows its script, with both kinds of waiting.
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::transport::Reactor;
@@ -21,7 +21,7 @@ fn connect(options: &str) -> Connection {
     block_on(Connection::connect(&target(options), &Io::Blocking)).unwrap()
 }
 
-/// The failures of the first `count` statements: position and kind.
+/// The failures of the first `count` statements: number and kind.
 fn failures_of(connection: &mut Connection, count: u64) -> Vec<(u64, FailureKind)> {
     let mut failures = Vec::new();
     for i in 0..count {
@@ -33,7 +33,7 @@ fn failures_of(connection: &mut Connection, count: u64) -> Vec<(u64, FailureKind
 }
 
 #[test]
-fn the_text_of_the_statement_decides_the_shape_of_the_answer() {
+fn the_text_of_the_statement_determines_the_shape_of_the_answer() {
     let mut connection = connect("rows=2,columns=3,value=42,affected=5");
     let mut table = Table::default();
     let outcome = block_on(connection.query("SELECT a, b, c FROM t", &mut table)).unwrap();
@@ -68,7 +68,7 @@ fn failures_follow_from_the_seed_and_the_number_of_the_connection() {
 }
 
 #[test]
-fn a_rule_for_commit_leaves_other_statements_alone() {
+fn a_rule_for_commit_does_not_affect_other_statements() {
     let mut connection = connect("commit.fail=serialization:1,seed=72");
     assert!(block_on(connection.query("UPDATE t SET a=1", &mut Discard)).is_ok());
     let failure = block_on(connection.query("COMMIT", &mut Discard)).unwrap_err();
@@ -88,7 +88,7 @@ fn a_lost_connection_stays_lost() {
 }
 
 #[test]
-fn connecting_can_fail_or_take_too_long() {
+fn connecting_can_fail_or_time_out() {
     let refused = |options: &str, limit: Duration| -> OperationFailure {
         let mut target = target(options);
         target.connect_timeout = limit;
@@ -121,13 +121,13 @@ fn a_stall_by_statements_delays_exactly_that_statement() {
         })
         .collect();
     assert!(times[2] >= Duration::from_millis(300), "{times:?}");
-    // The machine may hold up one of the others, hardly all of them.
+    // The machine may delay one of the others, but hardly all of them.
     let least = times[0].min(times[1]).min(times[3]);
     assert!(least < Duration::from_millis(300), "{times:?}");
 }
 
 #[test]
-fn a_stall_by_time_holds_all_answers_back_until_its_end() {
+fn a_stall_by_time_delays_all_answers_until_its_end() {
     let begun = Instant::now();
     let (mut a, mut b) =
         (connect("stall=at:0ms/for:40ms,seed=76"), connect("stall=at:0ms/for:40ms,seed=76"));
@@ -190,7 +190,7 @@ fn a_hang_pends_in_the_reactor_and_can_be_abandoned() {
 }
 
 #[test]
-fn a_hang_that_blocks_ends_when_it_is_interrupted() {
+fn a_blocking_hang_ends_when_it_is_interrupted() {
     let mut connection = connect("hang_after=0,seed=79");
     let interrupt = connection.interrupter().unwrap();
     let (done, is_done) = std::sync::mpsc::channel::<()>();
@@ -210,22 +210,22 @@ fn a_hang_that_blocks_ends_when_it_is_interrupted() {
 }
 
 #[test]
-fn a_statement_of_another_connection_is_refused() {
+fn a_statement_of_another_connection_is_rejected() {
     let mut connection = connect("seed=80");
     let failure =
         block_on(connection.execute(dyno_drivers::Statement(5), &[], &mut Discard)).unwrap_err();
     assert_eq!(failure.kind, FailureKind::BadStatement);
 }
 
-/// CPU time of this thread so far, nanoseconds: other programs on the machine do not change it as
-/// they change the clock's.
+/// CPU time of this thread so far in nanoseconds; unlike wall-clock time it does not depend on
+/// other programs.
 fn cpu_nanos() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Prints the cost of a statement:
-/// `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture null_driver::`.
+/// Prints the cost of a statement: `cargo test --release -p dyno-drivers --test it -- --ignored
+/// --nocapture null_driver::`.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn cost_of_a_statement() {

@@ -1,5 +1,5 @@
-//! The null servers satisfy real clients, count what they were asked, and survive clients that talk
-//! nonsense.
+//! The null servers satisfy real clients, count their statements, and survive clients that send
+//! invalid data.
 #![expect(clippy::print_stdout, reason = "a skipped test says why")]
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 mod programs;
 
-/// Longer than any answer of a healthy server takes, also on a machine that is busy.
+/// Longer than any answer of a healthy server takes, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn server(protocol: Protocol) -> RunningServer {
@@ -99,10 +99,9 @@ fn a_thousand_clients_are_served() {
     }
 }
 
-// Bytes
-// ------------------------------------------------------------------------------------------
+// Messages ------------------------------------------------------------------------------
 
-/// Reads until the peer closes or stops sending for a moment after the end mark was seen.
+/// Reads until the peer closes or pauses after the end mark.
 fn read_until(socket: &mut TcpStream, end: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
@@ -157,7 +156,7 @@ fn a_mysql_update_is_answered_in_one_packet() {
     let mut socket = mysql_client(&server);
     socket.write_all(&packet(0, b"\x03UPDATE t SET a=1")).unwrap();
     assert_eq!(read_until(&mut socket, &[0, 0, 0]), [7, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0]);
-    // BEGIN sets the flag "in transaction" (0x0001) beside autocommit.
+    // BEGIN sets the flag "in transaction" (0x0001) in addition to autocommit.
     socket.write_all(&packet(0, b"\x03BEGIN")).unwrap();
     assert_eq!(read_until(&mut socket, &[0, 0]), [7, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
 }
@@ -180,7 +179,7 @@ fn a_prepared_mysql_select_is_answered_with_a_binary_row() {
     let answer = read_until(&mut socket, &eof);
     let row = [10, 0, 0, 4, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
     assert!(answer.ends_with(&[row.as_slice(), &eof].concat()), "{answer:02x?}");
-    // Closed statements are unknown, and their number is given away again.
+    // Closed statements are unknown, and their id is reused.
     socket.write_all(&packet(0, &[0x19, 1, 0, 0, 0])).unwrap();
     socket.write_all(&packet(0, &execute)).unwrap();
     let refused = read_until(&mut socket, b"unknown prepared statement");
@@ -189,7 +188,7 @@ fn a_prepared_mysql_select_is_answered_with_a_binary_row() {
 }
 
 #[test]
-fn a_client_may_log_in_by_the_method_it_prefers() {
+fn a_client_may_log_in_with_its_preferred_method() {
     let server = server(Protocol::Mysql);
     let mut socket = dial(&server);
     read_until(&mut socket, b"mysql_native_password\0");
@@ -204,7 +203,7 @@ fn a_client_may_log_in_by_the_method_it_prefers() {
 }
 
 #[test]
-fn the_probe_for_dollar_quotes_is_answered_with_an_error() {
+fn the_query_for_dollar_quoting_is_answered_with_an_error() {
     // The command-line client of MySQL 9.7 sends it after connecting, and does not read rows.
     let server = server(Protocol::Mysql);
     let mut socket = mysql_client(&server);
@@ -214,7 +213,7 @@ fn the_probe_for_dollar_quotes_is_answered_with_an_error() {
 }
 
 #[test]
-fn a_client_that_insists_on_tls_is_told_why_it_is_refused() {
+fn a_client_that_requires_tls_is_rejected_with_the_reason() {
     let server = server(Protocol::Mysql);
     let mut socket = dial(&server);
     read_until(&mut socket, b"mysql_native_password\0");
@@ -237,7 +236,7 @@ fn a_mysql_statement_longer_than_a_packet_is_answered_once() {
 
 fn postgres_client(server: &RunningServer) -> TcpStream {
     let mut socket = dial(server);
-    // TLS and GSS are asked for first, and declined.
+    // TLS and GSS are requested first, and declined.
     for code in [80_877_103_u32, 80_877_104] {
         socket.write_all(&[8_u32.to_be_bytes(), code.to_be_bytes()].concat()).unwrap();
         assert_eq!(read_until(&mut socket, b"N"), b"N");
@@ -268,7 +267,7 @@ fn the_extended_protocol_answers_each_step() {
         message(b'E', b"\0\0\0\0\0"),
         message(b'S', b""),
     ];
-    // Pipelined: one send, and everything comes back in order.
+    // Pipelined: one send, and all answers return in order.
     socket.write_all(&steps.concat()).unwrap();
     let answer = read_until(&mut socket, b"Z\0\0\0\x05I");
     let column = b"k\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0";
@@ -285,7 +284,7 @@ fn the_extended_protocol_answers_each_step() {
 }
 
 #[test]
-fn after_an_error_everything_up_to_sync_is_passed_over() {
+fn after_an_error_everything_up_to_sync_is_skipped() {
     let server = server(Protocol::Postgres);
     let mut socket = postgres_client(&server);
     let steps = [
@@ -329,11 +328,11 @@ fn a_statement_that_arrives_byte_by_byte_is_answered() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_waited_for_and_others_are_served() {
+fn a_client_that_does_not_read_does_not_delay_others() {
     let server = server(Protocol::Mysql);
     let mut deaf = mysql_client(&server);
     let ping = packet(0, b"\x03SELECT c FROM sbtest1");
-    // More than the sockets' buffers hold, both ways: from then on writing would block.
+    // More than the sockets' buffers hold in both directions; from then on writing would block.
     deaf.set_nonblocking(true).unwrap();
     let burst = ping.repeat(1000);
     let mut sent = 0_usize;
@@ -358,11 +357,10 @@ fn a_client_that_does_not_read_is_waited_for_and_others_are_served() {
     draining.join().unwrap().unwrap();
 }
 
-// Misbehaviour
-// ------------------------------------------------------------------------------------------
+// Misbehaviour --------------------------------------------------------------------------
 
 #[test]
-fn a_silent_server_accepts_and_says_nothing() {
+fn a_silent_server_accepts_connections_and_never_answers() {
     for protocol in [Protocol::Mysql, Protocol::Postgres] {
         let server = server_with(protocol, Options { is_silent: true, ..Options::default() });
         let mut socket = dial(&server);
@@ -374,7 +372,7 @@ fn a_silent_server_accepts_and_says_nothing() {
 }
 
 #[test]
-fn a_server_can_hang_or_hang_up_after_some_statements() {
+fn a_server_can_hang_or_close_after_some_statements() {
     let statement = packet(0, b"\x03UPDATE t SET a=1");
     let answer = [7, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0];
     let server =
@@ -417,7 +415,7 @@ fn survives(server: &RunningServer, is_logged_in: bool, bytes: &[u8], protocol: 
         Protocol::Postgres => postgres_client(server),
     };
     let mut socket = if is_logged_in { client() } else { dial(server) };
-    // The server may close at any byte, and then writing fails.
+    // The server may close at any byte, after which writing fails.
     let _ = socket.write_all(bytes);
     drop(socket);
     drop(client());
@@ -427,7 +425,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_bytes_never_end_the_server(
+    fn random_bytes_never_stop_the_server(
         is_mysql: bool,
         is_logged_in: bool,
         bytes in prop::collection::vec(any::<u8>(), 0..600),
@@ -437,7 +435,7 @@ proptest! {
     }
 
     #[test]
-    fn random_messages_never_end_the_server(
+    fn random_messages_never_stop_the_server(
         is_mysql: bool,
         parts in prop::collection::vec((any::<u8>(), prop::collection::vec(any::<u8>(), 0..60)), 0..20),
     ) {

@@ -1,4 +1,4 @@
-//! The PostgreSQL driver against the null server: whatever the generator sends is understood and
+//! The PostgreSQL driver with the null server: every message of the generator is decoded and
 //! counted.
 
 use dyno_drivers::null::server::{Options, Protocol, serve};
@@ -7,7 +7,7 @@ use dyno_drivers::{BulkLoad, Discard, Driver, Io, RowSource, RowWriter, Value, b
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 
-/// So many rows of one integer.
+/// A number of rows with one integer.
 struct Rows(u64);
 
 impl RowSource for Rows {
@@ -42,7 +42,7 @@ async fn converse(target: &Target) -> Result<u64, OperationFailure> {
 }
 
 #[test]
-fn every_mode_is_understood_and_counted() {
+fn every_mode_is_decoded_and_counted() {
     for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {
         let server =
             serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! The SQLite driver on real database files.
+//! The SQLite driver with real database files.
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::{
@@ -61,7 +61,7 @@ fn two_on_one_row(folder: &TempDir, journal_mode: &str) -> (Connection, Connecti
 }
 
 #[test]
-fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
+fn an_endless_answer_is_an_error_for_a_sink_that_keeps_rows() {
     let mut connection = connect(&in_memory());
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     let failure = block_on(connection.query(endless, &mut Table::default())).unwrap_err();
@@ -71,7 +71,7 @@ fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
 }
 
 #[test]
-fn every_value_comes_back_as_it_was_in_both_query_modes() {
+fn every_value_is_returned_unchanged_in_both_query_modes() {
     for query_mode in [QueryMode::Prepared, QueryMode::Simple] {
         let mut connection = connect(&Target { query_mode, ..in_memory() });
         say(&mut connection, "CREATE TABLE t (a, b, c, d, e)").unwrap();
@@ -103,11 +103,11 @@ fn every_value_comes_back_as_it_was_in_both_query_modes() {
 }
 
 #[test]
-fn affected_counts_rows_of_this_statement_only() {
+fn affected_counts_only_rows_of_this_statement() {
     let mut connection = connect(&in_memory());
     say(&mut connection, "CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER)").unwrap();
     assert_eq!(say(&mut connection, "INSERT INTO t VALUES (1,0),(2,0),(3,0)").unwrap().affected, 3);
-    // SQLite counts rows that matched, also when the value stays the same.
+    // SQLite counts rows that matched, even when the value stays the same.
     let update = block_on(connection.prepare("UPDATE t SET v=? WHERE id<=?")).unwrap();
     let values = [Value::Integer(0), Value::Integer(2)];
     assert_eq!(block_on(connection.execute(update, &values, &mut Discard)).unwrap().affected, 2);
@@ -129,7 +129,7 @@ fn affected_counts_rows_of_this_statement_only() {
 }
 
 #[test]
-fn a_write_after_a_read_conflicts_at_once_and_after_the_others_commit_as_snapshot() {
+fn a_write_after_a_read_conflicts_at_once_and_after_a_foreign_commit_as_snapshot() {
     let folder = folder();
     let (mut first, mut second) = two_on_one_row(&folder, "WAL");
     for connection in [&mut first, &mut second] {
@@ -163,7 +163,7 @@ fn a_busy_commit_leaves_the_transaction_open() {
 }
 
 #[test]
-fn a_held_lock_is_waited_for_as_long_as_the_pragma_says() {
+fn a_lock_is_waited_for_as_long_as_the_pragma_says() {
     let folder = folder();
     let (mut first, _) = two_on_one_row(&folder, "WAL");
     let mut second = connect_with(&file(&folder), &["PRAGMA busy_timeout=60"]);
@@ -176,7 +176,7 @@ fn a_held_lock_is_waited_for_as_long_as_the_pragma_says() {
 }
 
 #[test]
-fn failures_carry_the_extended_code_and_its_kind() {
+fn failures_have_the_extended_code_and_its_kind() {
     let mut connection =
         connect_with(&in_memory(), &["PRAGMA page_size=512", "PRAGMA max_page_count=4"]);
     say(&mut connection, "CREATE TABLE t (id INTEGER PRIMARY KEY, v UNIQUE NOT NULL)").unwrap();
@@ -199,7 +199,7 @@ fn failures_carry_the_extended_code_and_its_kind() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_refused_with_its_reason() {
+fn a_file_that_cannot_be_opened_is_rejected_with_the_reason() {
     let folder = folder();
     std::fs::write(
         folder.path().join("test.db"),
@@ -213,12 +213,12 @@ fn what_cannot_be_opened_is_refused_with_its_reason() {
         (
             endpoint(Endpoint::Tcp { host: "db".to_owned(), port: 1 }),
             FailureKind::Unsupported,
-            "SQLite has no servers, got the address db:1",
+            "SQLite needs the path of a database file, not the address db:1",
         ),
         (
             Target { query_mode: QueryMode::Extended, ..in_memory() },
             FailureKind::Unsupported,
-            "no extended query mode",
+            "no query mode `extended`",
         ),
         (
             Target { session_setup: vec!["PRAGMA journal_mode=WAL".to_owned()], ..file(&folder) },
@@ -270,7 +270,7 @@ fn another_thread_can_end_a_statement() {
     assert_eq!(integer(&mut connection, "SELECT 5"), 5, "the connection goes on");
 }
 
-/// Rows (i, text or NULL) up to a count; one of them may have a field too many.
+/// Rows (i, text or NULL) up to a count; one of them may have an extra field.
 struct Rows {
     next: i64,
     count: i64,
@@ -318,14 +318,14 @@ fn a_bulk_load_inserts_all_rows() {
 }
 
 #[test]
-fn a_bulk_load_that_fails_leaves_nothing() {
+fn a_failed_bulk_load_leaves_nothing() {
     let folder = folder();
     let mut connection = loading(&folder);
     let failure =
         block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 10, bad: Some(7) }))
             .unwrap_err();
     assert_eq!(failure.kind, FailureKind::BadStatement);
-    assert!(failure.message.contains("2 parameters, 3 values"), "{failure}");
+    assert!(failure.message.contains("2 parameters, but 3 were given"), "{failure}");
     say(&mut connection, "INSERT INTO \"odd \"\"name\" VALUES (900, NULL)").unwrap();
     let failure =
         block_on(connection.bulk_load(&LOAD, &mut Rows { next: 0, count: 1000, bad: None }))
@@ -350,12 +350,12 @@ fn a_bulk_load_joins_an_open_transaction() {
 }
 
 #[test]
-fn misuse_is_refused_in_words() {
+fn misuse_is_rejected_with_a_message() {
     for query_mode in [QueryMode::Prepared, QueryMode::Simple] {
         let mut connection = connect(&Target { query_mode, ..in_memory() });
         let statement = block_on(connection.prepare("SELECT ?")).unwrap();
         let failure = block_on(connection.execute(statement, &[], &mut Discard)).unwrap_err();
-        assert!(failure.message.contains("1 parameters, 0 values"), "{failure}");
+        assert!(failure.message.contains("1 parameters, but 0 were given"), "{failure}");
         let failure = block_on(connection.execute(Statement(9), &[], &mut Discard)).unwrap_err();
         assert!(failure.message.contains("statement 9 was not prepared"), "{failure}");
     }
@@ -371,7 +371,7 @@ fn misuse_is_refused_in_words() {
 }
 
 #[test]
-fn prepared_statements_survive_a_change_of_the_schema() {
+fn prepared_statements_survive_a_schema_change() {
     let mut connection = connect(&in_memory());
     say(&mut connection, "CREATE TABLE t (a)").unwrap();
     let select = block_on(connection.prepare("SELECT * FROM t")).unwrap();
@@ -389,8 +389,8 @@ fn the_version_is_the_one_sqlite_reports() {
     assert_eq!(table.first(), Some(connection.identity().version.as_str()));
 }
 
-/// Prints costs:
-/// `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture sqlite_driver::`.
+/// Prints costs: `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture
+/// sqlite_driver::`.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn cost_of_a_point_select() {
@@ -424,8 +424,8 @@ fn cost_of_a_point_select() {
 const COST_ROWS: i64 = 50_000;
 const COST_SQL: &str = "SELECT c FROM t WHERE id=?";
 
-/// CPU time of this thread so far, nanoseconds: other programs on the machine do not change it as
-/// they change the clock's.
+/// CPU time of this thread so far in nanoseconds; unlike wall-clock time it does not depend on
+/// other programs.
 fn cpu_nanos() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()

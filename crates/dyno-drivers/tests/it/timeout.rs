@@ -1,5 +1,5 @@
-//! Whoever asks with patience gets an end: at the limit, when the server is found to be gone, and
-//! when the user asks for it.
+//! Queries with a timeout end at the limit, when the server is found dead, and on an interrupt by
+//! the user.
 
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
 use dyno_drivers::{Connection, Discard, Driver, Io, TimeoutPolicy, block_on};
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 /// Longer than any test may take.
 const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
 
-/// How long anything may take that ends.
+/// Maximum duration of anything that ends.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Does it on a thread of its own, and fails where it does not end.
+/// Runs a function in a separate thread, and fails when it does not end.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (give, take) = channel();
     std::thread::spawn(move || give.send(work()));
@@ -32,7 +32,7 @@ fn at(engine: Engine, address: std::net::SocketAddr) -> Target {
     Target { user: "bench".to_owned(), connect_timeout: FOR_EVER, ..Target::new(engine, endpoint) }
 }
 
-/// A server that logs in and answers nothing after that.
+/// A server that accepts logins and never answers afterwards.
 fn mute(protocol: Protocol, engine: Engine) -> (RunningServer, Target) {
     let options = Options { hang_after: Some(0), ..Options::default() };
     let server = serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port");
@@ -44,7 +44,7 @@ fn ask(target: &Target, timeout: TimeoutPolicy, sql: &'static str) -> OperationF
     ask_once_connected(target, timeout, sql, || ())
 }
 
-/// The same, with something that begins once the connection is there.
+/// Sends a query; `then` runs once the connection is open.
 fn ask_once_connected(
     target: &Target,
     timeout: TimeoutPolicy,
@@ -60,8 +60,8 @@ fn ask_once_connected(
     })
 }
 
-/// The same for ever, but for a request for the end that comes once the connection is there: before
-/// or after the question is under way.
+/// Sends a query without a limit; an interrupt comes once the connection is open, before or after
+/// the query is sent.
 fn ask_until_requested(target: &Target, sql: &'static str) {
     let requests = Arc::new(AtomicUsize::new(0));
     let timeout = TimeoutPolicy::new(FOR_EVER).hearing(Arc::clone(&requests)).hasty();
@@ -72,7 +72,7 @@ fn ask_until_requested(target: &Target, sql: &'static str) {
 }
 
 #[test]
-fn a_question_that_is_not_answered_ends_at_its_limit_and_names_it() {
+fn an_unanswered_query_ends_at_its_limit_and_reports_it() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
         let failure = ask(&target, TimeoutPolicy::new(Duration::from_millis(300)), "SELECT 1");
@@ -83,13 +83,13 @@ fn a_question_that_is_not_answered_ends_at_its_limit_and_names_it() {
 }
 
 #[test]
-fn a_request_for_the_end_is_heard_while_a_question_waits_and_while_a_login_does() {
+fn an_interrupt_ends_a_query_and_a_login() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
         ask_until_requested(&target, "SELECT 1");
         server.stop().expect("it ends");
 
-        // The kernel takes the connection, and nobody greets.
+        // The kernel accepts the connection, but there is no greeting.
         let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let target = at(engine, silent.local_addr().expect("it is bound"));
         let requests = Arc::new(AtomicUsize::new(0));
@@ -97,7 +97,7 @@ fn a_request_for_the_end_is_heard_while_a_question_waits_and_while_a_login_does(
         std::thread::spawn(move || {
             let connection = silent.accept();
             requests.store(1, Ordering::Relaxed);
-            // It stays open for as long as the test goes on.
+            // Stays open during the test.
             std::mem::forget((silent, connection));
         });
         let failed = in_time(move || {
@@ -109,7 +109,7 @@ fn a_request_for_the_end_is_heard_while_a_question_waits_and_while_a_login_does(
 }
 
 #[test]
-fn a_question_asked_after_the_request_for_the_end_is_answered_by_a_server_that_is_well() {
+fn a_query_after_an_interrupt_is_answered_by_a_healthy_server() {
     for (protocol, engine) in SERVERS {
         let server =
             serve(protocol, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
@@ -124,11 +124,11 @@ fn a_question_asked_after_the_request_for_the_end_is_answered_by_a_server_that_i
 }
 
 #[test]
-fn cleaning_up_is_not_cut_short_by_a_request_for_the_end() {
+fn cleaning_up_is_not_interrupted() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
         let requests = Arc::new(AtomicUsize::new(0));
-        // Longer than what a request leaves to others.
+        // Longer than an interrupt leaves to other queries.
         let limit = Duration::from_millis(700);
         let timeout = TimeoutPolicy::new(limit).hearing(Arc::clone(&requests)).unhurried();
         let failure = ask_once_connected(&target, timeout, "DROP TABLE t", move || {
@@ -161,7 +161,7 @@ fn work_is_waited_for_as_long_as_the_server_answers_others() {
                     .expect_err("nobody answers")
             }
         });
-        // Its own connection, and two looks whether the server is well.
+        // Its own connection, and two health checks of the server.
         let until = Instant::now() + LONG;
         while server.counts().connections() < 3 {
             assert!(Instant::now() < until, "{engine}: nobody looked whether the server is well");
@@ -176,7 +176,7 @@ fn work_is_waited_for_as_long_as_the_server_answers_others() {
 }
 
 #[test]
-fn work_ends_when_the_server_is_silent_on_another_connection_too() {
+fn work_ends_when_the_server_does_not_answer_another_connection() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
         let short = Target { connect_timeout: Duration::from_secs(1), ..target.clone() };
@@ -189,7 +189,7 @@ fn work_ends_when_the_server_is_silent_on_another_connection_too() {
 }
 
 #[test]
-fn work_on_canned_replies_has_the_limit_of_a_question() {
+fn work_on_canned_replies_has_the_timeout_of_a_query() {
     let null = Target {
         database: "hang_after=1".to_owned(),
         ..Target::new(Engine::Null, Endpoint::InProcess)
@@ -206,10 +206,10 @@ fn work_on_canned_replies_has_the_limit_of_a_question() {
 }
 
 #[test]
-fn work_ends_when_the_server_takes_no_connection_either() {
+fn work_ends_when_the_server_accepts_no_connection() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
-        // Looks go to a place where the kernel takes connections and nobody greets.
+        // Health checks go to an address where the kernel accepts connections without a greeting.
         let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let elsewhere = Target {
             connect_timeout: Duration::from_millis(200),
@@ -224,7 +224,7 @@ fn work_ends_when_the_server_takes_no_connection_either() {
 }
 
 #[test]
-fn sqlite_hears_it_in_the_middle_of_a_statement_and_while_it_waits_for_a_lock() {
+fn sqlite_is_interrupted_during_a_statement_and_while_waiting_for_a_lock() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = Target {
         connect_timeout: FOR_EVER,
@@ -243,7 +243,7 @@ fn sqlite_hears_it_in_the_middle_of_a_statement_and_while_it_waits_for_a_lock() 
 }
 
 #[test]
-fn work_begun_after_the_request_ends_as_soon_as_the_server_is_found_silent() {
+fn work_after_an_interrupt_ends_as_soon_as_the_server_is_found_silent() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
         let work = TimeoutPolicy::for_work(&target).hearing(Arc::new(AtomicUsize::new(1)));
@@ -259,7 +259,7 @@ fn work_begun_after_the_request_ends_as_soon_as_the_server_is_found_silent() {
 }
 
 #[test]
-fn what_the_user_has_ordered_is_waited_for_after_any_limit_and_ends_when_the_user_asks() {
+fn statements_ordered_by_the_user_have_no_limit_and_end_on_an_interrupt() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);
         let requests = Arc::new(AtomicUsize::new(0));
@@ -268,7 +268,7 @@ fn what_the_user_has_ordered_is_waited_for_after_any_limit_and_ends_when_the_use
             let target = target.clone();
             move || ask(&target, timeout, "CREATE INDEX i ON t (c)")
         });
-        // Its own connection; then the longest that dyno waits for a list of settings.
+        // Its own connection; then the maximum time for a list of settings.
         while server.counts().connections() < 1 {
             std::thread::yield_now();
         }

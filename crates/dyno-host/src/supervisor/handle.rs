@@ -27,7 +27,7 @@ pub enum SupervisorError {
     #[error("{0}")]
     Refused(String),
     /// The supervisor process ended or does not answer.
-    #[error("the process that guards the server (dyno supervise) has ended or does not answer")]
+    #[error("the supervisor process (dyno supervise) has ended or does not answer")]
     Gone,
     /// The user interrupted the wait.
     #[error("interrupted by the user")]

@@ -1,5 +1,6 @@
 #!/usr/bin/env sysbench
--- Each thread fills a table of its own. An event adds one row to a buffer; SQL is sent only when the buffer is full.
+-- Each thread fills its own table. An event adds one row to a buffer; SQL is sent only when the
+-- buffer is full.
 
 local rows = 0
 

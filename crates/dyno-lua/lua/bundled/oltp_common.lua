@@ -1,12 +1,12 @@
--- What the OLTP scripts share: options, tables, and the statements that their transactions are made of.
+-- What the OLTP scripts share: options, tables, and the statements that their transactions are made
+-- of.
 --
--- A script says require("oltp_common") and defines two functions: prepare_statements(), called once per thread, and
--- event(), called once per transaction. It may redefine any function below.
+-- A script says require("oltp_common") and defines two functions: prepare_statements(), called once
+-- per thread, and event(), called once per transaction. It may redefine any function below.
 --
--- Each thread has a Lua state of its own, so these globals belong to one thread:
---   drv, con   driver and connection
---   stmt       prepared statements: stmt[table][name], and stmt.begin, stmt.commit
---   param      their parameters: param[table][name][position]
+-- Each thread has a Lua state of its own, so these globals belong to one thread: drv, con driver
+-- and connection stmt prepared statements: stmt[table][name], and stmt.begin, stmt.commit param
+-- their parameters: param[table][name][position]
 
 if sysbench.cmdline.command == nil then
    error("Command is required. Supported commands: prepare, prewarm, warmup, run, cleanup, help")
@@ -54,7 +54,7 @@ local statements = {
    },
 }
 
--- Values -------------------------------------------------------------------------------------------------------------
+-- Values ------------------------------------------------------------------------------
 
 local c_format = string.rep("###########", 10, "-")
 local pad_format = string.rep("###########", 5, "-")
@@ -75,15 +75,15 @@ local function get_id()
    return default(1, sysbench.opt.table_size)
 end
 
--- Tables -------------------------------------------------------------------------------------------------------------
+-- Tables ------------------------------------------------------------------------------
 
 local function is_redshift()
    return sysbench.opt.pgsql_variant == "redshift"
 end
 
--- What few threads call is in a module of its own.
+-- Functions that few threads call are in a separate module.
 
--- Creates and fills one table, and indexes it.
+-- Creates one table, fills it, and creates its index.
 function create_table(...)
    return require("oltp_tables").create_table(...)
 end
@@ -92,7 +92,7 @@ function cmd_prepare()
    return require("oltp_tables").cmd_prepare()
 end
 
--- Brings the tables into memory.
+-- Loads the tables into memory.
 function cmd_warmup()
    return require("oltp_tables").cmd_warmup()
 end
@@ -109,7 +109,7 @@ sysbench.cmdline.commands = {
    warmup = {cmd_warmup, sysbench.cmdline.PARALLEL_COMMAND},
 }
 
--- Life of a thread ---------------------------------------------------------------------------------------------------
+-- Life of a thread --------------------------------------------------------------------
 
 function init()
    assert(event ~= nil, "oltp_common defines no event(): run a script that requires it")
@@ -200,7 +200,7 @@ function close_statements()
    end
 end
 
--- The parts of a transaction -----------------------------------------------------------------------------------------
+-- The parts of a transaction ----------------------------------------------------------
 
 function begin()
    stmt.begin:execute()
@@ -210,7 +210,7 @@ function commit()
    stmt.commit:execute()
 end
 
--- All repetitions of one kind of statement go to one table, drawn anew for each kind and transaction.
+-- All repetitions of one kind of statement use one table, drawn for each kind and transaction.
 
 function execute_point_selects()
    local number = get_table()
@@ -267,7 +267,7 @@ function execute_non_index_updates()
    end
 end
 
--- The row comes back with the same id, so that the table keeps its size.
+-- The row is inserted again with the same id, so that the table keeps its size.
 function execute_delete_inserts()
    if is_redshift() then
       return
@@ -287,9 +287,10 @@ function execute_delete_inserts()
    end
 end
 
--- Connections --------------------------------------------------------------------------------------------------------
+-- Connections -------------------------------------------------------------------------
 
--- Statements are bound to their connection: MySQL's errors 2006, 2011, 2013 and 2055 say that it was lost.
+-- Statements are bound to their connection: MySQL's errors 2006, 2011, 2013 and 2055 mean that it
+-- was lost.
 local is_lost = {[2006] = true, [2011] = true, [2013] = true, [2055] = true}
 
 function sysbench.hooks.before_restart_event(failure)
@@ -301,7 +302,7 @@ end
 
 local events, is_counted = 0, false
 
--- To be called at the end of event(): honours the option reconnect.
+-- To be called at the end of event(): implements the option reconnect.
 function check_reconnect()
    local every = sysbench.opt.reconnect
    if every == 0 then

@@ -1,5 +1,6 @@
 #!/usr/bin/env sysbench
--- One DELETE by primary key. Nothing comes back, so a long run hits more and more missing rows.
+-- One DELETE by primary key. Rows are not inserted again, so a long run hits more and more missing
+-- rows.
 
 require("oltp_common")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env sysbench
--- One INSERT as plain text. With auto_inc=off the script numbers the rows, and so begins with empty tables.
+-- One INSERT as plain text. With auto_inc=off the script numbers the rows, and therefore starts
+-- with empty tables.
 
 require("oltp_common")
 
@@ -22,7 +23,8 @@ function event()
    if sysbench.opt.auto_inc and drv:name() ~= "mysql" then
       con:query(("INSERT INTO %s (k, c, pad) VALUES (%d, '%s', '%s')"):format(name, k, c, pad))
    else
-      -- MySQL takes 0 for the next number. unique() covers 32 bits without sign, the column has one.
+      -- MySQL replaces 0 by the next number. unique() returns 32 unsigned bits, but the column is
+      -- signed.
       local id = sysbench.opt.auto_inc and 0 or sysbench.rand.unique() - 2147483648
       con:query(("INSERT INTO %s (id, k, c, pad) VALUES (%d, %d, '%s', '%s')"):format(name, id, k, c, pad))
    end

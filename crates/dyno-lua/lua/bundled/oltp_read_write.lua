@@ -1,5 +1,6 @@
 #!/usr/bin/env sysbench
--- Reads and writes in one transaction: by default 10 point SELECTs, 4 ranges, 2 UPDATEs, a DELETE and an INSERT.
+-- Reads and writes in one transaction: by default 10 point SELECTs, 4 ranges, 2 UPDATEs, a DELETE
+-- and an INSERT.
 
 require("oltp_common")
 

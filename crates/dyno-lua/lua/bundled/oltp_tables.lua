@@ -1,5 +1,5 @@
--- The tables of the OLTP scripts: creating, filling, warming up, dropping. A module of its own, which oltp_common loads when it
--- is first needed: the threads of a run need nothing of it.
+-- The tables of the OLTP scripts: create, fill, warm up, drop. A separate module that oltp_common
+-- loads on first use, because the threads of a run do not need it.
 
 local default = sysbench.rand.default
 local tables = {}
@@ -21,7 +21,7 @@ local function dialect_of(drv)
    return dialects[name] or error("there is no schema for the database driver '" .. name .. "'")
 end
 
--- Creates and fills one table, and indexes it.
+-- Creates one table, fills it, and creates its index.
 function tables.create_table(drv, con, table_num)
    local opt, dialect = sysbench.opt, dialect_of(drv)
    local name = "sbtest" .. table_num
@@ -67,7 +67,7 @@ function tables.create_table(drv, con, table_num)
    end
 end
 
--- Iterates over the numbers of this thread's share of the tables.
+-- Iterates over the numbers of this thread's tables.
 local function own_tables()
    local number = sysbench.tid % sysbench.opt.threads + 1 - sysbench.opt.threads
    return function()
@@ -85,7 +85,7 @@ function tables.cmd_prepare()
    con:disconnect()
 end
 
--- Brings the tables into memory. The derived tables need room there too.
+-- Loads the tables into memory. The derived tables need memory there too.
 function tables.cmd_warmup()
    local drv = sysbench.sql.driver()
    assert(drv:name() == "mysql", sysbench.cmdline.command .. " is currently MySQL only")

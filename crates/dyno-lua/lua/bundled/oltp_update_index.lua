@@ -1,5 +1,5 @@
 #!/usr/bin/env sysbench
--- UPDATEs of the indexed column, each a transaction of its own.
+-- UPDATEs of the indexed column, each in its own transaction.
 
 require("oltp_common")
 

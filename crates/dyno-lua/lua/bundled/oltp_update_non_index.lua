@@ -1,5 +1,5 @@
 #!/usr/bin/env sysbench
--- UPDATEs of a column without index, each a transaction of its own.
+-- UPDATEs of a column without an index, each in its own transaction.
 
 require("oltp_common")
 

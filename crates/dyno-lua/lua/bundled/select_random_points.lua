@@ -1,5 +1,6 @@
 #!/usr/bin/env sysbench
--- One SELECT of the rows whose k is in a list of random values. Each thread has its own part of the values.
+-- One SELECT of the rows whose k is in a list of random values. Each thread has its own range of
+-- values.
 
 require("oltp_common")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env sysbench
--- One SELECT that counts the rows whose k is in any of several random ranges. Each thread has its own part of the values.
+-- One SELECT that counts the rows whose k is in any of several random ranges. Each thread has its
+-- own range of values.
 
 require("oltp_common")
 

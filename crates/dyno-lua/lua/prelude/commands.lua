@@ -1,4 +1,4 @@
--- Custom commands of a script, and the command line. Most threads need neither.
+-- Custom commands of a script, and the command line. Most threads need neither of them.
 local native = ...
 local cmdline = sysbench.cmdline
 local own = { argv = native.argv() }
@@ -32,7 +32,7 @@ end
 
 native.call_command = own.call_command
 
--- Nothing when there is no such command, else whether it is parallel.
+-- Returns nothing when there is no such command, otherwise whether it is parallel.
 function native.find_command(name)
   if entry(name) then
     return own.command_parallel(name)

@@ -1,26 +1,27 @@
--- The table `sysbench`, the FFI as scripts see it, and what the rest of the prelude is made of. `native` comes from Rust and
--- takes what Rust wants to have.
+-- The table `sysbench`, the FFI as scripts see it, and functions for the rest of the prelude.
+-- `native` is filled by Rust, and receives the functions that Rust calls.
 local native = ...
 
 local ffi, bit = require("ffi"), require("bit")
 local cast, type, find, rawset = ffi.cast, type, string.find, rawset
 
--- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads. With very many
--- threads it may grow by a tenth, since then memory runs out before processor time does. While states are made, all at the same time,
--- most of what they hold is garbage at once and collected as early.
+-- A state may grow by half before garbage is collected, where Lua's default is to double: there are
+-- as many states as threads. With very many threads it may grow by a tenth, because memory is then
+-- scarcer than processor time. While states are created, all at the same time, most of what they
+-- hold is garbage at once and collected as early.
 local collectgarbage = collectgarbage
 local MANY = 64
 local EARLY, USUAL = 110, native.about.threads > MANY and 110 or 150
 collectgarbage("setpause", EARLY)
 
--- Frees what making a state left behind.
+-- Frees what creating a state left behind.
 function native.settle()
   local pause = collectgarbage("setpause", USUAL)
   if pause ~= EARLY then
-    -- The script has chosen a pace of its own.
+    -- The script has set its own pace.
     collectgarbage("setpause", pause)
   end
-  -- The first run ends the cycle in progress and calls finalisers, the second frees what they held.
+  -- The first run completes the current cycle and calls finalisers, the second frees their objects.
   collectgarbage()
   collectgarbage()
 end
@@ -33,8 +34,9 @@ if not native.about.alone then
   function print() end
 end
 
--- A script that ends the program ends a run without its report: where others depend on that, it is a mistake of the script. Alone, it ends the program as in
--- sysbench, but not with success while events run.
+-- A script that exits the program ends a run without its report: where others depend on the run,
+-- this is an error of the script. Otherwise it ends the program as in sysbench, but not with
+-- success while events are running.
 local error, exit, tostring = error, os.exit, tostring
 function os.exit(code, ...)
   if not native.about.alone then
@@ -54,8 +56,8 @@ typedef enum {
 } sb_counter_type;
 ]]
 
--- Functions of Rust that compiled code calls, by name, made when they are first asked for; those with `sb_` are sysbench's own,
--- which scripts find in `ffi.C`.
+-- Rust functions for compiled code, by name, created on first use; those with `sb_` are sysbench's
+-- own, which scripts find in `ffi.C`.
 local address, types = native.address, {}
 local function made(target, name)
   local kind, place = address(name)
@@ -75,7 +77,7 @@ end
 
 local ends = { exit = true, _exit = true, _Exit = true, quick_exit = true, abort = true }
 ffi.C = setmetatable({}, {
-  -- An unknown name is the mistake of whoever asks for it, not of this line.
+  -- An unknown name is an error of the caller, not of this line.
   __index = function(target, name)
     if ends[name] and not native.about.alone then
       error("the script asked for ffi.C." .. name, 2)
@@ -107,10 +109,10 @@ sysbench = {
   hooks = {},
 }
 
--- A mistake that shows in here, such as a dot where a colon belongs, is told with the place in the script that it came from. The
--- loop of events has no part in mistakes.
+-- An error raised in here, such as a dot instead of a colon, is reported with the calling line of
+-- the script. The event loop is not part of error handling.
 local type, match, format, getinfo, xpcall = type, string.match, string.format, debug.getinfo, xpcall
--- Parts of the prelude that are loaded later find an option of the name "debug" there.
+-- Parts of the prelude that are loaded later may find an option named "debug" there.
 native.getinfo = getinfo
 function native.placed(problem)
   local part, text

@@ -1,10 +1,10 @@
--- The loop of events. `thread_run` is an ordinary global: a script may have its own.
+-- The event loop. `thread_run` is an ordinary global: a script may define its own.
 local native = ...
 local scalar = native.scalar
 local next_event, xpcall, placed = scalar.next_event, xpcall, native.placed
 
--- Events from one that has begun to the last. One protected call around them all, because one around each would cost more
--- than an event that does nothing.
+-- Runs events from one that has begun to the last. One protected call around all of them, because
+-- one around each would cost more than an empty event.
 local function run_events(thread)
   repeat
     if event(thread) then

@@ -1,4 +1,4 @@
--- Functions of sysbench that scripts declare and call by `ffi.C`, beside those that compiled code calls.
+-- Functions of sysbench that scripts declare and call by `ffi.C`, besides those for compiled code.
 local native = ...
 local scalar, rand, ffi = native.scalar, sysbench.rand, ffi
 local type, ffi_string, copy = type, ffi.string, ffi.copy

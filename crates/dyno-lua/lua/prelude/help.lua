@@ -1,4 +1,4 @@
--- The list of a script's options.
+-- Lists a script's options.
 local cmdline = sysbench.cmdline
 
 local TYPES = {
@@ -35,7 +35,7 @@ function cmdline.print_test_options()
   print()
 end
 
--- Whether the script declares options; dyno has read them already.
+-- Whether the script declares options; dyno has already read them.
 function cmdline.read_cmdline_options()
   return cmdline.options ~= nil
 end

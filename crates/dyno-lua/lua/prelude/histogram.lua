@@ -1,4 +1,4 @@
--- `sysbench.histogram`: counts of values in buckets whose borders grow by a constant factor.
+-- `sysbench.histogram`: counts of values in buckets whose bounds grow by a constant factor.
 local format, log, exp, floor, max, min = string.format, math.log, math.exp, math.floor, math.max, math.min
 
 local WIDTH = 40
@@ -7,7 +7,7 @@ local histogram = {}
 local meta = { __index = histogram }
 
 function histogram:update(value)
-  -- The nearest bucket; values outside go to the ends.
+  -- The nearest bucket; values outside count in the first or last one.
   local at = floor((log(value) - self.first) * self.per_log + 0.5)
   at = max(0, min(self.size - 1, at))
   self.counts[at] = (self.counts[at] or 0) + 1

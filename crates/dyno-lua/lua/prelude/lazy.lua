@@ -1,4 +1,4 @@
--- What most scripts do not use is made when it is first asked for.
+-- Creates what most scripts do not need on first use.
 local native = ...
 local _G, setmetatable, getmetatable, rawget, type, find = _G, setmetatable, getmetatable, rawget, type, string.find
 
@@ -27,12 +27,12 @@ lazily(native, {
   watch_options = "watching",
 })
 
--- The API of sysbench 0.5 stands beside that of 1.0.
+-- The API of sysbench 0.5 exists next to that of 1.0.
 DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
 thread_id = sysbench.tid
 mysql_table_engine, myisam_max_rows = "innodb", 1000000
 
--- By their names, so that no state has to hold a list of them.
+-- Looked up by name, so that no state has to hold a list.
 local function old_name(_, name)
   if native.lazy_legacy and type(name) == "string" and (find(name, "^db_") or find(name, "^sb_r")) then
     native.lazy("legacy")
@@ -42,8 +42,8 @@ end
 setmetatable(_G, { __index = old_name })
 native.lazy_legacy = true
 
--- What the top level of a script may have left: where the globals have got another metatable, or ours another `__index`, as
--- by modules that find undeclared names, the old names must stand there by themselves.
+-- After the top level of a script: where it has replaced the metatable of the globals, or its
+-- `__index`, as modules that detect undeclared names do, the old names are defined as globals.
 function native.top_level_ended()
   local meta = getmetatable(_G)
   if native.lazy_legacy and not (meta and rawget(meta, "__index") == old_name) then

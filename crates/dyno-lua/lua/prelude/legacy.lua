@@ -1,4 +1,5 @@
--- The API of sysbench 0.5: one connection per thread, reached by global functions, which are in `sysbench.db` too.
+-- The API of sysbench 0.5: one connection per thread, used by global functions, which are in
+-- `sysbench.db` too.
 local native = ...
 native.lazy_legacy = nil
 local rand, sql = sysbench.rand, sysbench.sql
@@ -18,7 +19,8 @@ function db.connect()
   connection = sql.driver():connect()
 end
 
--- Without a connection there is nothing to do: old scripts call it at the end of a command that may never have connected.
+-- Does nothing without a connection: old scripts call it at the end of commands that may never have
+-- connected.
 function db.disconnect()
   if connection then
     connection:disconnect()
@@ -26,7 +28,7 @@ function db.disconnect()
   end
 end
 
--- Connects by itself; the rows are not for the script.
+-- Connects if necessary; the script does not get the rows.
 function db.query(text)
   if not connection then
     db.connect()
@@ -67,7 +69,7 @@ end
 
 local TYPES = { number = sql.type.BIGINT, string = sql.type.VARCHAR }
 
--- Values are bound as what they are now; the table may be filled anew before each execution.
+-- Values are bound as they are now; the table may be filled again before each execution.
 function db.bind_param(statement, values)
   local parameters = {}
   for i = 1, #values do
@@ -84,7 +86,7 @@ function db.bind_param(statement, values)
   statement.legacy, statement.values = parameters, values
 end
 
--- Rows are not for the script.
+-- The script does not get the rows.
 function db.bind_result() end
 
 function db.execute(statement)
@@ -123,7 +125,7 @@ local function random_unique(low, high)
     return rand.unique()
   end
   low, high = tonumber(low), tonumber(high)
-  -- Numbers of the shared sequence that fall into the range; none comes twice.
+  -- Numbers of the shared sequence within the range; none is repeated.
   local number
   repeat
     number = rand.unique() % (high - low + 1) + low

@@ -1,4 +1,4 @@
--- Where scripts and modules come from. What is loaded is compiled once for all states.
+-- Finds scripts and modules. Each is compiled once for all states.
 local native = ...
 local load_bundled, load_file, load_text, search = native.load_bundled, native.load_file, native.load_text, native.search
 local error, type = error, type
@@ -12,13 +12,13 @@ local function module_file(name)
   return search(name, path)
 end
 
--- A file that `require` would take for a bundled module, unless it is that of an installed sysbench.
+-- A file that `require` would use for a bundled module, unless it belongs to an installed sysbench.
 local function own_file(name)
   local file = module_file(name)
   return file and file:sub(1, #INSTALLED) ~= INSTALLED and file
 end
 
--- As Lua's own, which takes 8 KB of stack: every thread would keep them.
+-- As Lua's own loader, which needs 8 KB of stack that every thread would keep.
 package.loaders[1] = function(name)
   local preload = package.preload
   if type(preload) ~= "table" then
@@ -40,7 +40,7 @@ table.insert(package.loaders, 2, function(name)
   end
 end)
 
--- Lua's own loader of files compiles in every state.
+-- Lua's own file loader compiles in every state.
 package.loaders[3] = function(name)
   local file, tried = module_file(name)
   if not file then
@@ -56,7 +56,7 @@ package.loaders[3] = function(name)
   return chunk
 end
 
--- The script's chunk; otherwise nil, why (`missing` or `syntax`) and a message.
+-- The script's chunk; otherwise nil, the reason (`missing` or `syntax`) and a message.
 function native.find_script(kind, name, text)
   if kind == "file" then
     return load_file(name)
@@ -68,7 +68,7 @@ function native.find_script(kind, name, text)
     if not file then
       return nil, "missing", "module '" .. name .. "' not found"
     end
-    -- What `require` would raise for a module that is no Lua.
+    -- What `require` would raise for a module with a syntax error.
     local chunk, reason, message = load_file(file)
     if not chunk then
       return nil, reason, message

@@ -1,4 +1,4 @@
--- `sysbench.rand`: numbers by compiled calls, texts by Rust.
+-- `sysbench.rand`: numbers from compiled calls, texts from Rust.
 local native = ...
 local scalar = native.scalar
 local type, error = type, error
@@ -6,14 +6,14 @@ local type, error = type, error
 local rand = {}
 sysbench.rand = rand
 
--- Made when they are first asked for; what few scripts use is in `rand_rest`.
+-- Created on first use; rarely used functions are in `rand_rest`.
 local DRAWS = { default = true, uniform = true, gaussian = true, special = true, pareto = true, zipfian = true }
 setmetatable(rand, {
   __index = function(_, name)
     if not DRAWS[name] then
       return native.more_of_rand(name)
     end
-    -- One that a script has taken away stays away.
+    -- A function that a script has removed stays removed.
     DRAWS[name] = nil
     local draw = scalar["rand_" .. name]
     rand[name] = function(a, b)
@@ -29,11 +29,12 @@ setmetatable(rand, {
 local random_text, pattern, rand_text = native.random_text, native.pattern, scalar.rand_text
 local ffi_string, transfer, transfer_max = ffi.string, ffi.cast("const char *", native.transfer), native.transfer_max
 
--- Patterns that Rust knows by number. Scripts have few; of those that make new ones all the time the first are kept.
+-- Patterns that Rust knows by number. Scripts have few; of scripts that keep creating new ones, the
+-- first are kept.
 local PATTERNS_MAX = 200
 local patterns, pattern_count = {}, 0
 
--- The number of a pattern; nothing when it must be handed over as a text.
+-- The number of a pattern; nothing when it must be passed as text.
 function native.pattern_number(text)
   local number = patterns[text or 0]
   if not number and type(text) == "string" and pattern_count < PATTERNS_MAX and #text <= transfer_max then

@@ -1,9 +1,9 @@
--- What few scripts use of `sysbench.rand`.
+-- Rarely used functions of `sysbench.rand`.
 local native = ...
 local scalar, rand = native.scalar, sysbench.rand
 local type, tonumber, error, format = type, tonumber, error, string.format
 
--- Numbers of arguments that are none yet: texts that look like numbers are taken, as sysbench 0.5 took them.
+-- Converts arguments to numbers: texts that look like numbers are accepted, as in sysbench 0.5.
 local function numbers(name, a, b)
   local low, high = tonumber(a), tonumber(b)
   if not low or not high then
@@ -30,7 +30,7 @@ function rest.varstring(low, high)
   return random_length(numbers("varstring", low, high))
 end
 
--- One by one, so that one that a script has replaced or taken away stays so.
+-- One by one, so that functions that a script has replaced or removed stay so.
 function native.more_of_rand(name)
   local found = rest[name]
   if found then

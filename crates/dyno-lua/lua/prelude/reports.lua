@@ -1,4 +1,4 @@
--- Ready-made reports, for scripts to use as hooks.
+-- Ready-made reports for scripts to use as hooks.
 local format = string.format
 
 -- Rates per second in sysbench's order.
@@ -28,7 +28,7 @@ local function report_csv(stat)
   ))
 end
 
--- Closes the array when the state does.
+-- Closes the array when the state is closed.
 local array
 
 local function report_json(stat)

@@ -1,5 +1,5 @@
--- `sysbench.sql`. Connections, statements and parameters are tables that hold a number of Rust's; a result is a small cdata, so
--- that compiled code need not allocate one that nobody looks at.
+-- `sysbench.sql`. Connections, statements and parameters are tables that hold a handle of Rust's; a
+-- result is a small cdata, so that compiled code need not allocate one that is not used.
 local native = ...
 local scalar, ffi = native.scalar, ffi
 local execute, set_number, set_random = scalar.execute, scalar.set_number, scalar.set_random
@@ -22,7 +22,8 @@ local sql = {
 }
 sysbench.sql = sql
 
--- What most scripts do not use, and what only failures need, is in `sql_rest`, which fills in its methods when it is first asked for.
+-- Methods that most scripts do not use, and error handling, are in `sql_rest`, which adds its
+-- methods on first use.
 local function completed_later(methods)
   return setmetatable(methods, {
     __index = function(_, name)
@@ -38,13 +39,14 @@ function native.complete()
   end
 end
 
--- Raises what the last operation stumbled over. `level` counts from the caller. The tail call keeps the level.
+-- Raises the error of the last operation. `level` counts from the caller. The tail call keeps the
+-- level.
 local function fail(connection, level)
   native.complete()
   return native.fail(connection, level)
 end
 
--- Frees what Rust holds when Lua has let go of it.
+-- Frees Rust's object when Lua has collected its handle.
 local handle_type = ffi.typeof("double[1]")
 local drop_link, drop_statement = scalar.drop_link, scalar.drop_statement
 local function release_link(handle) drop_link(handle[0]) end
@@ -53,7 +55,7 @@ local function guard(id, release)
   return ffi.gc(handle_type(id), release)
 end
 
--- Results ----------------------------------------------------------------------------------------------------------------------
+-- Results ------------------------------------------------------------------------------
 
 local result = completed_later {}
 
@@ -68,7 +70,7 @@ local Result = ffi.metatype("struct dyno_result", {
   __tostring = function() return "<sql_result>" end,
 })
 
--- What a statement without rows returns: equal to nil, but true, as in sysbench.
+-- The result of a statement without rows: equal to nil, but true, as in sysbench.
 ffi.metatype("struct dyno_no_result", {
   __index = function(_, name)
     native.complete()
@@ -78,7 +80,7 @@ ffi.metatype("struct dyno_no_result", {
 })
 local nothing = ffi.cast("struct dyno_no_result *", nil)
 
--- Parameters -------------------------------------------------------------------------------------------------------------------
+-- Parameters ---------------------------------------------------------------------------
 
 local parameter_methods = {}
 local parameter_meta = { __index = parameter_methods, __tostring = function() return "<sql_param>" end }
@@ -109,7 +111,7 @@ function parameter_methods:set_rand_str(text)
   end
 end
 
--- Statements -------------------------------------------------------------------------------------------------------------------
+-- Statements ---------------------------------------------------------------------------
 
 local statement = completed_later {}
 local statement_meta = { __index = statement, __tostring = function() return "<sql_statement>" end }
@@ -152,7 +154,7 @@ function statement:close()
   return 0
 end
 
--- Connections ------------------------------------------------------------------------------------------------------------------
+-- Connections --------------------------------------------------------------------------
 
 local connection = completed_later {}
 local connection_meta = {
@@ -198,7 +200,7 @@ function connection:disconnect()
   return true
 end
 
--- Drivers ----------------------------------------------------------------------------------------------------------------------
+-- Drivers ------------------------------------------------------------------------------
 
 local driver = {}
 local driver_meta = { __index = driver, __tostring = function() return "<sql_driver>" end }
@@ -216,7 +218,7 @@ function driver:name()
   return self.driver_name
 end
 
--- By their numbers: the same driver is the same object.
+-- By number: the same driver is the same object.
 local drivers = {}
 
 function sql.driver(name)

@@ -1,4 +1,5 @@
--- The rest of `sysbench.sql`: rows, several results, multi-row inserts, a connection's last error, and how failures are told.
+-- The rest of `sysbench.sql`: rows, several results, multi-row inserts, the last error of a
+-- connection, and how errors are raised.
 local native = ...
 local scalar, ffi, sql = native.scalar, ffi, sysbench.sql
 local set_number, set_integer, set_null, set_text = scalar.set_number, scalar.set_integer, scalar.set_null, native.set_text
@@ -14,7 +15,8 @@ setmetatable(result, nil)
 setmetatable(statement, nil)
 setmetatable(connection, nil)
 
--- Raises what the last operation stumbled over: a text, or a table that restarts the event. `level` counts from the caller.
+-- Raises the error of the last operation: a text, or a table that restarts the event. `level`
+-- counts from the caller.
 local function fail(connection, level)
   local message, verdict, errno, state, reason, statement = trouble()
   if not verdict then
@@ -30,7 +32,7 @@ local function fail(connection, level)
     end
   end
   problem.errcode = sysbench.error.RESTART_EVENT
-  -- Where nobody restarts anything, in prepare say, the failure is told with its line.
+  -- Where nothing is restarted, for example in prepare, the error is reported with its line.
   local caller = getinfo(level + 1, "Sl")
   problem.place = caller and caller.currentline > 0 and caller.short_src .. ":" .. caller.currentline .. ": " or ""
   error(problem, 0)
@@ -45,7 +47,7 @@ local function need_text(text, name)
 end
 native.need_text = need_text
 
--- Results ----------------------------------------------------------------------------------------------------------------------
+-- Results ------------------------------------------------------------------------------
 
 local function row(count, ...)
   if not count then
@@ -90,7 +92,7 @@ function native.nothing_field(name)
   error("attempt to index a result set with '" .. tostring(name) .. "': the statement returned no rows", 2)
 end
 
--- Parameters -------------------------------------------------------------------------------------------------------------------
+-- Parameters ---------------------------------------------------------------------------
 
 function native.set_other(self, value)
   local kind, status = type(value), nil
@@ -116,7 +118,7 @@ function native.set_other(self, value)
   end
 end
 
--- Statements -------------------------------------------------------------------------------------------------------------------
+-- Statements ---------------------------------------------------------------------------
 
 function statement:next_result()
   return self.connection:next_result()
@@ -126,7 +128,7 @@ function statement:more_results()
   return self.connection:more_results()
 end
 
--- Connections ------------------------------------------------------------------------------------------------------------------
+-- Connections --------------------------------------------------------------------------
 
 local fields = { error = 1, sql_errno = 2, sql_state = 3, sql_errmsg = 4 }
 

@@ -1,7 +1,8 @@
--- Which options a script reads.
+-- Records which options a script reads.
 local native = ...
 
--- From here on `native.options_read` has the name of each that is read; "*" where all are gone through.
+-- From here on `native.options_read` contains the name of each option that is read; "*" when all
+-- are iterated.
 function native.watch_options()
   local values, read = sysbench.opt, {}
   local watched = setmetatable({}, {

@@ -1,9 +1,9 @@
-//! Tests of the heap: what Lua does with blocks, with content that is checked, and states without
+//! Tests of the heap: random operations of Lua on blocks with checked content, and states without
 //! memory.
 
 use super::*;
 
-/// Large blocks by the program's allocator.
+/// Large blocks from the program's allocator.
 unsafe extern "C" fn plain(
     _: *mut c_void,
     block: *mut c_void,
@@ -11,7 +11,7 @@ unsafe extern "C" fn plain(
     size: usize,
 ) -> *mut c_void {
     let layout = |size| Layout::from_size_align(size, 8).unwrap();
-    // SAFETY: as `allocate` is called.
+    // SAFETY: called like `allocate`.
     unsafe {
         match (block.is_null(), size) {
             (true, 0) => ptr::null_mut(),
@@ -29,7 +29,7 @@ fn pools() -> Pools {
     Pools { former: Some((plain, ptr::null_mut())), ..Pools::new() }
 }
 
-/// What Lua does, with a block that knows what must be in it.
+/// A block with known content.
 struct Block {
     place: *mut u8,
     size: usize,
@@ -46,7 +46,7 @@ impl Block {
     fn resize(&mut self, pools: &mut Pools, size: usize) {
         self.check();
         let data: *mut Pools = pools;
-        // SAFETY: the pools are alive, the block is theirs and has this size.
+        // SAFETY: the pools are alive, the block belongs to them and has this size.
         unsafe {
             self.place = allocate(data.cast(), self.place.cast(), self.size, size).cast();
             let kept = self.size.min(size);
@@ -70,7 +70,7 @@ impl Block {
 }
 
 #[test]
-fn blocks_keep_their_content_through_any_order_of_taking_resizing_and_giving_back() {
+fn blocks_keep_their_content_through_any_order_of_operations() {
     let (mut pools, mut blocks, mut seed) = (pools(), Vec::new(), 1u64);
     for step in 0..40_000u32 {
         // Knuth's generator for 64 bits.
@@ -81,7 +81,7 @@ fn blocks_keep_their_content_through_any_order_of_taking_resizing_and_giving_bac
             1 => SMALL_MAX - 8 + number / 8 % 16,
             _ => 1 + number / 8 % 120,
         };
-        // More is given back than taken in the second half.
+        // More is freed than allocated in the second half.
         match choice {
             0..3 if !blocks.is_empty() => {
                 let at = number % blocks.len();
@@ -103,7 +103,7 @@ fn blocks_keep_their_content_through_any_order_of_taking_resizing_and_giving_bac
 }
 
 #[test]
-fn what_was_given_back_in_small_pieces_is_there_for_larger_blocks() {
+fn memory_freed_in_small_pieces_is_reused_for_larger_blocks() {
     let mut pools = pools();
     let mut fill = |size: usize, count: usize| {
         let mut blocks: Vec<Block> = (0..count).map(|_| Block::new(&mut pools, size, 7)).collect();
@@ -116,9 +116,9 @@ fn what_was_given_back_in_small_pieces_is_there_for_larger_blocks() {
 }
 
 #[test]
-fn what_the_machine_cannot_hold_is_lua_s_error_and_not_the_end_of_the_process() {
+fn out_of_memory_is_an_error_in_lua_and_does_not_end_the_process() {
     let own = OwnLua::new().unwrap();
-    // SAFETY: nobody else looks at the pools meanwhile.
+    // SAFETY: nobody else uses the pools meanwhile.
     unsafe {
         // No machine has an exbibyte.
         assert!((*own._heap.0.as_ptr()).former(ptr::null_mut(), 0, 1 << 60).is_null());
@@ -135,18 +135,18 @@ fn what_the_machine_cannot_hold_is_lua_s_error_and_not_the_end_of_the_process() 
 }
 
 #[test]
-fn a_state_that_cannot_be_made_for_want_of_memory_is_closed_before_its_memory_goes() {
+fn a_state_that_runs_out_of_memory_while_it_is_created_is_closed_before_its_memory_is_freed() {
     let heap = Heap::new();
-    // SAFETY: nobody else looks at the pools meanwhile. No machine has an exbibyte.
+    // SAFETY: nobody else uses the pools meanwhile. No machine has an exbibyte.
     unsafe { (*heap.0.as_ptr()).chunk_next = 1 << 60 };
     let Err(error) = OwnLua::with(heap) else { panic!("a state without memory") };
     assert!(error.to_string().contains("not enough memory"), "{error}");
 }
 
 #[test]
-fn a_block_becomes_smaller_also_when_memory_has_run_out() {
+fn a_block_can_be_shrunk_when_out_of_memory() {
     let mut pools = pools();
-    // A chunk full of blocks, and one that is too large for it.
+    // A chunk full of blocks, and one block that is too large for it.
     let mut blocks = vec![Block::new(&mut pools, 2_000, 1)];
     pools.chunk_next = CHUNK_MIN;
     while pools.chunks.is_empty() || pools.rest_size >= SMALL_MAX {
@@ -157,7 +157,7 @@ fn a_block_becomes_smaller_also_when_memory_has_run_out() {
     }
     pools.chunk_next = 1 << 60;
     assert!(pools.take(2).is_null());
-    // From the allocator of large blocks; by one grain, by more, and as small as a block may be.
+    // From the allocator of large blocks; by one grain, by more, and to the minimum.
     for (at, size) in [(0, 1_000), (0, 16), (1, SMALL_MAX - GRAIN), (2, 900), (3, 1), (4, 24)] {
         blocks[at].resize(&mut pools, size);
         assert!(!blocks[at].place.is_null());
@@ -169,13 +169,13 @@ fn a_block_becomes_smaller_also_when_memory_has_run_out() {
 }
 
 #[test]
-fn a_state_gives_all_its_blocks_back_when_it_is_closed() {
+fn a_state_frees_all_its_blocks_when_it_is_closed() {
     let OwnLua { lua, _heap: heap } = OwnLua::new().unwrap();
     lua.load("t = {} for i = 1, 2000 do t[i] = { tostring(i), function() return i end } end")
         .exec()
         .unwrap();
     lua.load("for i = 1, 2000, 2 do t[i] = ('x'):rep(i) end collectgarbage()").exec().unwrap();
-    // SAFETY: nobody else looks at the pools meanwhile.
+    // SAFETY: nobody else uses the pools meanwhile.
     let used = || unsafe { heap.0.as_ref().used };
     assert!(used() > 100_000);
     drop(lua);
@@ -183,7 +183,7 @@ fn a_state_gives_all_its_blocks_back_when_it_is_closed() {
 }
 
 #[test]
-fn the_memory_of_a_state_that_somebody_has_kept_stays() {
+fn the_memory_of_a_state_with_a_remaining_clone_is_kept() {
     let own = OwnLua::new().unwrap();
     let kept = (*own).clone();
     drop(own);

@@ -1,4 +1,4 @@
-//! Parameters of statements: made, set and bound.
+//! Parameters of statements: creates, sets and binds them.
 
 use super::parameter::{Parameter, ParameterType, type_name};
 use super::{Done, Sql, open};
@@ -8,7 +8,7 @@ use dyno_drivers::placeholder;
 const NO_PARAMETER: &str = "no such parameter";
 
 impl Sql {
-    /// Makes a parameter of a statement; its number.
+    /// Creates a parameter of a statement; returns its handle.
     pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> Done {
         let name = type_name(kind);
         let kind =
@@ -20,12 +20,12 @@ impl Sql {
         Ok(number)
     }
 
-    /// Says which parameters a statement's places take, in order.
+    /// Sets the parameters of a statement's placeholders, in order.
     pub(crate) fn bind(&mut self, statement: f64, parameters: &[f64]) -> Done {
         if let Some(at) =
             parameters.iter().position(|number| self.parameters.get(*number).is_none())
         {
-            return Err(format!("bind_param: argument {} is no parameter", at + 1).into());
+            return Err(format!("bind_param: argument {} is not a parameter", at + 1).into());
         }
         let prepared = open(self.statements.get_mut(statement))?;
         prepared.bound.clear();
@@ -44,8 +44,8 @@ impl Sql {
         Ok(self.parameters.get_mut(number).ok_or(NO_PARAMETER)?)
     }
 
-    /// Sets a parameter to a number: 0, or 1 when it is a text and Lua must say how the number
-    /// looks, or trouble.
+    /// Sets a parameter to a number: returns 0, or 1 when it is a text and Lua must format the
+    /// number, or an error.
     #[inline]
     pub(crate) fn set_number(&mut self, number: f64, value: f64) -> Done {
         Ok((!self.held(number)?.set_number(value)).into())
@@ -69,20 +69,20 @@ impl Sql {
             parameter.fill(|text| text.extend_from_slice(value));
             return Ok(0.0);
         }
-        // Kinder than sysbench, which refuses all texts here.
+        // More lenient than sysbench, which rejects all texts here.
         let text = String::from_utf8_lossy(value);
         let value = text.trim().parse::<f64>();
-        let value = value.map_err(|_| format!("a number is wanted, got the text '{text}'"))?;
+        let value = value.map_err(|_| format!("a number is required, got the text '{text}'"))?;
         Ok((!parameter.set_number(value)).into())
     }
 
-    /// Gives a pattern of random strings a number.
+    /// Assigns a number to a pattern of random strings.
     pub(crate) fn pattern(&mut self, pattern: &[u8]) -> f64 {
         self.patterns.push(pattern.into());
         (self.patterns.len() - 1) as f64
     }
 
-    /// A random string by a known pattern.
+    /// A random string for a known pattern.
     #[inline]
     pub(crate) fn random_text(&mut self, pattern: f64, draws: &mut Draws) -> &[u8] {
         let Self { patterns, text, .. } = self;

@@ -1,4 +1,4 @@
-//! Bulk insert: rows joined into statements of at most 512 KiB.
+//! Bulk insert: joins rows to statements of at most 512 KiB.
 
 /// A bulk insert in progress.
 #[derive(Debug)]
@@ -7,22 +7,22 @@ pub(crate) struct Bulk {
     buffer: Vec<u8>,
 }
 
-/// Longest statement, in bytes: what sysbench sends at most.
+/// Maximum length of a statement in bytes, as in sysbench.
 pub(crate) const STATEMENT_MAX: usize = 512 * 1024;
 
-/// What became of a row.
+/// Result of adding a row.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Added {
-    /// It waits for others.
+    /// It is buffered.
     Kept,
-    /// The statement is full: it must be sent, then the row be added again.
+    /// The statement is full: send it, then add the row again.
     Full,
-    /// It does not fit any statement.
+    /// It exceeds the maximum length of a statement.
     TooLong,
 }
 
 impl Bulk {
-    /// Rows follow after `prefix`, which ends in `VALUES`.
+    /// Starts with `prefix`, which ends in `VALUES`.
     pub(crate) fn new(prefix: &[u8]) -> Self {
         Self { prefix: prefix.to_vec(), buffer: Vec::new() }
     }
@@ -43,12 +43,12 @@ impl Bulk {
         Added::Kept
     }
 
-    /// The statement so far, which begins anew; empty when there are no rows.
+    /// Returns the statement so far and starts a new one; empty when there are no rows.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
 
-    /// Gives a statement's memory back for the next.
+    /// Returns a statement's memory for reuse.
     pub(crate) fn reuse(&mut self, mut buffer: Vec<u8>) {
         buffer.clear();
         self.buffer = buffer;

@@ -1,11 +1,12 @@
-//! Bulk inserts of a connection: rows go into its [`Bulk`], and full statements to the server.
+//! Bulk inserts of a connection: rows are collected in its [`Bulk`], and full statements are sent
+//! to the server.
 
 use super::bulk::{Added, Bulk, STATEMENT_MAX};
 use super::{Around, Done, Sql, usable};
 use crate::environment::LogLevel;
 
 impl Sql {
-    /// Begins a bulk insert; one in progress is forgotten.
+    /// Starts a bulk insert; discards one in progress.
     pub(crate) fn bulk_init(&mut self, number: f64, prefix: &[u8]) -> Done {
         usable(self.links.get_mut(number), "connection")?.bulk = Some(Bulk::new(prefix));
         Ok(0.0)
@@ -42,11 +43,11 @@ impl Sql {
                 }
             }
         }
-        // An empty statement takes every row that is not too long.
+        // An empty statement has space for every row that is not too long.
         Err(FAILED.into())
     }
 
-    /// Sends what is left of a bulk insert; without one it does nothing.
+    /// Sends the rest of a bulk insert; without one it does nothing.
     pub(crate) fn bulk_done(&mut self, around: &mut Around<'_>, number: f64) -> Done {
         usable(self.links.get_mut(number), "connection")?;
         let sent = self.bulk_send(around, number);

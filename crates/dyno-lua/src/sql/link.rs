@@ -1,4 +1,4 @@
-//! One connection of a script: opening, losing and having it again, and the result it holds.
+//! A connection of a script: opening, losing and reopening it, and its current result.
 
 use super::bulk::Bulk;
 use super::refusal::Refusal;
@@ -18,28 +18,27 @@ use std::time::Duration;
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// A connection as a script holds it.
+/// A connection as a script sees it.
 pub(crate) struct Link {
     pub(crate) driver: Engine,
-    /// Where to connect again; `None` in a dry run.
+    /// Where to reconnect; `None` in a dry run.
     pub(crate) target: Option<Box<Target>>,
     wire: Wire,
-    /// Counts connections: a statement prepared on an earlier one must be prepared again.
+    /// Counts reconnects: a statement prepared earlier must be prepared again.
     pub(crate) epoch: u32,
-    /// The one result set that is kept.
+    /// The single result set that is kept.
     pub(crate) rows: Rows,
-    /// Number of that result; results of other numbers are no longer valid.
+    /// Handle of that result; other handles are no longer valid.
     serial: u64,
     has_result: bool,
-    /// Sizes of the last results that other statements took the place of, each at its number modulo
-    /// their count.
+    /// Sizes of the results replaced last, each at its handle modulo their count.
     former: [Size; 4],
     /// The last error, for the connection's fields.
     pub(crate) last: Option<Refusal>,
     pub(crate) bulk: Option<Bulk>,
 }
 
-/// Size of a result whose rows are gone. Scripts compare sizes of two results after both
+/// Size of a result whose rows are gone. Some scripts compare the sizes of two results after both
 /// statements.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
@@ -48,12 +47,12 @@ struct Size {
     columns: u32,
 }
 
-/// What is at the other end.
+/// The state of the connection.
 enum Wire {
-    /// Nothing: every statement succeeds.
+    /// Dry run: every statement succeeds.
     Dry,
     Open(Box<Connection>),
-    /// The connection broke and could not be had again.
+    /// The connection broke and could not be reopened.
     Broken,
     /// The script has disconnected.
     Closed,
@@ -67,15 +66,15 @@ pub(crate) enum Request<'a> {
     Next,
 }
 
-/// A login in progress, on the heap: it is the deepest that a thread's stack ever gets, and what a
-/// stack has reached it keeps. Not inlined, so that no copy of it is in a frame below.
+/// A login in progress, on the heap: it is the deepest use of a thread's stack, and a stack never
+/// shrinks. Not inlined, so that no frame below contains a copy.
 #[inline(never)]
 fn connecting(target: &Target) -> Pin<Box<dyn Future<Output = Result<Box<Connection>>> + '_>> {
     Box::pin(async { Connection::connect(target, &Io::Blocking).await.map(Box::new) })
 }
 
-/// Logs in. Files that a script's statements name are sent, as sysbench sends them: the script
-/// could read them by itself.
+/// Logs in. Files named by a script's statements are sent, as in sysbench: the script could read
+/// them itself.
 fn connect(target: &Target) -> Result<Box<Connection>> {
     let mut connection = block_on(connecting(target))?;
     if let Connection::Mysql(mysql) = &mut *connection {
@@ -115,17 +114,17 @@ impl Link {
         matches!(self.wire, Wire::Dry)
     }
 
-    /// Disconnected by the script.
+    /// True when the script has disconnected.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self.wire, Wire::Closed)
     }
 
-    /// Nobody is at the other end, though the script has not disconnected.
+    /// True when the connection is broken and the script has not disconnected.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(self.wire, Wire::Broken)
     }
 
-    /// Whether another statement can be sent, as far as is known without sending it.
+    /// Whether another statement can be sent, as far as known without sending it.
     pub(crate) fn is_usable(&self) -> bool {
         match &self.wire {
             Wire::Open(connection) => match &**connection {
@@ -150,14 +149,14 @@ impl Link {
         block_on(connection.prepare(sql))
     }
 
-    /// Has the server forget a statement; that it cannot be told is no trouble.
+    /// Deallocates a statement on the server; errors are ignored.
     pub(crate) fn forget(&mut self, statement: Statement) {
         if let Wire::Open(connection) = &mut self.wire {
             let _ = block_on(connection.forget(statement));
         }
     }
 
-    /// One round trip. The former result is gone; what comes is kept.
+    /// One round trip. The previous result is discarded; the new one is kept.
     pub(crate) fn run(&mut self, request: &Request<'_>) -> Result<Outcome> {
         if self.has_result {
             let (rows, columns) = (self.rows.len() as u32, self.rows.width as u32);
@@ -169,9 +168,9 @@ impl Link {
         let outcome = match connection {
             Connection::Mysql(mysql) => {
                 if !matches!(request, Request::Next) {
-                    // A statement behind the first of a text or a procedure may have failed, of a
-                    // deadlock perhaps. sysbench refuses any statement while results wait; here
-                    // they are passed over, but not their failures.
+                    // A later statement of a text or a procedure may have failed, for example with
+                    // a deadlock. sysbench rejects any statement while results are pending; here
+                    // they are skipped, but not their errors.
                     while block_on(mysql.next_result(&mut Discard))?.is_some() {}
                 }
                 let outcome = match request {
@@ -211,18 +210,17 @@ impl Link {
         Ok(outcome)
     }
 
-    /// Number of the present result; 0 when there is none.
+    /// Handle of the current result; 0 when there is none.
     pub(crate) fn result(&self) -> f64 {
         if self.has_result { self.serial as f64 } else { 0.0 }
     }
 
-    /// The rows of a result, if it is still the present one.
+    /// The rows of a result, if it is still the current one.
     pub(crate) fn rows_of(&mut self, result: f64) -> Option<&mut Rows> {
         (self.has_result && result == self.serial as f64).then_some(&mut self.rows)
     }
 
-    /// Rows and columns of a result: the present one, or one of the last that other statements took
-    /// the place of.
+    /// Rows and columns of a result: the current one, or one of those replaced last.
     pub(crate) fn size_of(&self, result: f64) -> Option<(usize, usize)> {
         if self.has_result && result == self.serial as f64 {
             return Some((self.rows.len(), self.rows.width));
@@ -232,7 +230,7 @@ impl Link {
             .then_some((size.rows as usize, size.columns as usize))
     }
 
-    /// Frees a result; one that is gone already is no trouble.
+    /// Frees a result; one that is already gone is ignored.
     pub(crate) fn free(&mut self, result: f64) {
         if self.rows_of(result).is_some() {
             self.has_result = false;
@@ -240,31 +238,31 @@ impl Link {
         }
     }
 
-    /// Whether another result of the last text or procedure waits.
+    /// Whether another result of the last text or procedure is pending.
     pub(crate) fn has_more_results(&self) -> bool {
         matches!(&self.wire, Wire::Open(connection)
             if matches!(&**connection, Connection::Mysql(mysql) if mysql.has_more_results()))
     }
 
-    /// Ends a transaction that is open, so that the next attempt does not begin inside of it.
+    /// Rolls back an open transaction, so that the retry does not begin inside it.
     pub(crate) fn roll_back(&mut self) {
         if let Wire::Open(connection) = &mut self.wire
             && connection.is_in_transaction()
         {
-            // Without it the next BEGIN would commit half a transaction, or be refused; if it
-            // fails, the next attempt tells.
+            // Otherwise the next BEGIN would commit half a transaction, or fail; if this fails, the
+            // retry reports it.
             let _ = block_on(connection.query("ROLLBACK", &mut Discard));
         }
     }
 
-    /// Gives the connection up without a word.
+    /// Drops the connection without closing it properly.
     pub(crate) fn lose(&mut self) {
         self.has_result = false;
         self.rows.clear();
         self.wire = Wire::Broken;
     }
 
-    /// Says good-bye.
+    /// Closes the connection properly.
     pub(crate) fn close(&mut self) {
         if let Wire::Open(connection) = &mut self.wire {
             block_on(connection.close());
@@ -275,7 +273,7 @@ impl Link {
         self.wire = Wire::Closed;
     }
 
-    /// Connects once more to the same address.
+    /// Reconnects to the same address.
     pub(crate) fn open_again(&mut self) -> Result<()> {
         let Some(target) = &self.target else { return Ok(()) };
         let connection = connect(target)?;
@@ -284,8 +282,8 @@ impl Link {
         Ok(())
     }
 
-    /// Connects anew with growing pauses, until it works, the run is over, or the attempts are used
-    /// up. The error is the last.
+    /// Reconnects with increasing pauses, until it succeeds, the run is over, or the attempts are
+    /// used up. Returns the last error.
     pub(crate) fn insist(
         &mut self,
         databases: &Databases,
@@ -308,7 +306,7 @@ impl Link {
         }
     }
 
-    /// The handle that ends a blocking call of this connection from another thread.
+    /// The handle with which another thread can end a blocking call of this connection.
     pub(crate) fn interrupter(&self) -> Option<Handle> {
         match &self.wire {
             Wire::Open(connection) => connection.interrupter(),
@@ -317,7 +315,7 @@ impl Link {
     }
 }
 
-/// Longest wait without a look at whether the run goes on.
+/// Maximum time without checking whether the run continues.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Pauses; false as soon as the run is over.
@@ -342,7 +340,7 @@ fn utf8(sql: &[u8]) -> Result<&str> {
     })
 }
 
-/// Addresses taken in turn by all connections of the program.
+/// The addresses, used in turn by all connections of the program.
 pub(crate) fn next_target<'a>(
     databases: &'a Databases,
     shared: &Shared,
@@ -353,10 +351,10 @@ pub(crate) fn next_target<'a>(
     targets.get(turn % targets.len().max(1))
 }
 
-/// Ends what a connection waits for.
+/// Ends a blocking call of a connection.
 type Handle = Box<dyn Fn() + Send>;
 
-/// Handles of a state's open connections, for ending from another thread what they wait for.
+/// Handles of a state's open connections, with which another thread can end their blocking calls.
 #[derive(Default)]
 pub struct Interrupts {
     is_interrupted: AtomicBool,
@@ -370,20 +368,20 @@ impl Interrupts {
         self.is_interrupted.load(Ordering::Relaxed)
     }
 
-    /// The connection of a number has this handle from now on.
+    /// Sets the handle of a connection.
     pub(crate) fn register(&self, number: f64, handle: Option<Handle>) {
         let mut handles = lock(&self.handles);
         handles.retain(|(known, _)| *known != number);
         handles.extend(handle.map(|handle| (number, handle)));
-        // Whoever interrupted meanwhile did not see it.
+        // A concurrent interrupt did not include it.
         if self.is_interrupted() {
             handles.iter().for_each(|(_, handle)| handle());
         }
     }
 
-    /// The statement in progress fails, later ones are not sent, and errors are no longer ignored:
-    /// the state's script comes to its end. A statement of an embedded database that is just about
-    /// to begin may escape; calling again gets it.
+    /// Makes the current statement fail and rejects later ones; errors are no longer ignored, so
+    /// the state's script ends. A statement of an embedded database that is just about to begin may
+    /// be missed; calling again ends it.
     pub fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::SeqCst);
         let handles = lock(&self.handles);

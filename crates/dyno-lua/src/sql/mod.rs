@@ -1,9 +1,8 @@
-//! `sysbench.sql`: connections, prepared statements and results, by the numbers that Lua holds of
-//! them.
+//! `sysbench.sql`: connections, prepared statements and results, by the handles that Lua holds.
 //!
-//! Every operation returns a number, because only numbers cross between compiled Lua and Rust:
-//! above 0 a new thing or a result, 0 for nothing. In the place of trouble a number below 0
-//! crosses, and [`Sql::trouble`] explains it.
+//! Every operation returns a number, because only numbers are passed between compiled Lua and Rust:
+//! a positive one for a new object or a result, 0 for nothing. An error is a negative number, and
+//! [`Sql::trouble`] describes it.
 
 mod binding;
 mod bulk;
@@ -29,39 +28,39 @@ use refusal::is_connection_lost;
 pub(crate) use refusal::{Refusal, Verdict};
 pub use refusal::{codes, connect_lines};
 
-/// Trouble: see [`Sql::trouble`].
+/// An error: see [`Sql::trouble`].
 pub(crate) const TROUBLE: f64 = -1.0;
 
-/// What an operation came to. Trouble is on the heap, so that numbers travel in registers.
+/// Result of an operation. Errors are boxed, so that numbers are passed in registers.
 pub(crate) type Done<T = f64> = Result<T, Box<Trouble>>;
 
-/// All of a state's SQL.
+/// The SQL part of a state.
 #[derive(Default)]
 pub(crate) struct Sql {
     links: Handles<Link>,
     statements: Handles<Prepared>,
     parameters: Handles<Parameter>,
-    /// Patterns of random strings, by the numbers that Lua knows them by.
+    /// Patterns of random strings, by their numbers in Lua.
     patterns: Vec<Box<[u8]>>,
-    /// What the last operation stumbled over, until somebody asks.
+    /// The error of the last operation, until it is read.
     pub(crate) trouble: Option<Box<Trouble>>,
     text: Vec<u8>,
     fields: Vec<Option<usize>>,
 }
 
-/// What an operation needs besides.
+/// Context of an operation.
 pub(crate) struct Around<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) meter: &'a mut dyn Meter,
     pub(crate) interrupts: &'a Interrupts,
 }
 
-/// Why an operation did not work.
+/// Why an operation failed.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The API was used wrongly, or something is not there (any more): a plain Lua error.
+    /// The API was misused, or an object does not exist (any more): a plain Lua error.
     Misuse(String),
-    /// The database said no. The number is the connection's.
+    /// The database returned an error. The number is the connection's handle.
     Refused(f64, Refusal),
 }
 
@@ -75,9 +74,10 @@ struct Prepared {
     link: f64,
     sql: Box<str>,
     kind: StatementKind,
-    /// The driver's number, and of which of the link's connections; `None` in a dry run.
+    /// The number of the reconnect in which it was prepared, and the driver's statement; `None` in
+    /// a dry run.
     ready: Option<(u32, Statement)>,
-    /// Its parameters, which go when it goes.
+    /// Its parameters, which are freed with it.
     own: Vec<f64>,
     bound: Vec<f64>,
     is_closed: bool,
@@ -85,11 +85,11 @@ struct Prepared {
     awaits_types: bool,
 }
 
-/// What PostgreSQL answers when the types of parameters do not follow from the statement:
-/// `SELECT ? + ?`, `concat(?)`.
+/// PostgreSQL's errors when the types of parameters cannot be inferred: `SELECT ? + ?`,
+/// `concat(?)`.
 const TYPES_UNKNOWN: [&str; 2] = ["42725", "42P18"];
 
-/// Parameters beyond these take an allocation per execution.
+/// More parameters than these need an allocation per execution.
 const PARAMETERS_IN_PLACE: usize = 16;
 
 impl Sql {
@@ -98,7 +98,7 @@ impl Sql {
         self.links.get(link)?.last.as_ref()
     }
 
-    /// Opens a connection; its number.
+    /// Opens a connection; returns its handle.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: Engine) -> Done {
         const FAILED: &str = "connection creation failed";
         let databases = &around.environment.databases;
@@ -129,7 +129,7 @@ impl Sql {
         self.round_trip(around, number, &Request::Text(sql), Sending::Query, kind, &|| lossy(sql))
     }
 
-    /// One measured round trip: a result's number, or 0, or trouble.
+    /// One measured round trip: returns the handle of a result, or 0, or an error.
     fn round_trip(
         &mut self,
         around: &mut Around<'_>,
@@ -144,7 +144,7 @@ impl Sql {
             .map_err(|trip| self.refuse(around, number, sending, &trip, sql()))
     }
 
-    /// Makes a statement ready; its number.
+    /// Prepares a statement; returns its handle.
     pub(crate) fn prepare(&mut self, around: &mut Around<'_>, number: f64, sql: &str) -> Done {
         let link = usable(self.links.get_mut(number), "connection")?;
         let kind = StatementKind::of(sql.as_bytes());
@@ -163,7 +163,7 @@ impl Sql {
             match link.prepare(sql) {
                 Ok(ready) => statement.ready = Some((link.epoch, ready)),
                 Err(failure) if TYPES_UNKNOWN.contains(&failure.sqlstate.as_str()) => {
-                    // As if prepared on an earlier connection: the first execution prepares it.
+                    // As if prepared before a reconnect: the first execution prepares it.
                     statement.ready = Some((link.epoch.wrapping_sub(1), Statement(0)));
                     statement.awaits_types = true;
                 }
@@ -182,14 +182,14 @@ impl Sql {
         Ok(self.statements.insert(statement))
     }
 
-    /// Executes a prepared statement with its parameters' present values.
+    /// Executes a prepared statement with the current values of its parameters.
     #[inline]
     pub(crate) fn execute(&mut self, around: &mut Around<'_>, number: f64) -> Done {
         let Self { statements, links, parameters, .. } = self;
         let statement = open(statements.get_mut(number))?;
         let link = usable(links.get_mut(statement.link), "connection of this statement")?;
         let ready = match statement.ready {
-            // After a reconnect the statement is unknown to the server.
+            // After a reconnect the server does not know the statement.
             Some((epoch, _)) if epoch != link.epoch && !link.is_broken() => {
                 match link.prepare(&statement.sql) {
                     Ok(ready) => {
@@ -204,7 +204,7 @@ impl Sql {
                 }
             }
             Some((_, ready)) => ready,
-            // Of a dry run, which looks at no number.
+            // Of a dry run, where the number is ignored.
             None => Statement(0),
         };
         let value = |number: &f64| parameters.get(*number).map_or(Value::Null, Parameter::value);
@@ -229,7 +229,7 @@ impl Sql {
         }
     }
 
-    /// The next result of the last text or procedure on a connection.
+    /// The next result of the last text or procedure of a connection.
     pub(crate) fn next_result(&mut self, around: &mut Around<'_>, number: f64) -> Done {
         let link = usable(self.links.get_mut(number), "connection")?;
         if !link.has_more_results() {
@@ -242,13 +242,13 @@ impl Sql {
         })
     }
 
-    /// 1 when another result waits, else 0.
+    /// 1 when another result is pending, otherwise 0.
     pub(crate) fn more_results(&mut self, number: f64) -> Done {
         Ok(usable(self.links.get_mut(number), "connection")?.has_more_results().into())
     }
 
-    /// Turns a failure into what the script sees, with all that follows from it: log lines, the end
-    /// of the transaction, a new connection.
+    /// Converts a failure to the script's error, with all consequences: log lines, the end of the
+    /// transaction, a new connection.
     #[cold]
     fn refuse(
         &mut self,
@@ -264,8 +264,8 @@ impl Sql {
             && failure.code == 0
             && failure.sqlstate.is_empty()
         {
-            // Our own driver refused before anything was sent: a wrong number of parameters, a text
-            // that is none.
+            // The driver rejected it before anything was sent: wrong number of parameters, invalid
+            // text.
             return failure.message.as_str().into();
         }
         if !around.interrupts.is_interrupted() {
@@ -316,7 +316,7 @@ impl Sql {
                 link.roll_back();
             }
         }
-        // What was given up because the run is over is no failure of the server's.
+        // Operations cancelled because the run is over are not failures of the server.
         if refusal.verdict == Verdict::Fatal && !around.interrupts.is_interrupted() {
             let Refusal { errno, message, query, .. } = &refusal;
             for line in (driver.sysbench().refused)(sending, *errno, message, Some(query)) {
@@ -330,19 +330,19 @@ impl Sql {
         Box::new(Trouble::Refused(number, refusal))
     }
 
-    /// Ends a transaction before its event is tried again.
+    /// Rolls back a transaction before its event is retried.
     pub(crate) fn roll_back(&mut self, number: f64) {
         if let Some(link) = self.links.get_mut(number) {
             link.roll_back();
         }
     }
 
-    /// Number of rows of a result; trouble when it is gone.
+    /// Number of rows of a result; an error when it is gone.
     pub(crate) fn row_count(&mut self, link: f64, result: f64) -> Done {
         Ok(self.size_of(link, result)?.0 as f64)
     }
 
-    /// Number of columns of a result; trouble when it is gone.
+    /// Number of columns of a result; an error when it is gone.
     pub(crate) fn column_count(&mut self, link: f64, result: f64) -> Done {
         Ok(self.size_of(link, result)?.1 as f64)
     }
@@ -351,8 +351,8 @@ impl Sql {
         Ok(self.links.get_mut(link).and_then(|link| link.size_of(result)).ok_or(STALE)?)
     }
 
-    /// Decodes the next row of a result and gives its fields to `take`. 1, or 0 when there is none
-    /// left, or trouble when the result is gone.
+    /// Decodes the next row of a result and passes its fields to `take`. Returns 1, or 0 when there
+    /// are no more rows, or an error when the result is gone.
     pub(crate) fn fetch(
         &mut self,
         link: f64,
@@ -378,7 +378,7 @@ impl Sql {
         }
     }
 
-    /// Forgets a statement. A second time is no trouble.
+    /// Closes a statement. Closing it again is ignored.
     pub(crate) fn close_statement(&mut self, number: f64) {
         let Some(statement) = self.statements.get_mut(number) else { return };
         statement.is_closed = true;
@@ -391,7 +391,7 @@ impl Sql {
         }
     }
 
-    /// A statement that Lua holds no longer.
+    /// Frees a statement that Lua has collected.
     pub(crate) fn drop_statement(&mut self, number: f64) {
         self.close_statement(number);
         if let Some(statement) = self.statements.remove(number) {
@@ -401,13 +401,13 @@ impl Sql {
         }
     }
 
-    /// A connection that Lua holds no longer.
+    /// Frees a connection that Lua has collected.
     pub(crate) fn drop_link(&mut self, interrupts: &Interrupts, number: f64) {
         self.disconnect(interrupts, number);
         self.links.remove(number);
     }
 
-    /// Says good-bye. A second time is no trouble.
+    /// Closes a connection. Closing it again is ignored.
     pub(crate) fn disconnect(&mut self, interrupts: &Interrupts, number: f64) {
         if let Some(link) = self.links.get_mut(number) {
             interrupts.register(number, None);
@@ -415,7 +415,7 @@ impl Sql {
         }
     }
 
-    /// Disconnects and connects again to the same address.
+    /// Disconnects and reconnects to the same address.
     pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, number: f64) -> Done {
         let link = self.links.get_mut(number).ok_or(GONE)?;
         if !link.is_dry() && link.target.is_some() {
@@ -437,7 +437,7 @@ impl Sql {
         Ok(0.0)
     }
 
-    /// Says good-bye on all connections.
+    /// Closes all connections.
     pub(crate) fn close_all(&mut self) {
         self.links.values_mut().for_each(Link::close);
     }
@@ -455,7 +455,7 @@ struct Failed {
     was_broken: bool,
 }
 
-/// A connection that the script has not disconnected.
+/// A connection that the script has not closed.
 #[inline]
 fn usable<'a>(link: Option<&'a mut Link>, what: &str) -> Done<&'a mut Link> {
     match link {

@@ -1,8 +1,8 @@
-//! Parameters of prepared statements. Their values stay here from one execution to the next.
+//! Parameters of prepared statements. Their values are kept from one execution to the next.
 
 use dyno_drivers::Value;
 
-/// What `sysbench.sql.type` names, as far as values can be bound.
+/// The types of `sysbench.sql.type` that can be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParameterType {
     /// TINYINT, SMALLINT, INT, BIGINT: 64 bits.
@@ -14,7 +14,7 @@ pub(crate) enum ParameterType {
 }
 
 impl ParameterType {
-    /// By its number in `sysbench.sql.type`.
+    /// The type with this number in `sysbench.sql.type`.
     pub(crate) fn of(number: f64) -> Option<Self> {
         match number as i64 {
             1..=4 => Some(Self::Integer),
@@ -38,7 +38,7 @@ pub(super) fn type_name(number: f64) -> &'static str {
     }
 }
 
-/// A parameter with its present value.
+/// A parameter with its current value.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub(super) kind: ParameterType,
@@ -56,13 +56,13 @@ enum Held {
     Float(f64),
     /// In `text`, which is UTF-8.
     Text,
-    /// In `text`, which is not.
+    /// In `text`, which is not UTF-8.
     Bytes,
 }
 
 impl Parameter {
-    /// A parameter that nobody has set: 0 or an empty text, as in sysbench, because columns are
-    /// often NOT NULL.
+    /// A parameter without a value: 0 or an empty text, as in sysbench, because columns are often
+    /// NOT NULL.
     pub(crate) fn new(
         kind: ParameterType,
         type_name: &'static str,
@@ -86,8 +86,8 @@ impl Parameter {
         self.value = Held::Null;
     }
 
-    /// Sets a number; fractions are cut for integers. False for texts, which Lua must make of a
-    /// number.
+    /// Sets a number; fractions are truncated for integers. False for texts, for which Lua must
+    /// format the number.
     #[inline]
     pub(crate) fn set_number(&mut self, number: f64) -> bool {
         self.value = match self.kind {
@@ -98,7 +98,7 @@ impl Parameter {
         true
     }
 
-    /// Sets a number beyond a Lua number's 53 bits.
+    /// Sets an integer that exceeds a Lua number's 53 bits.
     pub(crate) fn set_integer(&mut self, number: i64) -> bool {
         self.value = match self.kind {
             ParameterType::Integer => Held::Integer(number),
@@ -108,7 +108,7 @@ impl Parameter {
         true
     }
 
-    /// Sets a text that the caller writes.
+    /// Sets a text written by the caller.
     #[inline]
     pub(crate) fn fill(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.text.clear();
@@ -117,14 +117,14 @@ impl Parameter {
         self.value = if std::str::from_utf8(&self.text).is_ok() { Held::Text } else { Held::Bytes };
     }
 
-    /// As the driver takes it.
+    /// The value for the driver.
     #[inline]
     pub(crate) fn value(&self) -> Value<'_> {
         match self.value {
             Held::Null => Value::Null,
             Held::Integer(number) => Value::Integer(number),
             Held::Float(number) => Value::Float(number),
-            // Checked when it was set; checking 120 bytes again costs a few nanoseconds and no
+            // Checked when it was set; checking 120 bytes again costs a few nanoseconds and avoids
             // unsafe code.
             Held::Text => Value::Text(std::str::from_utf8(&self.text).unwrap_or_default()),
             Held::Bytes => Value::Bytes(&self.text),
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_take_the_form_of_their_parameter() {
+    fn values_take_the_type_of_their_parameter() {
         let mut integer = Parameter::new(ParameterType::Integer, "bigint", None);
         assert_eq!(integer.value(), Value::Integer(0));
         assert!(integer.set_number(-2.9));
@@ -151,7 +151,7 @@ mod tests {
         assert!(!text.set_number(1.0));
         text.fill(|held| held.extend_from_slice(b"abcdefgh"));
         assert_eq!(text.value(), Value::Text("abcde"));
-        // Cut in the middle of a character.
+        // Truncated in the middle of a character.
         text.fill(|held| held.extend_from_slice("abcdé".as_bytes()));
         assert_eq!(text.value(), Value::Bytes(b"abcd\xC3"));
         text.set_null();

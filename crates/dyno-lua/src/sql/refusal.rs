@@ -1,16 +1,16 @@
-//! Errors as scripts see them. What is said about them each engine says
-//! ([`dyno_model::engine::SysbenchDriver`]).
+//! Errors as scripts see them. The engine-specific parts are in
+//! [`dyno_model::engine::SysbenchDriver`].
 
 use dyno_drivers::address::may_want_encryption;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
-/// What happens after an error.
+/// The consequence of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The event is tried again.
+    /// The event is retried.
     Ignorable = 1,
-    /// The run ends, unless the script's hook forgives.
+    /// The run ends, unless the script's hook ignores the error.
     Fatal = 2,
 }
 
@@ -22,12 +22,12 @@ pub(crate) struct Refusal {
     pub(crate) errno: u32,
     pub(crate) state: String,
     pub(crate) message: String,
-    /// The statement; that of a prepared one is not shown in the script's table, as in sysbench.
+    /// The statement; the text of a prepared one is not in the script's table, as in sysbench.
     pub(crate) query: String,
 }
 
-/// The number and state that a script sees, and that sysbench's log names. `was_broken`: so was the
-/// connection before the statement.
+/// The error number and SQLSTATE for scripts and sysbench's log. `was_broken`: the connection was
+/// broken before the statement.
 #[must_use]
 pub fn codes(driver: Engine, failure: &OperationFailure, was_broken: bool) -> (u32, String) {
     let words = driver.sysbench();
@@ -40,8 +40,8 @@ pub fn codes(driver: Engine, failure: &OperationFailure, was_broken: bool) -> (u
     (code, state.to_owned())
 }
 
-/// Whether a failure leaves no connection behind. A time limit of the server's own ends the
-/// statement and nothing more.
+/// Whether a failure means that the connection is lost. A time limit of the server ends only the
+/// statement.
 pub(crate) fn is_connection_lost(failure: &OperationFailure) -> bool {
     let is_told_by_server = failure.code != 0 || !failure.sqlstate.is_empty();
     match failure.kind {
@@ -51,7 +51,7 @@ pub(crate) fn is_connection_lost(failure: &OperationFailure) -> bool {
     }
 }
 
-/// What sysbench logs when no connection can be had.
+/// What sysbench logs when no connection can be opened.
 #[must_use]
 pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String> {
     let words = target.engine.sysbench();
@@ -61,11 +61,11 @@ pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String>
     };
     let mut lines =
         (words.unreachable)(tcp, &target.endpoint.to_string(), failure.code, &failure.message);
-    // A wrong password is told as sysbench tells it.
+    // A wrong password is reported as in sysbench.
     if may_want_encryption(failure, target) && failure.code != 1045 {
         let option = words.encrypting;
         lines.push(format!(
-            "the connection was not encrypted; if the server wants that, add {option}"
+            "the connection was not encrypted; if the server requires encryption, add {option}"
         ));
     }
     lines
@@ -77,7 +77,7 @@ mod tests {
     use dyno_model::engine::Sending;
 
     #[test]
-    fn a_lost_connection_has_the_number_that_scripts_look_for() {
+    fn a_lost_connection_has_the_error_number_that_scripts_check() {
         let lost = FailureKind::ConnectionLost.failure("the server closed the connection");
         assert_eq!(codes(Engine::Mysql, &lost, false), (2013, "HY000".to_owned()));
         assert_eq!(codes(Engine::Mysql, &lost, true), (2006, "HY000".to_owned()));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_that_the_server_ended_leaves_the_connection() {
+    fn a_statement_ended_by_the_server_keeps_the_connection() {
         let own = FailureKind::Timeout.failure("no answer in time");
         let servers = OperationFailure {
             code: 3024,
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn log_lines_read_as_those_of_sysbench() {
+    fn log_lines_equal_those_of_sysbench() {
         let missing = "Table 'sbtest.nosuch' doesn't exist";
         let lines = |engine: Engine, sending| {
             (engine.sysbench().refused)(sending, 1146, missing, Some("SELECT * FROM nosuch"))

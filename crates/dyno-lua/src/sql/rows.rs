@@ -1,4 +1,4 @@
-//! A result set as it is kept: bytes that have travelled, decoded when a row is fetched.
+//! A stored result set: encoded rows, decoded when they are fetched.
 
 use super::text::{Style, write_float, write_hexadecimal};
 use dyno_drivers::mysql::protocol::column::{Column as MysqlColumn, kind};
@@ -10,35 +10,35 @@ use dyno_drivers::postgres::protocol::row::DataRow;
 use dyno_drivers::{Row, RowSink, Value};
 use std::io::Write;
 
-/// Rows of one result, and how far they have been fetched. Its memory is used again for the next
+/// Rows of one result, and how far they have been fetched. The memory is reused for the next
 /// result.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     bytes: Vec<u8>,
-    /// Where each row ends in `bytes`.
+    /// The end of each row in `bytes`.
     ends: Vec<u32>,
-    /// Columns as the driver announced them.
+    /// Number of columns announced by the driver.
     pub(crate) width: usize,
     next: usize,
     shape: Shape,
     decoder: RowDecoder,
 }
 
-/// What the bytes of a row mean.
+/// The encoding of a row.
 #[derive(Debug, Default)]
 enum Shape {
-    /// Of drivers without a wire: for each field a tag, then the text's length and the text.
+    /// Of embedded drivers: for each field a tag, then the text's length and the text.
     #[default]
     Written,
     Mysql(Vec<MysqlColumn>, Encoding),
     Postgres(Vec<PostgresColumn>),
 }
 
-/// Memory that is kept from one result to the next. Small, because there is a result for every
-/// connection of every thread; what a larger one needs is taken anew in a microsecond.
+/// Memory that is kept between results. Small, because every connection of every thread has a
+/// result; allocating more takes a microsecond.
 const KEPT_BYTES: usize = 4 * 1024;
 
-/// Rows beyond this many bytes are not kept: offsets have 32 bits.
+/// Maximum size of the stored rows: offsets have 32 bits.
 const BYTES_MAX: usize = u32::MAX as usize;
 
 impl RowSink for Rows {
@@ -81,7 +81,7 @@ impl Rows {
         }
     }
 
-    /// Forgets the rows; room that is larger than usual goes with them.
+    /// Removes the rows and releases unusually large memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
@@ -91,7 +91,7 @@ impl Rows {
         self.next = 0;
     }
 
-    /// The rows travelled as MySQL sends them.
+    /// The rows are encoded by MySQL.
     pub(crate) fn describe_mysql(&mut self, columns: &[MysqlColumn], encoding: Encoding) {
         self.width = columns.len();
         match &mut self.shape {
@@ -104,7 +104,7 @@ impl Rows {
         }
     }
 
-    /// The rows travelled as PostgreSQL sends them.
+    /// The rows are encoded by PostgreSQL.
     pub(crate) fn describe_postgres(&mut self, columns: &[PostgresColumn]) {
         self.width = columns.len();
         match &mut self.shape {
@@ -120,9 +120,9 @@ impl Rows {
         self.ends.len()
     }
 
-    /// Writes the next row's fields as text into `text`, and where each ends (`None` for NULL) into
-    /// `fields`. False when there is no row left. Bytes that do not have the form their columns
-    /// promise are given as NULL.
+    /// Writes the next row's fields as text to `text`, and their ends (`None` for NULL) to
+    /// `fields`. False when there are no more rows. Bytes that do not match their column are
+    /// returned as NULL.
     pub(crate) fn fetch(&mut self, text: &mut Vec<u8>, fields: &mut Vec<Option<usize>>) -> bool {
         text.clear();
         fields.clear();
@@ -153,7 +153,7 @@ impl Rows {
     }
 }
 
-/// Text and where it ends.
+/// Text and its ends.
 type Fields = Vec<Option<usize>>;
 
 /// Rows that were written by [`Rows::row`].
@@ -173,7 +173,7 @@ fn written(mut bytes: &[u8], text: &mut Vec<u8>, fields: &mut Fields) -> Option<
     Some(())
 }
 
-/// MySQL's textual rows: the fields as the server's own client shows them.
+/// MySQL's textual rows: the fields as in MySQL's own client.
 fn mysql_text(bytes: &[u8], text: &mut Vec<u8>, fields: &mut Fields) -> Option<()> {
     const NULL: u8 = 0xFB;
     let mut cursor = Cursor::new(bytes);
@@ -191,11 +191,11 @@ fn mysql_text(bytes: &[u8], text: &mut Vec<u8>, fields: &mut Fields) -> Option<(
     Some(())
 }
 
-/// A field of MySQL's binary rows, as it would have travelled as text.
+/// A field of MySQL's binary rows, as the text protocol would send it.
 fn mysql_field(value: &Value<'_>, column: MysqlColumn, text: &mut Vec<u8>, fields: &mut Fields) {
     match *value {
-        // The text protocol sends the bits as bytes, as many as the column has; its width is not
-        // known here, so leading zero bytes are left out.
+        // The text protocol sends as many bytes as the column has; its width is not known here, so
+        // leading zero bytes are left out.
         Value::Integer(bits) if column.kind == kind::BIT => {
             let bytes = bits.to_be_bytes();
             let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len() - 1);
@@ -232,7 +232,7 @@ fn write_value(value: &Value<'_>, style: Style, out: &mut Vec<u8>) {
     }
 }
 
-/// PostgreSQL's rows: texts as they are, binary fields as their texts would be.
+/// PostgreSQL's rows: texts unchanged, binary fields as their texts would be.
 fn postgres(
     bytes: &[u8],
     columns: &[PostgresColumn],
@@ -304,7 +304,7 @@ mod tests {
 
         rows.begin(2);
         rows.raw(&[0, 0b1000, 0xFE, 0xFF, 0xFF, 0xFF]);
-        // Cut off: a server that does this is broken, and its fields are NULL.
+        // Truncated: a server that does this is broken, and its fields are NULL.
         rows.raw(&[0, 0, 1]);
         rows.describe_mysql(&columns, Encoding::Binary);
         assert_eq!(fetched(&mut rows), Some(vec![some("-2"), None]));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_postgres_look_like_its_texts() {
+    fn rows_of_postgres_equal_its_texts() {
         let column = |type_oid, is_binary| PostgresColumn { type_oid, is_binary };
         let mut rows = Rows::default();
         let mut body = vec![0, 5];

@@ -1,12 +1,12 @@
-//! Values as the text that each database's own client shows.
+//! Formats values as each database's own client does.
 
 use dyno_drivers::sql_text::append_hexadecimal;
 use std::io::Write;
 
-/// Whose client.
+/// The client whose format is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Whole numbers from 10^15 on and fractions below 10^-15 with an exponent: `1e15`.
+    /// Integers from 10^15 on and fractions below 10^-15 with an exponent: `1e15`.
     Mysql,
     /// FLOAT of MySQL: six digits.
     MysqlSingle,
@@ -29,8 +29,8 @@ pub(crate) fn write_float(value: f64, style: Style, out: &mut Vec<u8>) {
         out.extend_from_slice(name);
         return;
     }
-    // Digits and exponent, by the shortest text that reads back the same, or by as many digits as
-    // the client shows.
+    // Digits and exponent of the shortest text that is read back unchanged, or with as many digits
+    // as the client shows.
     let text = match style {
         Style::Mysql | Style::Postgres => format!("{value:e}"),
         Style::MysqlSingle => format!("{value:.5e}"),
@@ -109,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn floats_look_as_in_each_client() {
-        // As the servers answered.
+    fn floats_are_formatted_as_in_each_client() {
+        // As returned by the servers.
         let cases = [
             (0.0, "0", "0", "0.0"),
             (1.0, "1", "1", "1.0"),

@@ -16,7 +16,7 @@ fn the_top_level_sees_the_command_but_no_options() {
 }
 
 #[test]
-fn every_library_of_luajit_is_there_and_the_compiler_is_on() {
+fn every_library_of_luajit_is_loaded_and_the_compiler_is_on() {
     check(
         "assert(jit.status()) assert(ffi.abi('le') ~= nil) same(bit.band(6, 3), 2) same(require('ffi'), ffi)
         assert(io.open and os.execute and os.getenv and debug.getinfo and string.dump and newproxy and loadstring)
@@ -39,7 +39,7 @@ fn symbols_of_the_process_and_of_sysbench_are_in_ffi_c() {
 }
 
 #[test]
-fn events_run_until_the_meter_says_no_and_get_the_number_of_their_thread() {
+fn events_run_until_the_meter_ends_them_and_get_the_number_of_their_thread() {
     let environment = dry("local n = 0 function thread_init(id) same(id, 0) end
         function event(id) same(id, 0) n = n + 1 end
         function thread_done(id) same(n, 5) end");
@@ -50,7 +50,7 @@ fn events_run_until_the_meter_says_no_and_get_the_number_of_their_thread() {
 }
 
 #[test]
-fn an_event_that_returns_anything_but_nil_and_false_ends_its_thread_uncounted() {
+fn an_event_that_returns_a_true_value_ends_its_thread_and_is_not_counted() {
     for (value, started, stopped) in
         [("0", 3, 2), ("true", 3, 2), ("'x'", 3, 2), ("nil", 5, 5), ("false", 5, 5)]
     {
@@ -123,7 +123,7 @@ fn restarts_end_with_the_run_and_at_their_limit_the_event_is_given_up() {
 }
 
 #[test]
-fn a_script_may_have_a_loop_of_its_own() {
+fn a_script_may_define_its_own_event_loop() {
     let environment =
         dry("ffi.cdef [[ bool sb_more_events(int); void sb_event_start(int); void sb_event_stop(int);
           void sb_counter_inc(int, sb_counter_type); uint64_t sb_counter_val(int, sb_counter_type); ]]
@@ -167,7 +167,7 @@ fn commands_are_found_in_their_table() {
 }
 
 #[test]
-fn states_of_one_thread_do_not_touch_each_other() {
+fn states_of_one_thread_are_independent() {
     let environment =
         dry("count = 0 function event() count = count + 1 end function total() same(count, 2) end");
     let (first, second) = (state(&environment).unwrap(), state(&environment).unwrap());
@@ -179,7 +179,7 @@ fn states_of_one_thread_do_not_touch_each_other() {
 }
 
 #[test]
-fn a_script_may_begin_with_the_program_that_runs_it() {
+fn a_script_may_begin_with_a_shebang_line() {
     let script = ScriptSource::Text {
         name: "s".to_owned(),
         text: b"#!/usr/bin/env sysbench\nerror('second line')".to_vec(),
@@ -189,7 +189,7 @@ fn a_script_may_begin_with_the_program_that_runs_it() {
 }
 
 #[test]
-fn scripts_run_on_threads_of_their_own() {
+fn scripts_run_on_separate_threads() {
     let environment =
         dry("function event(id) same(id, sysbench.tid) same(sysbench.rand.uniform(1, 1), 1) end");
     let _ = text("");

@@ -1,4 +1,4 @@
-//! What ends a script, and how it is told.
+//! Errors that end a script, and their messages.
 
 use crate::running::{Lines, canned, check, dry, environment, run, state};
 use dyno_lua::{ErrorKind, LogLevel, STACK};
@@ -63,7 +63,7 @@ fn errors_name_file_and_line() {
 }
 
 #[test]
-fn a_missing_function_and_broken_lua_have_kinds_of_their_own() {
+fn missing_functions_and_syntax_errors_have_their_own_kinds() {
     let loaded = state(&dry("")).unwrap();
     assert_eq!(loaded.call("prepare", None).unwrap_err().kind, ErrorKind::MissingFunction);
     let broken = state(&dry("local x = = 1")).err().unwrap();
@@ -76,7 +76,7 @@ fn a_missing_function_and_broken_lua_have_kinds_of_their_own() {
 }
 
 #[test]
-fn errors_of_hooks_come_through() {
+fn errors_of_hooks_are_returned() {
     let script = "sysbench.hooks.before_restart_event = function() error('in the hook') end function event() error({ errcode = 1 }) end";
     let (done, _) = run(&dry(script), 1, 9);
     assert_eq!(done.unwrap_err().message, "test.lua:2: in the hook");
@@ -86,7 +86,7 @@ fn errors_of_hooks_come_through() {
 }
 
 #[test]
-fn a_fatal_error_of_a_database_is_logged_and_worded_as_in_sysbench() {
+fn a_fatal_error_of_a_database_is_logged_as_in_sysbench() {
     let lines = Arc::new(Lines::default());
     let mut environment = canned(
         "function event() local con = sysbench.sql.driver():connect()\n  con:query('SELECT 1')\nend",
@@ -107,7 +107,7 @@ fn a_fatal_error_of_a_database_is_logged_and_worded_as_in_sysbench() {
 }
 
 #[test]
-fn an_ignorable_error_where_nothing_is_restarted_is_told_with_its_line() {
+fn an_ignored_error_outside_events_is_reported_with_its_line() {
     let mut environment = canned(
         "function thread_init()\n  sysbench.sql.driver():connect():query('SELECT 1')\nend function event() end",
         "fail=deadlock:1,seed=11",
@@ -120,7 +120,7 @@ fn an_ignorable_error_where_nothing_is_restarted_is_told_with_its_line() {
 }
 
 #[test]
-fn an_ignorable_error_restarts_the_event_with_all_its_fields() {
+fn an_ignored_error_restarts_the_event_with_all_its_fields() {
     let mut environment = canned(
         "local con, tries = nil, 0
         function thread_init() con = sysbench.sql.driver():connect() end
@@ -141,7 +141,7 @@ fn an_ignorable_error_restarts_the_event_with_all_its_fields() {
 }
 
 #[test]
-fn the_hook_can_forgive_a_fatal_error() {
+fn the_hook_can_ignore_a_fatal_error() {
     let environment = canned(
         "local asked = 0
         sysbench.hooks.sql_error_ignorable = function(problem) asked = asked + 1 same(problem.errcode, nil) return asked < 3 end
@@ -154,7 +154,7 @@ fn the_hook_can_forgive_a_fatal_error() {
 }
 
 #[test]
-fn a_lost_connection_that_may_be_lost_is_had_again() {
+fn a_lost_connection_is_reopened_if_its_error_is_ignored() {
     let mut environment = canned(
         "function thread_init() con = sysbench.sql.driver():connect() st = con:prepare('SELECT 1') end
         function event() st:execute() end",
@@ -169,7 +169,7 @@ fn a_lost_connection_that_may_be_lost_is_had_again() {
 }
 
 #[test]
-fn a_connection_that_cannot_be_had_is_an_error_of_its_kind() {
+fn a_connection_that_cannot_be_opened_is_an_error_of_its_own_kind() {
     let lines = Arc::new(Lines::default());
     let mut none = environment("function event() sysbench.sql.driver():connect() end");
     none.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
@@ -183,7 +183,7 @@ fn a_connection_that_cannot_be_had_is_an_error_of_its_kind() {
 }
 
 #[test]
-fn a_host_that_nobody_knows_has_the_number_of_mysqls_library() {
+fn an_unknown_host_has_the_error_number_of_mysqls_library() {
     let lines = Arc::new(Lines::default());
     let mut lost = environment("function event() sysbench.sql.driver():connect() end");
     lost.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
@@ -203,7 +203,7 @@ fn a_host_that_nobody_knows_has_the_number_of_mysqls_library() {
 }
 
 #[test]
-fn an_interrupted_state_comes_to_its_end() {
+fn an_interrupted_state_ends() {
     let mut environment = canned(
         "function event() sysbench.sql.driver():connect():query('SELECT 1') end",
         "hang_after=0,seed=16",
@@ -214,7 +214,8 @@ fn an_interrupted_state_comes_to_its_end() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Whether it comes before, while or after the statement begins to hang.
+            // Whether the interrupt comes before, during or after the start of the hanging
+            // statement.
             while !is_over.load(Ordering::Relaxed) {
                 interrupter.interrupt();
                 std::thread::yield_now();

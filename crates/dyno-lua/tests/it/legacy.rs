@@ -5,7 +5,7 @@ use dyno_model::target::Engine;
 use std::sync::Arc;
 
 #[test]
-fn globals_of_the_old_api_are_there() {
+fn globals_of_the_old_api_exist() {
     check(
         "function event()
           for name in ('connect disconnect query bulk_insert_init bulk_insert_next bulk_insert_done prepare bind_param bind_result execute store_results free_results close'):gmatch('%S+') do
@@ -22,7 +22,7 @@ fn globals_of_the_old_api_are_there() {
 }
 
 #[test]
-fn a_connection_is_made_when_it_is_first_needed() {
+fn a_connection_is_opened_on_first_use() {
     let environment = canned(
         "function event()
           fails('Uninitialized database connection', db_bulk_insert_next, '(1)')
@@ -44,7 +44,7 @@ fn a_connection_is_made_when_it_is_first_needed() {
 }
 
 #[test]
-fn failures_are_named_or_restart_the_event() {
+fn errors_are_reported_or_restart_the_event() {
     let script = "function event() db_query('SELECT 1') end";
     let (done, _) = run(&Arc::new(canned(script, "fail=deadlock:1,seed=2")), 1, 0);
     assert_eq!(done.unwrap_err().message, "test.lua:2: db_query() failed");

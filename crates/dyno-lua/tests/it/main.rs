@@ -1,4 +1,4 @@
-//! Scripts run by states, without servers and with real ones.
+//! Scripts executed by states, without servers and with real ones.
 #![allow(clippy::unwrap_used, reason = "what fails to set up a test fails the test")]
 
 mod engine;

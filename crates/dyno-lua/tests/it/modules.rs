@@ -1,4 +1,4 @@
-//! Where scripts and modules come from.
+//! Where scripts and modules are found.
 
 use crate::running::{dry, state};
 use dyno_lua::{Environment, ErrorKind, Role, ScriptSource, State, bundled, bundled_names};
@@ -12,7 +12,7 @@ fn load(source: ScriptSource) -> Result<State, dyno_lua::ScriptError> {
 }
 
 #[test]
-fn a_file_is_run_and_its_errors_name_it() {
+fn a_file_is_executed_and_its_errors_name_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own.lua");
     std::fs::write(&path, "#!/usr/bin/env sysbench\nfunction event()\n  error('here')\nend\n")
@@ -49,7 +49,7 @@ fn bundled_scripts_need_no_file() {
 }
 
 #[test]
-fn a_file_on_the_path_wins_over_a_bundled_module() {
+fn a_file_on_the_path_has_priority_over_a_bundled_module() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("oltp_common.lua"), "return 'my own'").unwrap();
     std::fs::create_dir(folder.path().join("deep")).unwrap();

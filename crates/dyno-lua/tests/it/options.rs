@@ -1,4 +1,4 @@
-//! Options as scripts declare and see them.
+//! Options as declared and seen by scripts.
 
 use crate::running::{dry, state};
 use dyno_lua::{OptionKind, OptionValue};
@@ -36,7 +36,7 @@ fn types_come_from_the_third_field_or_the_default() {
 }
 
 #[test]
-fn malformed_options_are_named() {
+fn malformed_options_are_reported() {
     let cases = [
         ("{ g = { nil, 8 } }", "nil description for option g"),
         ("{ j = 5 }", "wrong type for option j"),

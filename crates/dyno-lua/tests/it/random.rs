@@ -37,7 +37,7 @@ fn texts_follow_their_pattern() {
 }
 
 #[test]
-fn a_seed_fixes_what_each_thread_draws() {
+fn a_seed_determines_what_each_thread_draws() {
     let draw = |seed, thread| {
         let mut environment = environment(
             "function event() error(sysbench.rand.uniform(1, 1e9) .. sysbench.rand.string('####')) end",
@@ -53,7 +53,7 @@ fn a_seed_fixes_what_each_thread_draws() {
 
 #[test]
 fn hot_loops_of_random_numbers_are_compiled() {
-    // A call that cannot be compiled ends the trace, and no loop is left in it.
+    // A call that cannot be compiled ends the trace, and no loop remains in it.
     let script = "local traces = 0
         require('jit.util')
         function event()

@@ -1,4 +1,4 @@
-//! Reports of a script's own.
+//! Custom reports of a script.
 
 use crate::running::{dry, state};
 use dyno_lua::{ErrorKind, Report, ReportHooks};
@@ -34,7 +34,7 @@ fn ready_made_reports_can_be_used_and_replaced() {
 }
 
 #[test]
-fn reports_print_what_sysbench_prints() {
+fn reports_print_the_same_as_sysbench() {
     let environment = dry(
         "local out = {} print = function(s) out[#out + 1] = s .. '\\n' end io.write = function(s) out[#out + 1] = s end
         local stat = { time_total = 2, time_interval = 2, threads_running = 1, events = 20, reads = 4, writes = 2, other = 2, latency_pct = 0.0015, errors = 1, reconnects = 0 }

@@ -1,4 +1,4 @@
-//! How the tests run scripts. What a script observes it checks itself: `same(found, expected)` and
+//! How the tests run scripts. Scripts check their own observations: `same(found, expected)` and
 //! `fails(text, f, ...)`.
 
 use dyno_lua::{
@@ -10,11 +10,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-/// Stands before every script, on its first line, so that the script's own lines keep their numbers
-/// from 2 on.
+/// Put before every script on its first line, so that the script's own lines are numbered from 2.
 const CHECKS: &str = "local function same(found, expected) if found ~= expected then error('expected ' .. tostring(expected) .. ', found ' .. tostring(found), 2) end end local function fails(text, f, ...) local ok, why = pcall(f, ...) if ok then error('no error, expected ' .. text, 2) end if type(why) == 'table' then why = why.sql_errmsg or 'a table' end if not tostring(why):find(text, 1, true) then error('expected ' .. text .. ', got ' .. tostring(why), 2) end end";
 
-/// A script of that text, called `test.lua`.
+/// A script with this text, called `test.lua`.
 pub(crate) fn text(script: &str) -> ScriptSource {
     ScriptSource::Text {
         name: "test.lua".to_owned(),
@@ -30,14 +29,14 @@ pub(crate) fn environment(script: &str) -> Environment {
     environment
 }
 
-/// The same without a server: every statement succeeds and returns nothing.
+/// As [`environment`] without a server: every statement succeeds without rows.
 pub(crate) fn dry(script: &str) -> Arc<Environment> {
     let mut environment = environment(script);
     environment.databases.dry_run = true;
     Arc::new(environment)
 }
 
-/// The same with canned replies behind the MySQL driver.
+/// As [`environment`] with canned replies behind the MySQL driver.
 pub(crate) fn canned(script: &str, replies: &str) -> Environment {
     let mut environment = environment(script);
     let mut target = Target::new(Engine::Null, Endpoint::InProcess);
@@ -57,7 +56,7 @@ pub(crate) fn check(script: &str) {
     state.call("event", Some(0)).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// What a meter was told.
+/// The calls that a meter has received.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) started: u32,
@@ -72,13 +71,13 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Statements of a class.
+    /// Number of statements of a class.
     pub(crate) fn count(&self, class: OutcomeClass) -> usize {
         self.statements.iter().filter(|(_, found)| *found == class).count()
     }
 }
 
-/// Lets so many events start, and so many be tried again.
+/// Allows a number of events and of retries.
 pub(crate) struct Recording {
     events: u32,
     retries: u32,
@@ -87,7 +86,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// A meter, and what it will have been told.
+    /// A meter, and the calls that it will receive.
     pub(crate) fn new(events: u32, retries: u32) -> (Box<Self>, Rc<RefCell<Told>>) {
         let told = Rc::new(RefCell::new(Told::default()));
         (Box::new(Self { events, retries, now: 0, told: Rc::clone(&told) }), told)
@@ -160,8 +159,8 @@ impl Meter for Recording {
     }
 }
 
-/// Runs a script's events on thread 0, `thread_init` before and `thread_done` after them where
-/// there are any.
+/// Runs a script's events on thread 0, with `thread_init` before and `thread_done` after them if
+/// defined.
 pub(crate) fn run(
     environment: &Arc<Environment>,
     events: u32,

@@ -1,4 +1,4 @@
-//! Scripts against real servers. Each test starts its own and ends it.
+//! Scripts with real servers, which each test starts and stops.
 
 use crate::running::{Lines, environment, run};
 use dyno_lua::Environment;
@@ -8,7 +8,7 @@ use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use dyno_testkit::{RunningServer, running_server};
 use std::sync::Arc;
 
-/// An environment whose drivers all reach this target.
+/// An environment whose drivers all connect to this target.
 fn reaching(script: &str, target: &Target) -> Environment {
     let mut environment = environment(script);
     let databases = &mut environment.databases;
@@ -33,7 +33,7 @@ fn passes(script: &str, target: &Target) {
     done.unwrap_or_else(|error| panic!("{}: {error}", target.engine));
 }
 
-/// What every database must do alike. Written for all three dialects.
+/// Behaviour common to every database, written for all three dialects.
 const ALIKE: &str = "function event()
   local drv = sysbench.sql.driver() local con = drv:connect()
   con:query('DROP TABLE IF EXISTS t') con:query('CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, c VARCHAR(20), d DOUBLE PRECISION)')
@@ -65,7 +65,7 @@ const ALIKE: &str = "function event()
   con:query('DROP TABLE t') con:disconnect()
 end";
 
-/// Counts by outcome, as sysbench counts.
+/// Statement counts by outcome, as in sysbench.
 const COUNTED: &str = "function thread_init()
   con = sysbench.sql.driver():connect() con:query('DROP TABLE IF EXISTS t') con:query('CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY)')
   con:query('INSERT INTO t VALUES (1)') by = con:prepare('SELECT id FROM t WHERE id = ?') p = by:bind_create(sysbench.sql.type.INT) by:bind_param(p)
@@ -84,7 +84,7 @@ fn checks_alike(target: &Target) {
     assert_eq!(told.count(OutcomeClass::Other), 2 + 2 * 3, "{}", target.engine);
 }
 
-/// Errors: worded with the database's own number, state and words, at the script's line.
+/// Errors have the database's own number, state and message, and the script's line.
 fn checks_errors(target: &Target, number: &str, log: &str) {
     let script = "function event() local con = sysbench.sql.driver():connect()\n  con:query('SELECT * FROM nosuch')\nend";
     let lines = Arc::new(Lines::default());
@@ -117,8 +117,7 @@ fn checks_errors(target: &Target, number: &str, log: &str) {
     assert_eq!(done.unwrap_err().message, "test.lua:2: connection creation failed");
 }
 
-/// A unique key that is broken restarts the event when its code is to be ignored, with the
-/// transaction ended in between.
+/// A violated unique key restarts the event when its code is ignored, after a rollback.
 fn checks_restart(target: &Target, ignore: impl FnOnce(&mut Environment)) {
     let mut environment = reaching(
         "local tries = 0
@@ -138,8 +137,7 @@ fn checks_restart(target: &Target, ignore: impl FnOnce(&mut Environment)) {
     assert_eq!((told.borrow().restarted, told.borrow().failed), (2, 2));
 }
 
-/// A connection that is killed from outside is had again, with its statements, when its error is to
-/// be ignored.
+/// A killed connection is reopened with its statements when its error is ignored.
 fn checks_killed(target: &Target, own: &str, kill: &str, ignore: impl FnOnce(&mut Environment)) {
     let script = format!(
         "local kills = 0
@@ -263,7 +261,7 @@ fn scripts_run_on_sqlite() {
 }
 
 #[test]
-fn connections_that_lua_let_go_are_closed() {
+fn connections_collected_by_lua_are_closed() {
     let Some(server) = running_server(ServerKind::Mariadb, &[]) else { return };
     passes(
         "function event() local drv = sysbench.sql.driver() local con = drv:connect()
@@ -281,7 +279,7 @@ fn connections_that_lua_let_go_are_closed() {
 }
 
 #[test]
-fn connections_take_the_addresses_in_turn() {
+fn connections_use_the_addresses_in_turn() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| Target::new(Engine::Sqlite, Endpoint::File(folder.path().join(name)));
     let mut environment = environment(
@@ -289,7 +287,7 @@ fn connections_take_the_addresses_in_turn() {
           for i = 1, 4 do drv:connect():query('CREATE TABLE t' .. i .. ' (a int)') end
         end",
     );
-    // Any engine can stand behind the driver's name.
+    // The driver's name does not determine the engine.
     environment.databases.access_mut(Engine::Mysql).targets = vec![file("a.db"), file("b.db")];
     let (done, _) = run(&Arc::new(environment), 1, 0);
     assert_eq!(done, Ok(()));

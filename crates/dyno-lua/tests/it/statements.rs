@@ -11,7 +11,7 @@ fn passes(script: &str, replies: &str) {
 }
 
 #[test]
-fn a_statement_without_rows_returns_what_is_nil_and_true() {
+fn a_statement_without_rows_returns_a_value_that_is_nil_and_true() {
     passes(
         "function event() local con = sysbench.sql.driver():connect()
           for _, rs in ipairs { con:query('CREATE TABLE t (a int)'), con:prepare('UPDATE t SET a = 1'):execute() } do
@@ -48,7 +48,7 @@ fn rows_are_fetched_as_texts() {
 }
 
 #[test]
-fn what_is_gone_cannot_be_used() {
+fn freed_objects_cannot_be_used() {
     passes(
         "function event() local drv = sysbench.sql.driver() local con = drv:connect()
           local old = con:query('SELECT 1') local new = con:query('SELECT 1')
@@ -75,7 +75,7 @@ fn what_is_gone_cannot_be_used() {
 }
 
 #[test]
-fn wrong_arguments_are_errors_of_the_caller() {
+fn invalid_arguments_are_errors_of_the_caller() {
     passes(
         "function event() local drv = sysbench.sql.driver() local con = drv:connect()
           same(drv:name(), 'mysql') same(tostring(drv), '<sql_driver>') same(tostring(con), '<sql_connection>')
@@ -84,11 +84,11 @@ fn wrong_arguments_are_errors_of_the_caller() {
           fails(\"attempt to call method 'nonsense'\", function() con:nonsense() end)
           local st = con:prepare('SELECT ?')
           fails('Unsupported argument type: 8', st.bind_create, st, sysbench.sql.type.DATE, 1)
-          fails('argument 1 is no parameter', st.bind_param, st, 5)
+          fails('argument 1 is not a parameter', st.bind_param, st, 5)
           local i, s = st:bind_create(sysbench.sql.type.INT), st:bind_create(sysbench.sql.type.VARCHAR, 5)
           same(tostring(st), '<sql_statement>') same(tostring(i), '<sql_param>')
           i:set(1) i:set(1.9) i:set('12') i:set(nil) i:set(true) i:set(5LL) i:set(ffi.cast('uint64_t', 7))
-          fails('test.lua:13: a number is wanted', function() i:set('abc') end) fails('cannot be set to a table', i.set, i, {})
+          fails('test.lua:13: a number is required', function() i:set('abc') end) fails('cannot be set to a table', i.set, i, {})
           s:set('abcdefgh') s:set(5) s:set(nil) s:set(true) s:set(5LL) s:set_rand_str('##@@') s:set_rand_str('##@@')
           fails('set_rand_str needs', i.set_rand_str, i, '#') fails('string expected, got nil', s.set_rand_str, s)
         end",
@@ -97,7 +97,7 @@ fn wrong_arguments_are_errors_of_the_caller() {
 }
 
 #[test]
-fn statements_are_counted_by_what_came_back() {
+fn statements_are_counted_by_their_result() {
     let environment = canned(
         "function thread_init() con = sysbench.sql.driver():connect() con:query('SET x = 1') up = con:prepare('UPDATE t SET a = 1') end
         function event() con:query('BEGIN') con:query('SELECT 1') up:execute() con:query('COMMIT') end",
@@ -126,7 +126,7 @@ fn a_dry_run_counts_everything_as_other() {
 }
 
 #[test]
-fn bulk_inserts_join_rows_and_may_stay_open_over_events() {
+fn bulk_inserts_join_rows_and_may_stay_open_across_events() {
     let lines = Arc::new(Lines::default());
     let mut environment = canned(
         "function thread_init() con = sysbench.sql.driver():connect()
@@ -157,7 +157,7 @@ fn bulk_inserts_join_rows_and_may_stay_open_over_events() {
 }
 
 #[test]
-fn things_that_lua_lets_go_are_let_go() {
+fn objects_collected_by_lua_are_freed() {
     let (done, _) = run(
         &Arc::new(canned(
             "local drv = sysbench.sql.driver()

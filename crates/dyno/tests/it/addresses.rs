@@ -136,7 +136,7 @@ const ROWS: [Row; 15] = [
     ),
     // The authorities of the system; this test says which they are.
     ("localhost", Some(("sslmode", "verify-full")), None, In),
-    ("localhost", Some(("sslmode", "verify-ca")), None, Out("`verify-ca` needs the file")),
+    ("localhost", Some(("sslmode", "verify-ca")), None, Out("`verify-ca` needs a file")),
     ("localhost", Some(("tls", "perhaps")), None, Out("cannot be `perhaps`")),
     ("localhost", Some(("sslmod", "require")), None, Out("unknown parameter `sslmod`")),
 ];

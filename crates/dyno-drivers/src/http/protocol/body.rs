@@ -1,42 +1,42 @@
-//! The body of an answer as it arrives, in pieces of any size.
+//! Decodes the body of an answer as it arrives, in pieces of any size.
 
 use super::Malformed;
 use super::head::{Framing, HEAD_MAX, HEADERS_MAX};
 use httparse::{EMPTY_HEADER, Status};
 
-/// Longest line before a chunk: its size, and extensions that nobody reads.
+/// Maximum length of the line before a chunk: its size, and extensions, which are ignored.
 const CHUNK_LINE_MAX: usize = 4 * 1024;
 
 /// A body that is being received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     state: State,
-    /// Bytes of the body so far.
+    /// Number of bytes of the body so far.
     length: u64,
-    /// More is refused.
+    /// Maximum size.
     limit: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// So many bytes are missing.
+    /// This many bytes are missing.
     Rest(u64),
-    /// All that comes belongs to it.
+    /// Everything up to the end of the connection belongs to it.
     Endless,
-    /// The size of a chunk is next.
+    /// Expects the size of a chunk.
     Size,
-    /// So many bytes of a chunk are missing.
+    /// This many bytes of the chunk are missing.
     Chunk(u64),
-    /// The end of line behind a chunk is next.
+    /// Expects the end of line after a chunk.
     ChunkEnd,
-    /// The last chunk was there, and its trailer is next.
+    /// After the last chunk; expects the trailer.
     Trailer,
-    /// It is there.
+    /// Complete.
     Whole,
 }
 
 impl Body {
-    /// A body of which nothing has come; at most `limit` bytes of it are taken.
+    /// An empty body that accepts at most `limit` bytes.
     #[must_use]
     pub fn new(framing: Framing, limit: u64) -> Self {
         let state = match framing {
@@ -48,30 +48,30 @@ impl Body {
         Self { state, length: 0, limit }
     }
 
-    /// True when nothing is missing.
+    /// True when the body is complete.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.state == State::Whole
     }
 
-    /// True when the body is whole now that the connection has been closed.
+    /// True when the body is complete now that the connection has been closed.
     #[must_use]
     pub fn ends_here(&self) -> bool {
         matches!(self.state, State::Whole | State::Endless)
     }
 
-    /// Bytes of it that have come, without what frames them.
+    /// Number of bytes received, without framing.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Takes what it can of the bytes, which begin where the last call ended, and returns how many
-    /// that were; what of them is the body itself goes to `take`. Returns less than there is when
-    /// the body is whole, or when more must come first.
+    /// Processes bytes, which continue where the last call ended, and returns how many; passes
+    /// those of the body itself to `take`. Returns fewer than given when the body is complete, or
+    /// when more are needed.
     ///
     /// # Errors
-    /// When the bytes are no body of its framing, or it is longer than the limit.
+    /// When the bytes are not a body with this framing, or the body exceeds the limit.
     pub fn read(&mut self, bytes: &[u8], mut take: impl FnMut(&[u8])) -> Result<usize, Malformed> {
         let mut used = 0;
         loop {
@@ -100,7 +100,7 @@ impl Body {
                     take(rest);
                     return Ok(bytes.len());
                 }
-                // httparse takes an empty line for the last chunk.
+                // httparse accepts an empty line as the last chunk.
                 State::Size if rest.first().is_some_and(|byte| !byte.is_ascii_hexdigit()) => {
                     return Err(Malformed::new("a chunk of the answer's body has no size"));
                 }
@@ -130,7 +130,7 @@ impl Body {
                         Ok(Status::Partial) if rest.len() < HEAD_MAX => return Ok(used),
                         _ => {
                             return Err(Malformed::new(
-                                "what follows the answer's last chunk is no trailer",
+                                "the data after the answer's last chunk is not a trailer",
                             ));
                         }
                     }
@@ -144,7 +144,7 @@ impl Body {
         if self.length > self.limit {
             let limit = self.limit;
             return Err(Malformed::new(format!(
-                "the answer's body is longer than {limit} bytes; `body_max_bytes` of the workload says how much is taken"
+                "the answer's body is longer than {limit} bytes; `body_max_bytes` of the workload sets the limit"
             )));
         }
         Ok(())
@@ -156,7 +156,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What came of a body in pieces of so many bytes, and what stood behind it.
+    /// Reads a body in pieces of this size; returns it with the number of unread bytes and whether
+    /// it is complete.
     fn read(
         framing: Framing,
         bytes: &[u8],
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_none_or_too_long_is_refused() {
+    fn an_invalid_or_too_long_body_is_rejected() {
         for text in [
             "5\r\nhello, world\r\n",
             "zz\r\n",
@@ -218,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_read_alike_in_pieces(bytes in proptest::collection::vec(any::<u8>(), 0..200), piece in 1_usize..50) {
+        fn any_input_is_decoded_alike_in_pieces(bytes in proptest::collection::vec(any::<u8>(), 0..200), piece in 1_usize..50) {
             let whole = read(Framing::Chunked, &bytes, usize::MAX / 2);
             prop_assert_eq!(read(Framing::Chunked, &bytes, piece), whole);
         }

@@ -1,50 +1,50 @@
-//! The head of an answer: status, and what its headers say of the body and the connection.
+//! Decodes the head of an answer: status, framing of the body, and whether the connection closes.
 
 use super::Malformed;
 use httparse::{Header, ParserConfig, Response, Status};
 use std::mem::MaybeUninit;
 
-/// Longest head, and longest trailer, in bytes.
+/// Maximum size of a head or trailer in bytes.
 pub const HEAD_MAX: usize = 64 * 1024;
-/// Most headers of one head.
+/// Maximum number of headers in a head.
 pub(super) const HEADERS_MAX: usize = 128;
 
-/// How the end of a body is found (RFC 9112, section 6.3).
+/// How the end of a body is determined (RFC 9112, section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// After so many bytes; 0 also where there is none by the rules.
+    /// After this many bytes; 0 also where the rules allow no body.
     Length(u64),
-    /// Behind its last chunk.
+    /// After its last chunk.
     Chunked,
-    /// When the connection is closed.
+    /// When the connection closes.
     Close,
 }
 
-/// What the head of an answer says.
+/// The decoded head of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// Its bytes, empty line included.
+    /// Its length in bytes, including the empty line.
     pub length: usize,
     /// Status, 100 to 599.
     pub status: u16,
-    /// How the body ends.
+    /// How the end of the body is determined.
     pub framing: Framing,
-    /// True when the connection takes no further request.
+    /// True when the connection accepts no further request.
     pub closes: bool,
 }
 
 impl Head {
-    /// True for an answer after which another follows to the same request.
+    /// True for an answer that is followed by another one to the same request.
     #[must_use]
     pub fn is_interim(&self) -> bool {
         self.status < 200
     }
 
-    /// Reads the head that the bytes begin with; `None` when it has not come whole. `cookie` gets
-    /// the value of each `Set-Cookie`.
+    /// Reads the head at the start of the bytes; `None` when it is incomplete. `cookie` is called
+    /// with the value of each `Set-Cookie`.
     ///
     /// # Errors
-    /// When it is not one, is longer than [`HEAD_MAX`], or says two things about its body.
+    /// When it is invalid, longer than [`HEAD_MAX`], or contradictory about its body.
     pub fn read(
         bytes: &[u8],
         answers_head: bool,
@@ -66,13 +66,13 @@ impl Head {
                 )));
             }
             Err(error) => {
-                return Err(Malformed::new(format!("this is no answer of HTTP/1.1: {error}")));
+                return Err(Malformed::new(format!("the answer is not valid HTTP/1.1: {error}")));
             }
         };
         let status = response.code.unwrap_or_default();
         if !(100..=599).contains(&status) || status == 101 {
             return Err(Malformed::new(format!(
-                "an answer with the status {status} cannot be one to this request"
+                "status {status} is not a valid answer to this request"
             )));
         }
         let (mut content_length, mut coding) = (None, None);
@@ -99,14 +99,14 @@ impl Head {
             (Some(false), _) | (None, None) => Framing::Close,
             (None, Some(length)) => Framing::Length(length),
         };
-        // Whoever sends both may mean either; what follows on such a connection is not trusted.
+        // With both headers the sender's intention is unclear, so the connection is not reused.
         let is_ambiguous = coding.is_some() && content_length.is_some();
         let closes = !keeps || framing == Framing::Close || is_ambiguous;
         Ok(Some(Self { length, status, framing, closes }))
     }
 }
 
-/// A length, which others before it must agree with.
+/// A length, which must equal the earlier ones.
 fn one_length(before: Option<u64>, value: &[u8]) -> Result<u64, Malformed> {
     let text = std::str::from_utf8(value).unwrap_or_default();
     let mut lengths = text.split(',').map(|part| {
@@ -121,17 +121,17 @@ fn one_length(before: Option<u64>, value: &[u8]) -> Result<u64, Malformed> {
         {
             Ok(length)
         }
-        _ => Err(Malformed::new("the answer's Content-Length is no one number")),
+        _ => Err(Malformed::new("the answer's Content-Length is not a single number")),
     }
 }
 
-/// True when the last coding is the one that tells where the body ends.
+/// True when the last coding determines where the body ends.
 fn is_chunked(value: &[u8]) -> bool {
     let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
     last.trim_ascii().eq_ignore_ascii_case(b"chunked")
 }
 
-/// True when a `Connection` header holds a word.
+/// True when a `Connection` header contains a word.
 fn says(value: &[u8], word: &str) -> bool {
     value
         .split(|byte| *byte == b',')
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_ends_where_the_head_says() {
+    fn the_end_of_a_body_follows_from_its_head() {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked";
         for (lines, framing, closes) in [
             ("HTTP/1.1 200 OK\r\nContent-Length: 12", Framing::Length(12), false),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_told_one_by_one() {
+    fn cookies_are_reported_one_by_one() {
         let mut cookies = Vec::new();
         let text = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nset-cookie: b=2\r\n\r\n";
         Head::read(text.as_bytes(), false, |value| cookies.push(value.to_vec())).unwrap();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_none_is_refused_and_one_that_is_not_whole_is_waited_for() {
+    fn an_invalid_head_is_rejected_and_an_incomplete_one_waited_for() {
         assert_eq!(read("HTTP/1.1 200 OK\r\nContent-Le").unwrap(), None);
         assert_eq!(read("").unwrap(), None);
         for text in [

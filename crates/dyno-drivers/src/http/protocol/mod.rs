@@ -1,11 +1,11 @@
-//! Answers as bytes (RFC 9110, RFC 9112): a head, and how its body is framed.
+//! Decodes answers (RFC 9110, RFC 9112): a head, and a framed body.
 
 pub mod body;
 pub mod head;
 
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// What came is no HTTP/1.1, or more of it than is taken.
+/// The received data is not valid HTTP/1.1, or exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub(crate) String);

@@ -1,6 +1,6 @@
-//! Proofs of a password, one function per authentication plugin.
+//! Authentication data computed from passwords, one function per authentication plugin.
 //!
-//! Passwords come in and proofs go out; nothing here logs or quotes either.
+//! Nothing here logs or shows passwords or their proofs.
 
 use super::{Malformed, Result};
 use curve25519_dalek::edwards::EdwardsPoint;
@@ -10,22 +10,22 @@ use rsa::pkcs8::DecodePublicKey;
 use rsa::rand_core::OsRng;
 use rsa::{Oaep, RsaPublicKey};
 
-/// Who can listen to a connection.
+/// Who can eavesdrop on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// Everybody on the way.
+    /// Anybody on the network path.
     Open,
-    /// Nobody but the machine: a unix socket.
+    /// Nobody outside the machine: a unix socket.
     Local,
     /// Nobody: TLS.
     Encrypted,
 }
 
 dyno_model::named! {
-    /// The plugins that are spoken, by the names that the protocol gives them.
+    /// The supported plugins, by their names in the protocol.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Plugin {
-        /// SHA-1 of MySQL 4.1 to 8.4 and MariaDB's default.
+        /// SHA-1 of MySQL 4.1 to 8.4, and MariaDB's default.
         NativePassword = "mysql_native_password",
         /// MySQL's default since 8.0.
         CachingSha2 = "caching_sha2_password",
@@ -37,7 +37,7 @@ dyno_model::named! {
 }
 
 impl Plugin {
-    /// The part of the server's data that is the nonce: a NUL may follow it, and a nonce may end in
+    /// The part of the server's data that is the nonce: it may be followed by a NUL, and may end in
     /// one.
     #[must_use]
     pub fn nonce(self, data: &[u8]) -> &[u8] {
@@ -45,8 +45,8 @@ impl Plugin {
         &data[..data.len().min(length)]
     }
 
-    /// True when the plugin sends the password as it is. Servers decide alike; the older plugin
-    /// does not trust unix sockets.
+    /// True when the plugin sends the password in clear text. Servers decide alike; the older
+    /// plugin does not trust unix sockets.
     #[must_use]
     pub fn sends_cleartext(self, channel: Channel) -> bool {
         match self {
@@ -60,7 +60,7 @@ impl Plugin {
     #[must_use]
     pub fn first_answer(self, password: &str, nonce: &[u8], channel: Channel) -> Vec<u8> {
         match self {
-            // The curve signs even an empty password; for the others nothing stands for it.
+            // The curve also signs an empty password; the other plugins send nothing for it.
             Self::Ed25519 => ed25519(password.as_bytes(), nonce),
             Self::Sha256 if password.is_empty() => vec![0],
             _ if password.is_empty() => Vec::new(),
@@ -72,13 +72,13 @@ impl Plugin {
     }
 }
 
-/// `sha256_password` answers this with its public key.
+/// With this request `sha256_password` sends its public key.
 const SHA256_KEY_REQUEST: u8 = 1;
-/// `caching_sha2_password` answers this with its public key.
+/// With this request `caching_sha2_password` sends its public key.
 pub const CACHING_SHA2_KEY_REQUEST: u8 = 2;
 /// `caching_sha2_password` found the account in its cache: an OK packet follows.
 pub const CACHING_SHA2_FAST: u8 = 3;
-/// `caching_sha2_password` needs the password itself.
+/// `caching_sha2_password` needs the clear-text password.
 pub const CACHING_SHA2_FULL: u8 = 4;
 
 fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
@@ -105,15 +105,15 @@ pub fn caching_sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     xor(&once, &hash(&SHA256, &[&twice, nonce]))
 }
 
-/// The password for a server that needs it as it is, over a connection that nobody can listen to.
+/// The clear-text password, for a connection that nobody can eavesdrop on.
 #[must_use]
 pub fn cleartext(password: &str) -> Vec<u8> {
     [password.as_bytes(), &[0]].concat()
 }
 
 /// The password encrypted with the server's public key (PEM), for connections that others can
-/// listen to. An attacker who can also change what the server sends can put a key of his own there;
-/// TLS with `verify` is the remedy.
+/// eavesdrop on. An attacker who can also modify the server's data can replace the key; TLS with
+/// verification prevents that.
 ///
 /// # Errors
 /// When the key cannot be read, or is too short for the password.
@@ -128,15 +128,14 @@ pub fn rsa_encrypted(password: &str, nonce: &[u8], public_key: &[u8]) -> Result<
     key.encrypt(&mut OsRng, Oaep::new::<sha1::Sha1>(), &xor(&cleartext(password), nonce)).map_err(
         |error| {
             Malformed::new(format!(
-                "the server's public key does not encrypt the password: {error}"
+                "cannot encrypt the password with the server's public key: {error}"
             ))
         },
     )
 }
 
-/// MariaDB's variant of Ed25519: the password takes the place of the seed, whatever its length; the
-/// rest is RFC 8032, 5.1.6. That is why a signature crate, which insists on a seed of 32 bytes,
-/// does not do.
+/// MariaDB's variant of Ed25519: the password of any length takes the place of the seed; the rest
+/// is RFC 8032, 5.1.6. Crates for signatures require a seed of 32 bytes and cannot be used.
 #[must_use]
 pub fn ed25519(password: &[u8], message: &[u8]) -> Vec<u8> {
     let wide = |parts: &[&[u8]]| {
@@ -163,9 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn ed25519_with_a_seed_of_32_bytes_is_the_one_of_rfc_8032() {
-        // RFC 8032, 7.1, test 2: a seed of 32 bytes used as password must give the RFC's own
-        // signature.
+    fn ed25519_with_a_seed_of_32_bytes_equals_rfc_8032() {
+        // RFC 8032, 7.1, test 2: a seed of 32 bytes used as a password must give the signature of
+        // the RFC.
         let seed: Vec<u8> = (0..64)
             .step_by(2)
             .map(|at| {
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_never_sent_readable_over_an_open_connection() {
+    fn a_password_is_never_sent_in_clear_text_over_an_open_connection() {
         for plugin in Plugin::ALL {
             let answer = plugin.first_answer("very-secret", b"01234567890123456789", Channel::Open);
             assert!(!answer.windows(6).any(|part| part == b"secret"));
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_key_that_is_none_is_refused() {
+    fn an_invalid_public_key_is_rejected() {
         assert!(
             rsa_encrypted("p", b"01234567890123456789", b"-----BEGIN PUBLIC KEY-----").is_err()
         );

@@ -1,9 +1,9 @@
-//! What a result set says about its columns; only what decoding needs is kept.
+//! Column definitions of a result set; only what decoding needs is kept.
 
 use super::Result;
 use super::cursor::Cursor;
 
-/// Numbers of the types, as in column definitions and parameters.
+/// Type codes, as in column definitions and parameters.
 pub mod kind {
     /// TINYINT.
     pub const TINY: u8 = 1;
@@ -13,7 +13,7 @@ pub mod kind {
     pub const LONG: u8 = 3;
     pub const FLOAT: u8 = 4;
     pub const DOUBLE: u8 = 5;
-    /// NULL as a parameter's type.
+    /// NULL as the type of a parameter.
     pub const NULL: u8 = 6;
     pub const TIMESTAMP: u8 = 7;
     /// BIGINT.
@@ -24,14 +24,14 @@ pub mod kind {
     pub const TIME: u8 = 11;
     pub const DATETIME: u8 = 12;
     pub const YEAR: u8 = 13;
-    /// DATE, as tables store it.
+    /// DATE in the storage format.
     pub const NEW_DATE: u8 = 14;
     pub const BIT: u8 = 16;
-    /// TIMESTAMP with fractions, as tables store it.
+    /// TIMESTAMP with fractional seconds in the storage format.
     pub const TIMESTAMP2: u8 = 17;
-    /// DATETIME with fractions, as tables store it.
+    /// DATETIME with fractional seconds in the storage format.
     pub const DATETIME2: u8 = 18;
-    /// TIME with fractions, as tables store it.
+    /// TIME with fractional seconds in the storage format.
     pub const TIME2: u8 = 19;
     /// BLOB and TEXT.
     pub const BLOB: u8 = 252;
@@ -42,12 +42,11 @@ pub mod kind {
 /// A column of a result set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Number of its type: see [`kind`].
+    /// Its type code: see [`kind`].
     pub kind: u8,
     /// For integers.
     pub is_unsigned: bool,
-    /// Digits after the point; for times those of the seconds. 31 stands for "as many as there
-    /// are".
+    /// Decimal digits; for times those of the seconds. 31 means "as many as needed".
     pub decimals: u8,
 }
 
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_definition_gives_type_sign_and_decimals() {
+    fn a_definition_has_type_sign_and_decimals() {
         let payload =
             b"\x03def\x04test\x01t\x01t\x02id\x02id\x0c\x3f\x00\x0b\x00\x00\x00\x08\x23\x50\x00\x00\x00";
         assert_eq!(

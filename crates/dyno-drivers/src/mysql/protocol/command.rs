@@ -1,4 +1,4 @@
-//! What a client sends after logging in.
+//! Encodes the commands that a client sends after login.
 
 use super::column::kind;
 use super::handshake::write_length_encoded;
@@ -11,7 +11,7 @@ const STATEMENT_PREPARE: u8 = 0x16;
 const STATEMENT_EXECUTE: u8 = 0x17;
 const STATEMENT_CLOSE: u8 = 0x19;
 
-/// A command's only packet; the sequence number that the answer begins with.
+/// Encodes a command of a single packet; returns the first sequence number of the answer.
 fn simple(out: &mut Vec<u8>, command: u8, argument: &[u8]) -> u8 {
     let at = packet::begin(out);
     out.push(command);
@@ -19,7 +19,7 @@ fn simple(out: &mut Vec<u8>, command: u8, argument: &[u8]) -> u8 {
     packet::finish(out, at, 0)
 }
 
-/// Says good-bye; not answered.
+/// Closes the session; not answered.
 pub fn quit(out: &mut Vec<u8>) -> u8 {
     simple(out, QUIT, &[])
 }
@@ -30,7 +30,7 @@ pub fn query(out: &mut Vec<u8>, sql: &[u8]) -> u8 {
     simple(out, QUERY, sql)
 }
 
-/// Begins a statement whose text the caller writes; [`packet::finish`] ends it.
+/// Starts a statement whose text the caller writes; [`packet::finish`] ends it.
 #[inline]
 pub fn begin_query(out: &mut Vec<u8>) -> usize {
     let at = packet::begin(out);
@@ -38,17 +38,17 @@ pub fn begin_query(out: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Has a statement parsed.
+/// Prepares a statement.
 pub fn prepare(out: &mut Vec<u8>, sql: &[u8]) -> u8 {
     simple(out, STATEMENT_PREPARE, sql)
 }
 
-/// Forgets a prepared statement; not answered.
+/// Deallocates a prepared statement; not answered.
 pub fn close_statement(out: &mut Vec<u8>, id: u32) -> u8 {
     simple(out, STATEMENT_CLOSE, &id.to_le_bytes())
 }
 
-/// The type under which a value is sent; `None` for NULL, which has none.
+/// The type code with which a value is sent; `None` for NULL, which has none.
 #[inline]
 fn kind_of(value: &Value<'_>) -> Option<u8> {
     match value {
@@ -60,9 +60,9 @@ fn kind_of(value: &Value<'_>) -> Option<u8> {
     }
 }
 
-/// Executes a prepared statement. `kinds` are the parameters' types as the server last heard them,
-/// one per parameter (`kind::NULL` at first); types are sent again only when one has changed, as
-/// the C clients do.
+/// Executes a prepared statement. `kinds` are the parameters' types as last sent to the server, one
+/// per parameter (`kind::NULL` at first); types are sent again only when one has changed, like in
+/// the C clients.
 #[inline]
 pub fn execute(
     out: &mut Vec<u8>,
@@ -74,7 +74,7 @@ pub fn execute(
     let at = packet::begin(out);
     out.push(STATEMENT_EXECUTE);
     out.extend_from_slice(&id.to_le_bytes());
-    // No cursor; the number of iterations is always 1.
+    // No cursor; the iteration count is always 1.
     out.extend_from_slice(&[0, 1, 0, 0, 0]);
     if !parameters.is_empty() {
         let nulls = out.len();
@@ -92,7 +92,7 @@ pub fn execute(
         out.push(is_new.into());
         if is_new {
             for kind in kinds.iter() {
-                // The second byte would say unsigned.
+                // The second byte would mark unsigned values.
                 out.extend_from_slice(&[*kind, 0]);
             }
         }
@@ -109,7 +109,7 @@ pub fn execute(
     packet::finish(out, at, 0)
 }
 
-/// A string behind its length.
+/// A string preceded by its length.
 #[inline]
 pub(crate) fn write_string(out: &mut Vec<u8>, bytes: &[u8]) {
     write_length_encoded(out, bytes.len() as u64);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_without_parameters_has_neither_map_nor_types() {
+    fn a_statement_without_parameters_has_neither_null_map_nor_types() {
         let mut out = Vec::new();
         execute(&mut out, 1, &[], &mut [], true);
         assert_eq!(out, [10, 0, 0, 0, 0x17, 1, 0, 0, 0, 0, 1, 0, 0, 0]);

@@ -1,8 +1,8 @@
-//! Reading the protocol's integers and strings.
+//! Reads the protocol's integers and strings.
 
 use super::{Malformed, Result};
 
-/// What is left of a payload. Every method checks that enough is left, and fails when less is.
+/// The rest of a payload. Every method fails when fewer bytes are left than it needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.rest.len()
     }
 
-    /// Everything up to the end.
+    /// All remaining bytes.
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
@@ -62,7 +62,7 @@ impl<'a> Cursor<'a> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// Two bytes, little-endian, as all integers of the protocol.
+    /// Two bytes, little-endian like all integers of the protocol.
     #[inline]
     pub fn u16(&mut self) -> Result<u16> {
         self.array().map(u16::from_le_bytes)
@@ -80,10 +80,10 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// An integer of one, three, four or nine bytes, as its first byte says.
+    /// An integer of one, three, four or nine bytes, depending on its first byte.
     ///
     /// # Errors
-    /// When bytes are missing, or the first byte stands for something else (0xFB NULL, 0xFF error).
+    /// When bytes are missing, or the first byte has another meaning (0xFB NULL, 0xFF error).
     #[inline]
     pub fn length_encoded(&mut self) -> Result<u64> {
         match self.u8()? {
@@ -97,10 +97,10 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A string behind its length-encoded length.
+    /// A string preceded by its length-encoded length.
     ///
     /// # Errors
-    /// When bytes are missing; a length is never trusted.
+    /// When bytes are missing; announced lengths are always checked.
     #[inline]
     pub fn length_encoded_bytes(&mut self) -> Result<&'a [u8]> {
         let length = self.length_encoded()?;
@@ -108,8 +108,8 @@ impl<'a> Cursor<'a> {
         self.bytes(length)
     }
 
-    /// A string up to its NUL, which is passed over; without a NUL, everything that is left (some
-    /// servers forget it).
+    /// A string up to its NUL, which is skipped; without a NUL, all remaining bytes (some servers
+    /// omit it).
     pub fn nul_terminated(&mut self) -> &'a [u8] {
         match self.rest.iter().position(|byte| *byte == 0) {
             Some(end) => {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_beyond_the_packet_are_refused() {
+    fn lengths_beyond_the_packet_are_rejected() {
         assert!(
             Cursor::new(&[0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1])
                 .length_encoded_bytes()

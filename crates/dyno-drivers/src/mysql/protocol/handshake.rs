@@ -1,13 +1,13 @@
-//! The greeting of the server and the client's answers to it.
+//! The server's greeting and the client's login packets.
 
 use super::cursor::Cursor;
 use super::{Malformed, Result, packet};
 use dyno_model::engine::{Engine, Identity, Product};
 
-/// Capability flags that client and server agree on.
+/// Capability flags that client and server negotiate.
 pub mod capability {
-    /// Not set by MariaDB servers, whose extended capabilities then count (the name in MySQL is
-    /// `CLIENT_LONG_PASSWORD`).
+    /// Not set by MariaDB servers, which then send extended capabilities (called
+    /// `CLIENT_LONG_PASSWORD` in MySQL).
     pub const MYSQL: u32 = 1;
     /// All column flags.
     pub const LONG_FLAG: u32 = 1 << 2;
@@ -25,9 +25,9 @@ pub mod capability {
     pub const SECURE_CONNECTION: u32 = 1 << 15;
     /// Several statements in one text.
     pub const MULTI_STATEMENTS: u32 = 1 << 16;
-    /// Several answers to a text.
+    /// Several results of a text.
     pub const MULTI_RESULTS: u32 = 1 << 17;
-    /// Several answers to a prepared statement.
+    /// Several results of a prepared statement.
     pub const PS_MULTI_RESULTS: u32 = 1 << 18;
     /// Authentication by plugin.
     pub const PLUGIN_AUTH: u32 = 1 << 19;
@@ -38,40 +38,39 @@ pub mod capability {
     /// No EOF packets: column definitions end without one, rows with an OK packet.
     pub const DEPRECATE_EOF: u32 = 1 << 24;
 
-    /// MariaDB, extended: definitions of a prepared statement's columns are sent again only when
-    /// they have changed.
+    /// MariaDB, extended: the column definitions of a prepared statement are sent again only after
+    /// a change.
     pub const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 }
 
-/// `utf8mb4_general_ci`, known to all servers; a connection's character set is named by a
-/// collation.
+/// `utf8mb4_general_ci`, known to all servers; a collation determines a connection's character set.
 const COLLATION_UTF8MB4: u8 = 45;
 
 /// The server's first packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Greeting {
-    /// As sent, e.g. `5.5.5-10.11.11-MariaDB`.
+    /// The server's version as sent, e.g. `5.5.5-10.11.11-MariaDB`.
     pub server_version: String,
-    /// The session's number, as `SHOW PROCESSLIST` has it.
+    /// The session's id, as in `SHOW PROCESSLIST`.
     pub thread: u32,
-    /// What the password's proof is made of, perhaps with a NUL behind it
-    /// ([`super::auth::Plugin::nonce`] knows).
+    /// The nonce for the password's proof, perhaps followed by a NUL (see
+    /// [`super::auth::Plugin::nonce`]).
     pub nonce: Vec<u8>,
-    /// What the server can do: see [`capability`].
+    /// Capabilities of the server: see [`capability`].
     pub capabilities: u32,
     /// MariaDB's further capabilities, 0 from others.
     pub capabilities_mariadb: u32,
     /// The server's default collation.
     pub collation: u8,
-    /// The authentication plugin it tries first; empty from servers that do not say.
+    /// The authentication plugin that it tries first; empty from servers that do not report it.
     pub plugin: String,
 }
 
 impl Greeting {
-    /// Decodes a payload that is no error packet.
+    /// Decodes a payload that is not an error packet.
     ///
     /// # Errors
-    /// When it is cut off, or of another protocol version than 10.
+    /// When it is truncated, or of another protocol version than 10.
     pub fn decode(payload: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(payload);
         let version = cursor.u8()?;
@@ -104,8 +103,8 @@ impl Greeting {
                 greeting.capabilities_mariadb = extended;
             }
             if greeting.capabilities & capability::SECURE_CONNECTION != 0 {
-                // The length counts the first eight bytes and a final NUL; at least 13 bytes follow
-                // all the same.
+                // The length includes the first eight bytes and a final NUL, but at least 13 bytes
+                // follow in any case.
                 let second = cursor.bytes(usize::from(nonce_length.saturating_sub(8)).max(13))?;
                 nonce.extend_from_slice(second);
             }
@@ -117,8 +116,8 @@ impl Greeting {
         Ok(greeting)
     }
 
-    /// Whose server it is, and its version. MariaDB's may be set to any text, but the capability
-    /// tells it all the same.
+    /// Product and version of the server. The version of MariaDB may be set to any text, but the
+    /// capability identifies it in any case.
     #[must_use]
     pub fn identity(&self) -> Identity {
         match self.capabilities & capability::MYSQL {
@@ -127,8 +126,8 @@ impl Greeting {
         }
     }
 
-    /// The collation to ask for: the server's own if it is one of utf8mb4, so that comparisons have
-    /// the server's default rules.
+    /// The collation to request: the server's own if it belongs to utf8mb4, so that comparisons
+    /// follow the server's default rules.
     #[must_use]
     pub fn collation_utf8mb4(&self) -> u8 {
         match self.collation {
@@ -138,12 +137,12 @@ impl Greeting {
     }
 }
 
-/// What a login says.
+/// Content of a login packet.
 #[derive(Clone, Copy)]
 pub struct Login<'a> {
-    /// Agreed capabilities.
+    /// Negotiated capabilities.
     pub capabilities: u32,
-    /// Agreed capabilities of MariaDB.
+    /// Negotiated capabilities of MariaDB.
     pub capabilities_mariadb: u32,
     /// The connection's collation, below 256.
     pub collation: u8,
@@ -151,13 +150,13 @@ pub struct Login<'a> {
     pub user: &'a str,
     /// Proof of the password for `plugin`.
     pub proof: &'a [u8],
-    /// Database; sent when the capability says so.
+    /// Database; sent if the capability is set.
     pub database: &'a str,
     /// The plugin that the proof is for.
     pub plugin: &'a str,
 }
 
-/// Largest packet that we are willing to receive, told to the server.
+/// Largest packet that the client accepts, announced to the server.
 const PACKET_MAX: u32 = 1 << 30;
 
 impl Login<'_> {
@@ -169,15 +168,15 @@ impl Login<'_> {
         out.extend_from_slice(&self.capabilities_mariadb.to_le_bytes());
     }
 
-    /// Asks for TLS: the head of the login, sent in the clear before it.
+    /// Requests TLS: the beginning of the login packet, sent unencrypted.
     pub fn write_tls_request(&self, out: &mut Vec<u8>, sequence: u8) -> u8 {
         let at = packet::begin(out);
         self.write_head(out);
         packet::finish(out, at, sequence)
     }
 
-    /// The whole login (`HandshakeResponse41`). No text in it may hold a NUL, which the caller
-    /// checks.
+    /// The complete login (`HandshakeResponse41`). No text in it may contain a NUL, which the
+    /// caller checks.
     pub fn write(&self, out: &mut Vec<u8>, sequence: u8) -> u8 {
         let at = packet::begin(out);
         self.write_head(out);
@@ -223,7 +222,7 @@ pub fn write_length_encoded(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// What the server says while it authenticates a client.
+/// A packet from the server during authentication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthReply<'a> {
     /// Logged in.
@@ -234,10 +233,10 @@ pub enum AuthReply<'a> {
     Switch {
         /// Its name.
         plugin: &'a str,
-        /// What the proof is made of, perhaps with a NUL behind it.
+        /// The nonce for the proof, perhaps followed by a NUL.
         nonce: &'a [u8],
     },
-    /// The plugin has something to say.
+    /// Data for the plugin.
     More(&'a [u8]),
 }
 
@@ -245,13 +244,13 @@ impl<'a> AuthReply<'a> {
     /// Decodes a payload.
     ///
     /// # Errors
-    /// When it begins as none of them.
+    /// When its first byte is none of the known ones.
     pub fn decode(payload: &'a [u8]) -> Result<Self> {
         match payload {
             [0x00, ..] => Ok(Self::Accepted),
             [0xFF, ..] => Ok(Self::Refused(payload)),
             [0x01, more @ ..] => Ok(Self::More(more)),
-            // A lone 0xFE asks for the proof of before 4.1.
+            // A single byte 0xFE requests the authentication from before 4.1.
             [0xFE] => Ok(Self::Switch { plugin: "mysql_old_password", nonce: &[] }),
             [0xFE, rest @ ..] => {
                 let mut cursor = Cursor::new(rest);
@@ -272,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_greeting_cut_off_anywhere_is_refused_or_short_but_never_panics() {
+    fn a_truncated_greeting_is_rejected_or_short_but_never_panics() {
         let mut greeting = b"\x0a5.5.5-10.11.11-MariaDB\0".to_vec();
         greeting.extend_from_slice(&[7, 0, 0, 0]);
         greeting.extend_from_slice(b"12345678\0");

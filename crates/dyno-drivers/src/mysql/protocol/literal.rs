@@ -1,18 +1,18 @@
-//! Values written into the text of a statement.
+//! Writes values into the text of a statement.
 
 use crate::value::{Value, append_integer};
 use std::io::Write;
 
-/// How string literals are read by the server, which depends on its SQL mode.
+/// How the server reads string literals, depending on its SQL mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backslash {
     /// A backslash escapes what follows it.
     Escapes,
-    /// `NO_BACKSLASH_ESCAPES`: it stands for itself.
+    /// `NO_BACKSLASH_ESCAPES`: a backslash is an ordinary character.
     IsPlain,
 }
 
-/// Appends a value as a literal. False when there is none for it: NaN and infinity.
+/// Appends a value as a literal. False for values without one: NaN and infinity.
 #[inline]
 pub fn write_literal(out: &mut Vec<u8>, value: &Value<'_>, backslash: Backslash) -> bool {
     match value {
@@ -32,8 +32,8 @@ pub fn write_literal(out: &mut Vec<u8>, value: &Value<'_>, backslash: Backslash)
     true
 }
 
-/// Appends a string in quotes. In UTF-8 no byte of a longer character is a quote or backslash, so
-/// bytes can be looked at singly.
+/// Appends a quoted string. In UTF-8 no byte of a multi-byte character equals a quote or backslash,
+/// so bytes can be processed one by one.
 #[inline]
 pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], backslash: Backslash) {
     out.push(b'\'');
@@ -56,7 +56,7 @@ pub fn write_load_data(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut rest = bytes;
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\t' | b'\n' | b'\\')) {
         out.extend_from_slice(&rest[..at]);
-        // The characters themselves may stand behind the backslash.
+        // A backslash may precede the character itself.
         out.extend_from_slice(&[b'\\', rest[at]]);
         rest = &rest[at + 1..];
     }

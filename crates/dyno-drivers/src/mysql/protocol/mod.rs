@@ -1,14 +1,13 @@
-//! The client side of the MySQL protocol: bytes in, bytes out, no I/O.
+//! The client side of the MySQL protocol: encoding and decoding without I/O.
 //!
-//! * [`packet`]: packets in the receive buffer, and headers before what is sent;
-//! * [`handshake`] and [`auth`]: greeting, login, proofs of the password;
-//! * [`command`]: what a client sends after logging in;
-//! * [`reply`]: the state machine over the packets of an answer, with [`column`] and [`row`];
+//! * [`packet`]: packets in the receive buffer, and headers of sent packets;
+//! * [`handshake`] and [`auth`]: greeting, login, authentication;
+//! * [`command`]: commands of the client;
+//! * [`reply`]: the state machine for the packets of an answer, with [`column`] and [`row`];
 //! * [`literal`] and [`template`]: statements sent as text with values written into them.
 //!
 //! Sources: "MySQL Internals: Client/Server Protocol" (dev.mysql.com/doc/dev/mysql-server, page
-//! PROTOCOL) and MariaDB's knowledge base, "Client/Server Protocol", for what MariaDB does
-//! differently.
+//! PROTOCOL) and MariaDB's knowledge base, "Client/Server Protocol", for MariaDB's differences.
 
 pub mod auth;
 pub mod column;
@@ -21,13 +20,13 @@ pub mod reply;
 pub mod row;
 pub mod template;
 
-/// Bytes that do not follow the protocol. The text says which part, and what stands there.
+/// Bytes that violate the protocol. The text names the part and the bytes found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server does not follow the MySQL protocol: {0}")]
 pub struct Malformed(pub String);
 
 impl Malformed {
-    /// What is wrong, as a fragment: "column count: 3 bytes missing".
+    /// The error, as a fragment: "column count: 3 bytes missing".
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self(what.into())
     }

@@ -1,48 +1,47 @@
 //! Packets: three bytes of length, one byte of sequence number, payload.
 //!
-//! A payload of 16 MiB - 1 bytes or more travels in several packets, of which only the last is
+//! A payload of 16 MiB - 1 bytes or more is split into several packets, of which only the last is
 //! shorter than that.
 
 use super::{Malformed, Result};
 
-/// Longest payload of one packet on the wire.
+/// Maximum payload of one packet.
 pub const PAYLOAD_MAX: usize = 0xFF_FFFF;
 /// Bytes before a payload.
 pub const HEADER: usize = 4;
-/// Size of a receive buffer that has something to receive for the first time. A point select's
-/// answer fits.
+/// Initial size of a receive buffer, allocated when it is first used. The answer to a point select
+/// fits.
 const INITIAL: usize = 2 * 1024;
-/// Buffers grow up to here to save system calls, and beyond only for a packet that is bigger.
+/// Maximum size up to which buffers grow to save system calls; they grow beyond only for a larger
+/// packet.
 pub const KEEP_MAX: usize = 32 * 1024;
-/// A buffer above this size is given back at once, one between [`KEEP_MAX`] and this when the next
-/// answers stay small.
+/// A buffer above this size is released at once, one between [`KEEP_MAX`] and this when the next
+/// answers are small.
 const LARGE: usize = 1024 * 1024;
-/// Largest payload put together from several packets: the largest `max_allowed_packet`, and some
-/// room.
+/// Maximum payload joined from several packets: the largest `max_allowed_packet`, plus a margin.
 const JOINED_MAX: usize = (1 << 30) + PAYLOAD_MAX;
 
-/// A payload's place in the [`PacketBuffer`]; valid until [`PacketBuffer::space`] is called.
+/// Position of a payload in the [`PacketBuffer`]; valid until [`PacketBuffer::space`] is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     start: usize,
     end: usize,
 }
 
-/// What [`PacketBuffer::pass_rows`] stopped at.
+/// Why [`PacketBuffer::pass_rows`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
-    /// All that has been received was passed over.
+    /// Everything received has been skipped.
     NeedMore,
-    /// The next packet is no row.
+    /// The next packet is not a row.
     Terminator,
 }
 
-/// The receive buffer: bytes go in as they come, payloads come out. What was looked at once is not
-/// looked at again.
+/// The receive buffer: takes received bytes and returns payloads. Processed bytes are not processed
+/// again.
 ///
-/// Transitions: [`Self::space`] and [`Self::received`] add bytes; [`Self::pop`] or
-/// [`Self::pass_rows`] consume packets until they need more. At most one payload is ever
-/// incomplete.
+/// [`Self::space`] and [`Self::received`] add bytes; [`Self::pop`] or [`Self::pass_rows`] consume
+/// packets until they need more. At most one payload is incomplete.
 #[derive(Debug, Default)]
 pub struct PacketBuffer {
     bytes: Vec<u8>,
@@ -50,22 +49,22 @@ pub struct PacketBuffer {
     start: usize,
     /// End of what was received.
     end: usize,
-    /// Length of a payload's parts that were already joined, behind the header at `start`.
+    /// Length of the parts of a payload that have been joined, after the header at `start`.
     joined: usize,
-    /// Distance from `start` to the header of the part that comes next; 0 before the first.
+    /// Distance from `start` to the header of the next part; 0 before the first.
     part: usize,
-    /// Bytes of a row passed over that are yet to come.
+    /// Bytes of a skipped row that have not been received.
     skip: usize,
-    /// The next packet continues a row that is passed over.
+    /// The next packet continues a skipped row.
     is_continued: bool,
-    /// Sequence number that the next packet must bear.
+    /// Expected sequence number of the next packet.
     pub(crate) sequence: u8,
-    /// Largest buffer that was needed since it was last trimmed.
+    /// Largest buffer needed since the last trim.
     needed: usize,
 }
 
 impl PacketBuffer {
-    /// Room for receiving, never empty. Spans handed out before become invalid.
+    /// Space for receiving, never empty. Invalidates all spans.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
@@ -78,35 +77,34 @@ impl PacketBuffer {
         if self.bytes.is_empty() {
             self.bytes.resize(INITIAL, 0);
         } else if self.end == self.bytes.len() {
-            // Doubling as bytes really arrive: a length that a server merely claims allocates
-            // nothing.
+            // Doubles as bytes arrive: an announced length allocates nothing.
             self.bytes.resize(self.bytes.len() * 2, 0);
         }
         self.needed = self.needed.max(self.end);
         &mut self.bytes[self.end..]
     }
 
-    /// `count` bytes were put at the beginning of [`Self::space`].
+    /// `count` bytes were written to the beginning of [`Self::space`].
     pub fn received(&mut self, count: usize) {
         self.end = (self.end + count).min(self.bytes.len());
         if self.end == self.bytes.len() && self.end < KEEP_MAX {
-            // The answer is bigger than the buffer: fewer, larger reads from now on.
+            // The answer exceeds the buffer: use fewer, larger reads.
             self.bytes.resize(self.end * 2, 0);
         }
     }
 
-    /// A new exchange begins: the answer's first packet bears this sequence number.
+    /// Starts a new exchange: the answer's first packet has this sequence number.
     pub fn expect(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// True when every byte received was consumed.
+    /// True when all received bytes are consumed.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         self.start == self.end && self.skip == 0 && !self.is_continued
     }
 
-    /// Gives memory back that the last answers did not need.
+    /// Releases memory that the last answers did not need.
     #[inline]
     pub fn trim(&mut self) {
         if self.bytes.len() > KEEP_MAX && self.start == self.end {
@@ -133,7 +131,7 @@ impl PacketBuffer {
         &self.bytes[span.start..span.end]
     }
 
-    /// The next payload, if all of it has come.
+    /// The next payload, if it is complete.
     ///
     /// # Errors
     /// When packets are out of order, or one is larger than any server can send.
@@ -157,8 +155,8 @@ impl PacketBuffer {
         }
     }
 
-    /// Moves a part behind those before it, over its header; the whole payload when this was the
-    /// last part.
+    /// Joins a part to the previous ones, overwriting its header; returns the complete payload
+    /// after the last part.
     #[cold]
     fn join(&mut self, payload: usize, length: usize) -> Result<Option<Span>> {
         if self.joined + length > JOINED_MAX {
@@ -178,9 +176,9 @@ impl PacketBuffer {
         Ok(Some(span))
     }
 
-    /// Passes over row packets by their headers alone, adding to `rows`, up to the packet that ends
-    /// them: an error, or an EOF packet (when `is_ok_terminated`, an OK packet that begins with
-    /// 0xFE). Rows need never be in the buffer as a whole.
+    /// Skips row packets by their headers, adding to `rows`, up to the packet that ends them: an
+    /// error, or an EOF packet (if `is_ok_terminated`, an OK packet that begins with 0xFE). Rows
+    /// need not be in the buffer as a whole.
     ///
     /// # Errors
     /// When packets are out of order or empty.
@@ -199,9 +197,9 @@ impl PacketBuffer {
                 return Ok(Passed::NeedMore);
             };
             if !self.is_continued {
-                // The first byte decides; a row has at least one.
+                // Decided by the first byte, which every row has.
                 if length == 0 {
-                    return Err(Malformed::new("a row without a byte"));
+                    return Err(Malformed::new("an empty row"));
                 }
                 let Some(first) = self.bytes[..self.end].get(self.start + HEADER).copied() else {
                     return Ok(Passed::NeedMore);
@@ -227,10 +225,10 @@ impl PacketBuffer {
 
     #[inline]
     fn check_sequence(&mut self, sequence: u8, first: Option<u8>) -> Result<()> {
-        // A server that is about to hang up reports why out of turn.
+        // A server that is about to close the connection reports the reason out of sequence.
         if sequence != self.sequence && first != Some(0xFF) {
             return Err(Malformed::new(format!(
-                "packet {sequence} came where {} was due",
+                "packet {sequence} where {} was expected",
                 self.sequence
             )));
         }
@@ -239,20 +237,19 @@ impl PacketBuffer {
     }
 }
 
-/// True when a packet that begins so ends the rows of a result set.
+/// True when a packet with this first byte ends the rows of a result set.
 #[inline]
 #[must_use]
 pub fn is_terminator(first: u8, length: usize, is_ok_terminated: bool) -> bool {
     match first {
         0xFF => true,
-        // A row that begins with 0xFE has a first field of at least 16 MiB, so that its packet is
-        // full.
+        // A row that begins with 0xFE has a first field of at least 16 MiB, so its packet is full.
         0xFE => length < if is_ok_terminated { PAYLOAD_MAX } else { 9 },
         _ => false,
     }
 }
 
-/// Leaves room for the header of the packet whose payload is written next.
+/// Reserves space for the header of the packet whose payload is written next.
 #[inline]
 pub fn begin(out: &mut Vec<u8>) -> usize {
     let at = out.len();
@@ -260,8 +257,8 @@ pub fn begin(out: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Writes the header of the packet begun at `at`, whose payload reaches to the end; splits it when
-/// it is too long for one. Returns the sequence number of the packet after it.
+/// Writes the header of the packet started at `at`, whose payload extends to the end; splits it
+/// when it is too long. Returns the next sequence number.
 #[inline]
 pub fn finish(out: &mut Vec<u8>, at: usize, sequence: u8) -> u8 {
     let length = out.len() - at - HEADER;
@@ -284,7 +281,7 @@ fn split(out: &mut Vec<u8>, at: usize, mut sequence: u8) -> u8 {
         out.extend_from_slice(&rest[..length]);
         rest = &rest[length..];
         sequence = sequence.wrapping_add(1);
-        // A full packet is always followed by another one, if need be by an empty one.
+        // A full packet is always followed by another one, which may be empty.
         if length < PAYLOAD_MAX {
             return sequence;
         }
@@ -333,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_of_any_length_survive_the_wire() {
+    fn payloads_of_any_length_are_sent_and_received_unchanged() {
         let lengths = [
             0,
             1,
@@ -361,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_is_split_where_the_protocol_says() {
+    fn a_payload_is_split_at_the_maximum_packet_size() {
         let wire = packets(&[PAYLOAD_MAX]);
         assert_eq!(wire.len(), PAYLOAD_MAX + 2 * HEADER);
         assert_eq!(wire[..4], [0xFF, 0xFF, 0xFF, 0]);
@@ -369,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_out_of_order_are_refused_but_an_error_is_heard() {
+    fn packets_out_of_order_are_rejected_except_errors() {
         assert!(
             payloads(&[1, 0, 0, 7, 0], 9).unwrap_err().0.contains("packet 7 came where 0 was due")
         );
@@ -377,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claimed_length_allocates_nothing() {
+    fn an_announced_length_allocates_nothing() {
         let mut buffer = PacketBuffer::default();
         buffer.space()[..4].copy_from_slice(&[0xFE, 0xFF, 0xFF, 0]);
         buffer.received(4);
@@ -387,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_passed_over_are_counted_and_need_no_room() {
+    fn skipped_rows_are_counted_and_need_no_space() {
         // 0xFE begins a row only when its packet is full.
         let mut wire = packets(&[100, PAYLOAD_MAX + 10, 5]);
         wire[HEADER] = 1;
@@ -414,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_buffer_is_given_back() {
+    fn a_large_buffer_is_released() {
         let mut buffer = PacketBuffer::default();
         let wire = packets(&[3 * LARGE]);
         let mut rest = wire.as_slice();

@@ -1,4 +1,4 @@
-//! The state machine over the packets that answer a command.
+//! The state machine for the packets that answer a command.
 
 use super::column::Column;
 use super::cursor::Cursor;
@@ -17,7 +17,7 @@ pub mod status {
     pub const NO_BACKSLASH_ESCAPES: u16 = 1 << 9;
 }
 
-/// What an OK or EOF packet says.
+/// Content of an OK or EOF packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Done {
     /// Rows changed.
@@ -54,7 +54,7 @@ pub struct ServerError {
     pub code: u16,
     /// SQLSTATE; empty before the login.
     pub sqlstate: String,
-    /// The server's words.
+    /// The server's message.
     pub message: String,
 }
 
@@ -65,7 +65,7 @@ impl ServerError {
         cursor.u8()?;
         let code = cursor.u16()?;
         let rest = cursor.take_rest();
-        // Before the login the SQLSTATE and its mark are missing.
+        // Before the login the SQLSTATE and its marker are missing.
         let (sqlstate, message) = match rest {
             [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
             _ => (&[][..], rest),
@@ -75,35 +75,36 @@ impl ServerError {
     }
 }
 
-/// What agreements with the server the decoder must know.
+/// Negotiated capabilities that affect decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
-    /// Rows end with an OK packet and column definitions with nothing (`CLIENT_DEPRECATE_EOF`).
+    /// Rows end with an OK packet and column definitions without one (`CLIENT_DEPRECATE_EOF`).
     pub is_ok_terminated: bool,
-    /// A byte behind the number of columns says whether definitions follow (MariaDB's
+    /// A byte after the number of columns tells whether definitions follow (MariaDB's
     /// `CACHE_METADATA`).
     pub has_cached_metadata: bool,
 }
 
-/// Columns and rows as they are decoded; its memory is used again for every answer of a connection.
+/// Decoded columns and rows; the memory is reused for all answers of a connection.
 #[derive(Debug, Default)]
 pub struct RowSpace {
-    /// Columns of the present result set.
+    /// Columns of the current result set.
     pub columns: Vec<Column>,
-    /// Room for the present row.
+    /// Space for the current row.
     pub decoder: RowDecoder,
 }
 
-/// How far an answer has come.
+/// Progress of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// The rest has not been received yet.
     NeedMore,
-    /// The server wants the data of `LOAD DATA LOCAL`, by this name; what follows it is the answer.
+    /// The server requests the data of `LOAD DATA LOCAL`, by this name; its answer follows the
+    /// data.
     WantsFile(Box<[u8]>),
     /// One answer is complete. [`Reply::has_more`] tells whether it was the last.
     Complete(Done),
-    /// The server refused; nothing follows.
+    /// The server returned an error; nothing follows.
     Refused(ServerError),
 }
 
@@ -113,35 +114,34 @@ enum State {
     Head,
     /// That many column definitions.
     Columns(u64),
-    /// The EOF packet behind the definitions.
+    /// The EOF packet after the definitions.
     ColumnsEnd,
     Rows,
     Finished,
 }
 
-/// The answer to one command, perhaps of several results.
+/// The answer to one command, which may have several results.
 ///
-/// Transitions: `Head` → (`Columns` → [`ColumnsEnd`] →) `Rows` → `Finished`, or `Head` →
-/// `Finished`; from `Finished` with more results announced back to `Head`. Rows are counted by the
-/// packets themselves.
+/// States: `Head` → (`Columns` → [`ColumnsEnd`] →) `Rows` → `Finished`, or `Head` → `Finished`;
+/// from `Finished` back to `Head` when more results are announced.
 ///
 /// [`ColumnsEnd`]: State::ColumnsEnd
 #[derive(Debug)]
 pub struct Reply {
     capabilities: Capabilities,
-    /// How its rows travel.
+    /// Encoding of its rows.
     pub(crate) encoding: Encoding,
     state: State,
     has_rows: bool,
     has_more: bool,
-    /// Definitions came, and the server takes it that we keep them for this statement: they are to
-    /// be `cached` in later answers to it.
+    /// Definitions were received, and the server assumes that the client caches them for this
+    /// statement: they must be passed as `cached` for its later answers.
     pub(crate) has_new_columns: bool,
     rows: u64,
 }
 
 impl Reply {
-    /// An answer of which nothing has come yet.
+    /// The state before anything is received.
     #[must_use]
     #[inline]
     pub fn new(capabilities: Capabilities, encoding: Encoding) -> Self {
@@ -156,13 +156,13 @@ impl Reply {
         }
     }
 
-    /// True when the present result is a result set.
+    /// True when the current result is a result set.
     #[must_use]
     pub fn has_rows(&self) -> bool {
         self.has_rows
     }
 
-    /// Rows of the present result so far.
+    /// Rows of the current result so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
@@ -174,12 +174,12 @@ impl Reply {
         self.has_more
     }
 
-    /// Consumes what has been received, up to the end of one result at most. Rows go to the sink; a
-    /// sink that discards has them passed over unread, and the columns with them. `cached` are the
-    /// columns that the server defined for the statement last.
+    /// Processes received data, up to the end of one result. Rows are passed to the sink; for a
+    /// sink that discards them, rows and columns are skipped. `cached` are the columns that the
+    /// server last defined for the statement.
     ///
     /// # Errors
-    /// When the bytes do not follow the protocol; the connection is then useless.
+    /// When the bytes violate the protocol; the connection is then unusable.
     #[inline]
     pub fn advance<S: RowSink>(
         &mut self,
@@ -193,7 +193,7 @@ impl Reply {
                 State::Finished if self.has_more => {
                     *self = Self::new(self.capabilities, self.encoding);
                 }
-                State::Finished => return Err(Malformed::new("nothing follows a finished answer")),
+                State::Finished => return Err(Malformed::new("data after the end of the answer")),
                 State::Rows if S::DISCARDS => {
                     if input.pass_rows(self.capabilities.is_ok_terminated, &mut self.rows)?
                         == Passed::NeedMore
@@ -206,10 +206,8 @@ impl Reply {
                 State::Rows => {
                     let Some(span) = input.pop()? else { return Ok(Progress::NeedMore) };
                     let payload = input.payload(span);
-                    let first = payload
-                        .first()
-                        .copied()
-                        .ok_or_else(|| Malformed::new("a row without a byte"))?;
+                    let first =
+                        payload.first().copied().ok_or_else(|| Malformed::new("an empty row"))?;
                     if is_terminator(first, payload.len(), self.capabilities.is_ok_terminated) {
                         return self.finish_rows(payload);
                     }
@@ -256,7 +254,7 @@ impl Reply {
                         payload => {
                             let length = payload.len();
                             return Err(Malformed::new(format!(
-                                "{length} bytes in place of EOF behind columns"
+                                "{length} bytes instead of EOF after the columns"
                             )));
                         }
                     }
@@ -301,7 +299,7 @@ impl Reply {
                     if cached.len() as u64 != columns {
                         let known = cached.len();
                         return Err(Malformed::new(format!(
-                            "{columns} columns undefined, {known} are known"
+                            "no definitions for {columns} columns, {known} are cached"
                         )));
                     }
                     if !discards {
@@ -341,27 +339,27 @@ impl Reply {
     }
 }
 
-/// Servers stop at 4096 columns; the protocol's bit maps and our memory have room for some more.
+/// Servers allow 4096 columns; the bit maps and the memory here have a margin.
 const COLUMNS_MAX: u64 = 65_535;
 
-/// Decodes the answer to `COM_STMT_PREPARE`, one packet after the other.
+/// Decodes the answer to `COM_STMT_PREPARE`, packet by packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepared {
-    /// The server's number of the statement.
+    /// The server's id of the statement.
     pub id: u32,
-    /// Parameters it takes.
+    /// Number of its parameters.
     pub parameters: u16,
-    /// Columns of its result set.
+    /// Number of columns of its result set.
     pub columns: u16,
 }
 
 impl Prepared {
-    /// Decodes the first packet, when it is no error packet. Behind it come definitions of the
-    /// parameters, if there are any, and of the columns, if there are any, each group with an EOF
-    /// packet unless that is deprecated.
+    /// Decodes the first packet, unless it is an error packet. It is followed by definitions of the
+    /// parameters and of the columns, if any, each group with an EOF packet unless that is
+    /// deprecated.
     ///
     /// # Errors
-    /// When it is cut off or begins otherwise.
+    /// When it is truncated or has another first byte.
     pub fn decode(payload: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(payload);
         let first = cursor.u8()?;
@@ -373,7 +371,7 @@ impl Prepared {
         Ok(Self { id, columns, parameters: cursor.u16()? })
     }
 
-    /// Packets that follow the first.
+    /// Number of packets after the first.
     #[must_use]
     pub fn packets_behind(&self, capabilities: Capabilities) -> u32 {
         let group = |count: u16| match count {
@@ -383,7 +381,7 @@ impl Prepared {
         group(self.parameters) + group(self.columns)
     }
 
-    /// True when that packet behind the first, from 0, defines a column.
+    /// True when the packet with this index after the first (from 0) defines a column.
     #[must_use]
     pub fn is_column(&self, packet: u32, capabilities: Capabilities) -> bool {
         let first = Self { columns: 0, ..*self }.packets_behind(capabilities);

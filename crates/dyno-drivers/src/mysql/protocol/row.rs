@@ -1,4 +1,4 @@
-//! Rows of result sets, textual and binary, made to look the same.
+//! Decodes rows of result sets, textual and binary, to the same values.
 
 use super::column::{Column, kind};
 use super::cursor::Cursor;
@@ -6,16 +6,16 @@ use super::{Malformed, Result};
 use crate::value::{Row, Value};
 use std::fmt::Write;
 
-/// How rows are encoded: as text after `COM_QUERY`, binary after `COM_STMT_EXECUTE`.
+/// Encoding of rows: text after `COM_QUERY`, binary after `COM_STMT_EXECUTE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// Every field a string.
+    /// Every field is a string.
     Text,
-    /// Fields as their types say.
+    /// Fields depend on their types.
     Binary,
 }
 
-/// One field: decoded, or where its characters are.
+/// A field: a decoded value, or the position of its text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Field {
     Null,
@@ -23,11 +23,11 @@ enum Field {
     Float(f64),
     /// In the payload.
     Received(usize, usize),
-    /// In the scratch text: dates and times, and integers beyond 63 bits.
+    /// In the scratch buffer: dates and times, and integers beyond 63 bits.
     Written(usize, usize),
 }
 
-/// Room for one decoded row, used again for each.
+/// Space for one decoded row, reused for all rows.
 #[derive(Debug, Default)]
 pub struct RowDecoder {
     fields: Vec<Field>,
@@ -64,7 +64,7 @@ impl RowDecoder {
     /// Decodes one row.
     ///
     /// # Errors
-    /// When fields are cut off, or something follows the last.
+    /// When fields are truncated, or something follows the last one.
     pub fn decode<'a>(
         &'a mut self,
         payload: &'a [u8],
@@ -95,8 +95,7 @@ impl RowDecoder {
         rest.finish()
     }
 
-    /// Numbers become numbers as in binary rows, so that callers need not know how a statement
-    /// travelled.
+    /// Numbers are decoded as in binary rows, so that callers need not know the encoding.
     fn text_field(&mut self, bytes: &[u8], start: usize, column: Column) -> Field {
         let as_received = Field::Received(start, start + bytes.len());
         let number = || std::str::from_utf8(bytes).ok();
@@ -117,7 +116,7 @@ impl RowDecoder {
         if first != 0 {
             return Err(Malformed::new(format!("a binary row begins with {first:#04x}")));
         }
-        // The first two bits of the map belong to no column.
+        // The first two bits of the bitmap are unused.
         let nulls = rest.cursor.bytes((columns.len() + 2).div_ceil(8))?;
         for (i, column) in columns.iter().enumerate() {
             let bit = i + 2;
@@ -151,7 +150,7 @@ impl RowDecoder {
                 self.unsigned(value)
             }
             (kind::FLOAT, _) => {
-                // As the text protocol has it: 1.1 and not 1.10000002384.
+                // As in the text protocol: 1.1, not 1.10000002384.
                 let value = f32::from_bits(cursor.u32()?);
                 Field::Float(value.to_string().parse().unwrap_or_else(|_| value.into()))
             }
@@ -221,7 +220,7 @@ impl RowDecoder {
         Ok(Field::Written(start, self.written.len()))
     }
 
-    /// As many digits as the column has; columns that do not say show all six if there are any.
+    /// As many digits as the column has; without a declared number all six, if any is not zero.
     fn write_fraction(&mut self, microsecond: u32, decimals: u8) {
         let digits = match decimals {
             1..=6 => usize::from(decimals),
@@ -249,7 +248,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// Trailing parts that are zero are not sent.
+    /// Trailing zero parts are not sent.
     fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
         let mut moment = Self::default();
         let mut cursor = Cursor::new(sized(cursor, &[0, 4, 7, 11], "date")?);
@@ -275,7 +274,7 @@ fn sized<'a>(cursor: &mut Cursor<'a>, allowed: &[u8], what: &str) -> Result<&'a 
     cursor.bytes(length.into())
 }
 
-/// A cursor that knows how far it has come.
+/// A cursor that knows its position.
 struct Offset<'a> {
     cursor: Cursor<'a>,
     total: usize,
@@ -299,7 +298,7 @@ impl<'a> Offset<'a> {
     fn finish(self) -> Result<()> {
         match self.cursor.left() {
             0 => Ok(()),
-            left => Err(Malformed::new(format!("{left} bytes behind the last field of a row"))),
+            left => Err(Malformed::new(format!("{left} bytes after the last field of a row"))),
         }
     }
 }
@@ -342,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_times_read_as_the_text_protocol_has_them() {
+    fn dates_and_times_equal_those_of_the_text_protocol() {
         let cases: [(u8, u8, &[u8], &str); 9] = [
             (kind::DATE, 0, &[0], "0000-00-00"),
             (kind::DATE, 0, &[4, 0xEA, 7, 1, 2], "2026-01-02"),
@@ -369,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_null_map_begins_at_its_third_bit() {
+    fn the_null_bitmap_begins_at_its_third_bit() {
         let columns = [column(kind::TINY, false, 0); 8];
         let row = binary(&[0, 0b1111_1100, 0b0000_0001, 7], &columns).unwrap();
         assert_eq!(row[..7], [None, None, None, None, None, None, None]);
@@ -377,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_wrong_length_are_refused() {
+    fn rows_of_the_wrong_length_are_rejected() {
         let long = [column(kind::LONG_LONG, false, 0)];
         assert!(binary(&[0, 0, 1, 2, 3], &long).is_err());
         assert!(binary(&[0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &long).is_err());

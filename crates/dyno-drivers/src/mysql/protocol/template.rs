@@ -1,18 +1,17 @@
-//! Where the parameters of a statement stand that is sent as text.
+//! Finds the parameters of a statement that is sent as text.
 
 use super::literal::Backslash;
 use crate::sql_text::{Template, end_of, quoted_end};
 
-/// Finds the parameters: question marks outside of strings, quoted names and comments.
+/// Finds the parameters: question marks outside strings, quoted names and comments.
 ///
-/// `backslash` is what the session says at this time: it decides where strings end.
+/// `backslash` is the session's current mode, which determines where strings end.
 #[must_use]
 pub fn parse(sql: &str, backslash: Backslash) -> Template {
     Template::cut(sql, false, |text, at| behind(text, at, backslash))
 }
 
-/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next
-/// byte.
+/// The position after the string, name or comment that begins at `at`, or of the next byte.
 pub(crate) fn behind(text: &[u8], at: usize, backslash: Backslash) -> usize {
     match text[at] {
         b'`' => quoted_end(text, at, false),
@@ -23,8 +22,7 @@ pub(crate) fn behind(text: &[u8], at: usize, backslash: Backslash) -> usize {
         {
             end_of(text, at, b"\n")
         }
-        // What stands in /*! */ is executed by some servers; none of our statements has parameters
-        // there.
+        // Some servers execute the content of /*! */; no statement of dyno has parameters there.
         b'/' if text[at..].starts_with(b"/*") => end_of(text, at + 2, b"*/"),
         _ => at + 1,
     }
@@ -37,7 +35,7 @@ mod tests {
     use crate::value::Value;
 
     #[test]
-    fn parameters_are_found_outside_of_strings_names_and_comments() {
+    fn parameters_are_found_outside_strings_names_and_comments() {
         let cases = [
             ("SELECT ?", 1),
             ("SELECT '?', \"?\", `?`, ?", 1),
@@ -57,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_written_where_the_marks_were() {
+    fn parameters_replace_the_question_marks() {
         let template = parse("UPDATE t SET a = ?, b = '?' WHERE id = ?", Backslash::Escapes);
         let mut out = Vec::new();
         let values = [Value::Text("x'y"), Value::Integer(-3)];

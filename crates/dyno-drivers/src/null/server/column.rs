@@ -1,4 +1,4 @@
-//! Which columns a `SELECT` has, guessed from its select list. There are no tables to ask.
+//! Guesses the columns of a `SELECT` from its select list, because there are no tables.
 
 use crate::null::statement::{skip_blanks, unquoted};
 
@@ -9,17 +9,17 @@ pub(super) const TEXT: &[u8] = b"68487932199-96439406143-93774651418-41631865787
 /// Text that is not data, such as a version.
 pub(super) const LABEL: &[u8] = b"dyno null server";
 
-/// More columns than this are not answered; the rest is left out.
+/// Maximum number of columns in an answer; further ones are left out.
 const COLUMNS_MAX: usize = 64;
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     /// [`TEXT`], as `CHAR(120)`.
     Text,
     /// The integer 1.
     One,
-    /// An integer that is large enough for any limit a client may ask for.
+    /// An integer that exceeds any limit a client may query.
     Limit,
     Label,
     Null,
@@ -50,7 +50,7 @@ impl Column {
 /// Columns of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Columns {
-    /// The usual case, which needs no memory.
+    /// The usual case, which allocates nothing.
     Single(Column),
     /// Two or more.
     Several(Box<[Column]>),
@@ -64,8 +64,8 @@ impl Columns {
         }
     }
 
-    /// Columns of a statement that begins with `SELECT` (or another word that returns rows: one
-    /// text).
+    /// Columns of a statement that begins with `SELECT` (or, as one text column, with another word
+    /// that returns rows).
     pub(super) fn of(sql: &[u8]) -> Self {
         let sql = skip_blanks(sql);
         let Some((head, list)) = sql.split_at_checked("SELECT ".len()) else {
@@ -132,10 +132,10 @@ fn is_from(list: &[u8], at: usize) -> bool {
         && list[at..].get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"from"))
 }
 
-/// Functions whose result is an integer.
+/// Functions with an integer result.
 const INTEGER_FUNCTIONS: [&[u8]; 6] = [b"count(", b"sum(", b"max(", b"min(", b"avg(", b"length("];
 
-/// Columns of the usual benchmarks that hold integers: sbtest, pgbench, rush.
+/// Integer columns of the usual benchmarks: sbtest, pgbench, rush.
 const INTEGER_NAMES: [&[u8]; 10] =
     [b"id", b"k", b"aid", b"bid", b"tid", b"abalance", b"bbalance", b"tbalance", b"c1", b"c2"];
 
@@ -153,7 +153,7 @@ fn column(expression: &[u8]) -> Column {
     if starts_with(expression, b"version(") {
         return Column::Label;
     }
-    // A schema or table before the name does not matter.
+    // A schema or table in front of the name is ignored.
     let name_end = expression.iter().position(|byte| *byte == b'(').unwrap_or(expression.len());
     let name_start =
         expression[..name_end].iter().rposition(|byte| *byte == b'.').map_or(0, |at| at + 1);
@@ -161,7 +161,7 @@ fn column(expression: &[u8]) -> Column {
     let name = last.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let name = name.strip_prefix(b"`").unwrap_or(name);
     let name = name.strip_suffix(b"`").unwrap_or(name);
-    // pgbench asks how its tables are partitioned: not at all.
+    // pgbench queries how its tables are partitioned, which they are not.
     if name.eq_ignore_ascii_case(b"partstrat") || name.eq_ignore_ascii_case(b"null") {
         return Column::Null;
     }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_as_long_as_sysbench_makes_it() {
+    fn a_text_has_the_length_of_sysbenchs_column() {
         assert_eq!(TEXT.len(), 119);
     }
 

@@ -1,5 +1,5 @@
-//! What the sessions of a server have in common: misbehaviour, counts, and how bytes come in and go
-//! out.
+//! What all sessions of a server share: misbehaviour, counters, and how bytes are received and
+//! sent.
 
 use crate::null::statement::StatementKind;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Misbehaviour, for tests of clients. The default is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Accepts connections and never says a word.
+    /// Accepts connections and never sends anything.
     pub is_silent: bool,
-    /// Statements that a connection answers before it never answers again.
+    /// Number of statements after which a connection never answers again.
     pub hang_after: Option<u64>,
-    /// Statements that a connection answers before it is closed instead of answering.
+    /// Number of statements after which a connection is closed instead of answered.
     pub disconnect_after: Option<u64>,
 }
 
-/// What a null server counted.
+/// Counters of a null server.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub(super) statements: [AtomicU64; StatementKind::ALL.len()],
@@ -57,31 +57,31 @@ impl Counts {
     }
 }
 
-/// Only the server's thread counts, so no locked instruction is needed.
+/// Only the server's thread writes, so no locked instruction is needed.
 pub(super) fn add(counter: &AtomicU64, more: u64) {
     counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
 }
 
-/// What a session has in common with all others of its server.
+/// State shared by all sessions of a server.
 pub(super) struct Shared {
     pub(super) options: Options,
     pub(super) counts: Arc<Counts>,
 }
 
-/// One connection's side of a protocol: bytes in, bytes out.
+/// The server side of a protocol for one connection, from bytes to bytes.
 pub(super) trait Conversation {
-    /// A session that has not said anything; `number` tells connections apart.
+    /// A new session; `number` distinguishes connections.
     fn new(number: u32) -> Self;
 
-    /// Writes what the server says first, if its protocol lets it speak first.
+    /// Writes the greeting, if the protocol has one.
     fn greet(&mut self, out: &mut Vec<u8>);
 
-    /// Takes the message at the front of `input` and appends the replies. Its length; 0 when it is
-    /// not complete and comes again with more.
+    /// Processes the message at the start of `input` and appends the replies. Returns its length,
+    /// or 0 when it is incomplete and will be passed again with more bytes.
     fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop>;
 
-    /// Takes all complete messages from the front of `input`. What is left over comes again with
-    /// more.
+    /// Processes all complete messages at the start of `input`. The rest is passed again with more
+    /// bytes.
     fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
         let mut consumed = 0;
         loop {
@@ -94,15 +94,15 @@ pub(super) trait Conversation {
     }
 }
 
-/// How far a session got with its input.
+/// Result of processing a session's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fed {
-    /// Bytes used up.
+    /// Number of bytes processed.
     pub(super) consumed: usize,
     pub(super) stop: Option<Stop>,
 }
 
-/// Why a session answers no more.
+/// Why a session stops answering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Scripted: the connection stays, and nothing is answered on it.
@@ -112,8 +112,8 @@ pub(super) enum Stop {
 }
 
 impl Shared {
-    /// Counts a statement, the `answered`-th of its connection from 0, unless the options stop its
-    /// session.
+    /// Counts a statement (number `answered` of its connection, from 0), unless the options stop
+    /// its session.
     pub(super) fn turn(&self, kind: StatementKind, answered: &mut u64) -> Result<(), Stop> {
         let number = *answered;
         if self.options.disconnect_after.is_some_and(|limit| number >= limit) {

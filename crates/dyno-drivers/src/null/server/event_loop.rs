@@ -11,17 +11,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often the stop flag is looked at while nothing happens.
+/// How often the stop flag is checked while nothing happens.
 const FLAG_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
+/// Maximum number of connections waiting to be accepted; the kernel limits it to
+/// `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// Bytes read at once. A read that brings less has emptied the socket.
+/// Number of bytes per read. A read that returns fewer has emptied the socket.
 const READ_SIZE: usize = 64 * 1024;
 
-/// A message may be longer than this only while it is being skipped: MySQL's packets end at 16 MiB
-/// by their nature.
+/// Only skipped messages may be longer than this; MySQL's packets cannot exceed 16 MiB.
 pub(super) const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 
 const EVENTS_PER_WAIT: usize = 1024;
@@ -33,13 +33,13 @@ pub(super) struct EventLoop<S> {
     poll: Poll,
     waker: Arc<Waker>,
     listener: TcpListener,
-    /// By token; holes are reused.
+    /// By token; free slots are reused.
     peers: Vec<Option<Peer<S>>>,
     free: Vec<usize>,
-    /// Peers that had more to read than one turn takes.
+    /// Peers with more to read than one turn processes.
     unfinished: Vec<usize>,
-    /// The listener could not accept for want of descriptors: it must be tried again, for it will
-    /// not be reported again.
+    /// Accepting failed for lack of descriptors and must be retried, because it is not reported
+    /// again.
     is_accept_due: bool,
     shared: Shared,
     buffer: Box<[u8]>,
@@ -49,14 +49,14 @@ pub(super) struct EventLoop<S> {
 struct Peer<S> {
     socket: TcpStream,
     session: S,
-    /// The beginning of a message whose end has not arrived.
+    /// The start of an incomplete message.
     partial: Vec<u8>,
-    /// Replies that the socket did not take. Nothing is read until they are gone.
+    /// Replies that the socket did not accept. Nothing is read until they are sent.
     unsent: Vec<u8>,
     stop: Option<Stop>,
 }
 
-/// What is to be done with a peer after its turn.
+/// What to do with a peer after its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Wait,
@@ -124,20 +124,19 @@ impl<S: Conversation> EventLoop<S> {
         Ok(())
     }
 
-    /// Takes all connections that wait.
+    /// Accepts all waiting connections.
     fn accept(&mut self) {
         loop {
             match self.listener.accept() {
-                // A client that gave up in the meantime makes `admit` fail; it is gone, nobody else
-                // is concerned.
+                // `admit` fails for a client that has already disconnected, which affects no other.
                 Ok((socket, _)) => drop(self.admit(socket)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.is_accept_due = false;
                     return;
                 }
                 Err(error) if is_gone(&error) => {}
-                // Out of descriptors: tried again after the next turn, when a connection may have
-                // been closed.
+                // Out of descriptors: retried after the next turn, when a connection may have been
+                // closed.
                 Err(_) => return,
             }
         }
@@ -177,7 +176,7 @@ impl<S: Conversation> EventLoop<S> {
             After::Wait => {}
             After::ReadOn => self.unfinished.push(slot),
             After::Close => {
-                // Closing the socket takes it out of the epoll.
+                // Closing the socket removes it from the epoll set.
                 self.peers[slot] = None;
                 self.free.push(slot);
             }
@@ -190,7 +189,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 impl<S: Conversation> Peer<S> {
-    /// Sends what is left from before, reads once, answers.
+    /// Sends what is left, reads once, answers.
     fn turn(&mut self, shared: &Shared, buffer: &mut [u8], out: &mut Vec<u8>) -> After {
         if !self.unsent.is_empty() {
             let mut unsent = std::mem::take(&mut self.unsent);
@@ -243,7 +242,7 @@ impl<S: Conversation> Peer<S> {
             self.partial.drain(..fed.consumed);
             fed
         };
-        // A long message is rare; thousands of connections must not each keep the room for one.
+        // Long messages are rare; thousands of connections must not each keep a large buffer.
         if fed.consumed > 0 && self.partial.is_empty() && self.partial.capacity() > READ_SIZE {
             self.partial = Vec::new();
         }
@@ -251,7 +250,7 @@ impl<S: Conversation> Peer<S> {
     }
 }
 
-/// Sends as much as the socket takes.
+/// Sends as much as the socket accepts.
 fn send(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
     let mut sent = 0;
     while sent < bytes.len() {

@@ -1,18 +1,18 @@
-//! Null servers: canned replies behind a socket, for calibrating generators.
+//! Null servers: canned replies behind a socket, for calibrating load generators.
 //!
-//! One thread, one epoll. What arrives is answered from its first words alone; all replies to what
-//! one read brought leave in one write. There are no tables: every `SELECT` has one row whose
-//! fields follow from the select list ([`column`]), every `INSERT`, `UPDATE` and `DELETE` changes
-//! one row, everything else succeeds. A point select answers as sysbench's tables do, with one
-//! `CHAR(120)` of 119 characters, so that generators have as much to receive as from a real server.
+//! One thread, one epoll. Messages are answered by their first words alone; all replies to the
+//! messages of one read are sent in one write. There are no tables: every `SELECT` has one row
+//! whose fields follow from the select list ([`column`]), every `INSERT`, `UPDATE` and `DELETE`
+//! changes one row, everything else succeeds. A point select returns one `CHAR(120)` of 119
+//! characters like sysbench's tables, so that clients receive as much as from a real server.
 //!
-//! * [`serve`] runs a server on a thread of its own; [`NullServer::run_until`] runs it on this one.
+//! * [`serve`] runs a server on a separate thread; [`NullServer::run_until`] runs it on the current
+//!   one.
 //! * Any user and password are accepted; there is no TLS.
-//! * [`Options`] can make it misbehave: say nothing, hang, hang up.
+//! * [`Options`] can make it misbehave: never answer, hang, close connections.
 //!
 //! # Layout
-//! `event_loop` has the sockets; `mysql` and `postgres` are sessions, bytes in and bytes out,
-//! without any I/O.
+//! `event_loop` has the sockets; `mysql` and `postgres` are sessions without any I/O.
 
 mod column;
 mod conversation;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Which protocol a null server speaks.
+/// The protocol of a null server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// MySQL client/server protocol, version 10 handshake, `mysql_native_password`.
@@ -56,7 +56,7 @@ impl Protocol {
 /// Serves until the flag is set.
 type Serve = Box<dyn FnOnce(&AtomicBool) -> io::Result<()> + Send>;
 
-/// A null server that is bound to its address and not yet running.
+/// A null server bound to its address, not yet running.
 pub struct NullServer {
     serve: Serve,
     waker: Arc<Waker>,
@@ -64,7 +64,7 @@ pub struct NullServer {
     counts: Arc<Counts>,
 }
 
-/// A server of sessions of a kind, bound to an address.
+/// Binds a server with sessions of this kind to an address.
 fn bound<S: Conversation + Send + 'static>(
     address: SocketAddr,
     shared: Shared,
@@ -75,7 +75,7 @@ fn bound<S: Conversation + Send + 'static>(
 }
 
 impl NullServer {
-    /// Listens at an address; port 0 lets the system choose one.
+    /// Binds to an address; with port 0 the system chooses a port.
     ///
     /// # Errors
     /// When the address cannot be bound.
@@ -102,19 +102,19 @@ impl NullServer {
         Arc::clone(&self.counts)
     }
 
-    /// Serves on this thread until the flag is set, which is looked at 20 times a second and after
+    /// Serves on this thread until the flag is set, which is checked 20 times a second and after
     /// every signal.
     ///
     /// # Errors
-    /// When waiting for sockets fails, which is a fault of the system.
+    /// When waiting for sockets fails, which is an error of the system.
     pub fn run_until(self, stop: &AtomicBool) -> io::Result<()> {
         (self.serve)(stop)
     }
 }
 
-/// A null server on a thread of its own; dropping it stops it.
+/// A null server on a separate thread; dropping it stops it.
 pub struct RunningServer {
-    /// Where it listens.
+    /// Its listening address.
     pub local_addr: SocketAddr,
     counts: Arc<Counts>,
     stop: Arc<AtomicBool>,
@@ -122,10 +122,10 @@ pub struct RunningServer {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// Runs a null server on a new thread.
+/// Starts a null server on a new thread.
 ///
 /// # Errors
-/// When the address cannot be bound or no thread can be had.
+/// When the address cannot be bound or no thread can be started.
 pub fn serve(
     protocol: Protocol,
     address: SocketAddr,
@@ -143,7 +143,7 @@ pub fn serve(
 }
 
 impl RunningServer {
-    /// Its counters, which go on while it runs.
+    /// Its counters, which continue while it runs.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
@@ -152,7 +152,7 @@ impl RunningServer {
     /// Closes all connections and ends the thread.
     ///
     /// # Errors
-    /// What ended the server before, if something did.
+    /// The error that ended the server before, if any.
     pub fn stop(mut self) -> io::Result<()> {
         self.end()
     }
@@ -167,7 +167,7 @@ impl RunningServer {
 
 impl Drop for RunningServer {
     fn drop(&mut self) {
-        // Whoever wants to know how it ended calls `stop`.
+        // Callers that need the result call `stop`.
         let _ = self.end();
     }
 }

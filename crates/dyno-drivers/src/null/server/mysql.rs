@@ -1,4 +1,4 @@
-//! The server's side of the MySQL protocol, as far as benchmarks and command-line clients use it.
+//! The server side of the MySQL protocol, as far as benchmarks and command-line clients use it.
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
 use super::column::{Column, Columns};
@@ -8,21 +8,21 @@ use crate::mysql::protocol::handshake::{capability, write_length_encoded};
 use crate::mysql::protocol::packet::{self, HEADER, PAYLOAD_MAX};
 use crate::null::statement::{StatementKind, first_word, skip_blanks, unquoted};
 
-/// Some clients read features off the version.
+/// Some clients derive features from the version.
 const VERSION: &[u8] = b"8.0.11-dyno-null-server";
 
-/// The challenge of the login. Answers are not checked, so it need not be random.
+/// The nonce of the login. Answers are not checked, so it need not be random.
 const SALT: &[u8; 20] = b"dyno-null-server-sal";
 
 const NATIVE_PASSWORD: &[u8] = b"mysql_native_password";
 
-/// Bytes kept of a statement that is longer than a packet: enough for its first words.
+/// Number of bytes kept of a statement that is longer than a packet: enough for its first words.
 const PREFIX: usize = 4096;
 
 /// Result columns and parameters are counted in 16 bits.
 const PARAMETERS_MAX: usize = u16::MAX as usize;
 
-/// What is read below but TLS, and what needs nothing from the server: long passwords (0x1) and
+/// Capabilities handled below except TLS, and those that need no support: long passwords (0x1) and
 /// flags, found rows (0x2), LOCAL INFILE, ignored blanks (0x100), interactive (0x400),
 /// transactions, several results (text and prepared), connection attributes.
 const OFFERED: u32 = capability::CONNECT_WITH_DB
@@ -51,7 +51,7 @@ pub(super) struct MysqlConversation {
     deprecates_eof: bool,
     is_in_transaction: bool,
     statements: Vec<Option<Prepared>>,
-    /// The beginning of a command that is continued in further packets.
+    /// The beginning of a command that continues in further packets.
     long_command: Option<Vec<u8>>,
     answered: u64,
     canned: Canned,
@@ -60,7 +60,7 @@ pub(super) struct MysqlConversation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Login,
-    /// The client was asked to answer by the method that it prefers.
+    /// The client was asked to use its preferred authentication method.
     AuthenticationSwitch {
         is_caching_sha2: bool,
     },
@@ -76,13 +76,13 @@ struct Prepared {
     answer: Answer,
 }
 
-/// What a statement is answered with.
+/// The answer to a statement.
 enum Answer {
     Ok,
     Rows(Columns),
-    /// Two text columns without rows, as `SHOW` often has.
+    /// Two text columns without rows, as for some `SHOW` statements.
     NoRows,
-    /// The name of the file that the client shall send.
+    /// The name of the file that the client must send.
     SendFile(Vec<u8>),
 }
 
@@ -92,7 +92,7 @@ enum RowFormat {
     Binary,
 }
 
-/// Replies encoded once per connection for the commonest results: one text, one integer.
+/// Replies encoded once per connection for the most frequent results: one text, one integer.
 #[derive(Default)]
 struct Canned(Vec<(Column, RowFormat, u16, Vec<u8>)>);
 
@@ -187,7 +187,7 @@ impl MysqlConversation {
     fn log_in(&mut self, sequence: u8, payload: &[u8], out: &mut Vec<u8>) -> Done {
         let capabilities = payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         if capabilities & capability::PROTOCOL_41 == 0 {
-            error(sequence, 1251, "08004", "the null server speaks protocol 4.1 only", out);
+            error(sequence, 1251, "08004", "the null server supports only protocol 4.1", out);
             return Err(Stop::HangUp);
         }
         if capabilities & capability::SSL != 0 {
@@ -216,7 +216,7 @@ impl MysqlConversation {
         Ok(())
     }
 
-    /// Takes one packet of a command; a command of 16 MiB and more has several.
+    /// Processes one packet of a command; a command of 16 MiB or more has several.
     fn take_command(
         &mut self,
         sequence: u8,
@@ -238,8 +238,8 @@ impl MysqlConversation {
         let (&code, body) = command.split_first().ok_or(Stop::HangUp)?;
         match code {
             0x17 => return self.execute(body, sequence, shared, out),
-            // By an error to this, MySQL's command-line client learns that the server does not
-            // quote by dollar signs.
+            // From an error for this query, MySQL's command-line client concludes that the server
+            // has no dollar quoting.
             0x03 if body == b"select $$" => {
                 error(sequence, 1064, "42000", "this is not a statement", out);
             }
@@ -250,12 +250,12 @@ impl MysqlConversation {
             }
             0x16 => self.prepare(body, sequence, shared, out),
             0x19 => self.forget(body),
-            // Parameters sent in pieces are not answered.
+            // Parameters sent in pieces have no answer.
             0x18 => {}
             0x01 => return Err(Stop::HangUp),
             // INIT_DB, PING, CHANGE_USER, STMT_RESET, RESET_CONNECTION
             0x02 | 0x0e | 0x11 | 0x1a | 0x1f => self.ok(sequence, 0, out),
-            // FIELD_LIST, SET_OPTION, STMT_FETCH: nothing is in the list.
+            // FIELD_LIST, SET_OPTION, STMT_FETCH: an empty list.
             0x04 | 0x1b | 0x1c => self.end_of_rows(sequence, out),
             0x09 => packet(sequence, out, |out| out.extend_from_slice(b"dyno null server")),
             _ => error(sequence, 1047, "08S01", "the null server does not know this command", out),
@@ -412,7 +412,7 @@ impl MysqlConversation {
         });
     }
 
-    /// An EOF packet, or the OK packet with the header of one that has replaced it.
+    /// An EOF packet, or the OK packet with its header that replaces it.
     fn end_of_rows(&self, sequence: u8, out: &mut Vec<u8>) {
         let [low, high] = self.status().to_le_bytes();
         packet(sequence, out, |out| {
@@ -427,7 +427,7 @@ impl MysqlConversation {
 
 const NO_ROWS: [Column; 2] = [Column::Label, Column::Label];
 
-/// Numbers of the packets of one reply.
+/// Sequence numbers of the packets of one reply.
 struct Sequence(u8);
 
 impl Sequence {
@@ -464,7 +464,7 @@ fn name(column: Column) -> &'static [u8] {
     }
 }
 
-/// A column definition as long as that of a sysbench table.
+/// A column definition of the same length as that of a sysbench table.
 fn definition(column: Column, name: &[u8], out: &mut Vec<u8>) {
     // Character set, length, type, flags: a BIGINT, else CHAR(120) in utf8mb4, both NOT NULL.
     let (charset, length, kind) = match column.integer() {
@@ -495,7 +495,7 @@ fn text_row(columns: &[Column], out: &mut Vec<u8>) {
 fn binary_row(columns: &[Column], out: &mut Vec<u8>) {
     out.push(0);
     let bitmap = out.len();
-    // The first two bits of the bitmap are not used.
+    // The first two bits of the bitmap are unused.
     out.resize(bitmap + (columns.len() + 9) / 8, 0);
     for (i, column) in columns.iter().enumerate() {
         match (column.integer(), column.text()) {
@@ -506,7 +506,7 @@ fn binary_row(columns: &[Column], out: &mut Vec<u8>) {
     }
 }
 
-/// The login method that the client names, if its message is whole.
+/// The authentication method that the client names, if its message is complete.
 fn plugin(capabilities: u32, payload: &[u8]) -> Option<&[u8]> {
     if capabilities & capability::PLUGIN_AUTH == 0 {
         return None;
@@ -520,7 +520,7 @@ fn plugin(capabilities: u32, payload: &[u8]) -> Option<&[u8]> {
     {
         after_zero(rest)?
     } else {
-        // Answers of all methods are shorter than 251 bytes, so both ways of writing the length are
+        // Answers of all methods are shorter than 251 bytes, so both encodings of the length are
         // one byte.
         rest.get(usize::from(length)..)?
     };
@@ -533,7 +533,7 @@ fn after_zero(bytes: &[u8]) -> Option<&[u8]> {
     bytes.iter().position(|byte| *byte == 0).map(|at| &bytes[at + 1..])
 }
 
-/// The position of the statement that a command names.
+/// The index of the statement in a command.
 fn statement_number(body: &[u8]) -> Option<usize> {
     (u32::from_le_bytes(*body.first_chunk()?) as usize).checked_sub(1)
 }
@@ -553,12 +553,12 @@ fn answer(kind: StatementKind, sql: &[u8]) -> Answer {
     }
 }
 
-/// What stands between the first single quotes.
+/// The text between the first single quotes.
 fn quoted(sql: &[u8]) -> &[u8] {
     sql.split(|byte| *byte == b'\'').nth(1).unwrap_or_default()
 }
 
-/// Question marks outside of quotes.
+/// Number of question marks outside quotes.
 fn count_parameters(sql: &[u8]) -> usize {
     unquoted(sql, b"'\"`").filter(|(_, byte)| *byte == b'?').count().min(PARAMETERS_MAX)
 }

@@ -1,4 +1,4 @@
-//! The server's side of the PostgreSQL protocol 3.0, as far as benchmarks and command-line clients
+//! The server side of the PostgreSQL protocol 3.0, as far as benchmarks and command-line clients
 //! use it. <https://www.postgresql.org/docs/15/protocol-message-formats.html>
 
 use super::column::{Column, Columns};
@@ -9,7 +9,7 @@ use crate::postgres::protocol::frontend::{message, text};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Told to the client after login. The version decides how pgbench and psql ask for things.
+/// Sent to the client after login. The version determines the queries of pgbench and psql.
 const PARAMETERS: [(&str, &str); 7] = [
     ("server_version", "15.0 (dyno null server)"),
     ("server_encoding", "UTF8"),
@@ -25,11 +25,10 @@ const CANCEL: u32 = 80_877_102;
 const TLS: u32 = 80_877_103;
 const GSS: u32 = 80_877_104;
 
-/// Start-up messages of real clients are far shorter; a longer one is somebody speaking another
-/// protocol.
+/// Start-up messages of real clients are far shorter; a longer one belongs to another protocol.
 const STARTUP_MAX: usize = 10_000;
 
-/// Type numbers of `pg_type`.
+/// Type ids of `pg_type`.
 mod type_number {
     pub(super) const INT4: u32 = 23;
     pub(super) const TEXT: u32 = 25;
@@ -40,10 +39,10 @@ pub(super) struct PostgresConversation {
     number: u32,
     phase: Phase,
     is_in_transaction: bool,
-    /// After an error in the extended protocol everything up to the next Sync is passed over.
+    /// After an error in the extended protocol everything up to the next Sync is skipped.
     is_skipping: bool,
     statements: HashMap<Vec<u8>, Arc<Prepared>>,
-    /// The unnamed portal has a place of its own: nearly all clients use only that.
+    /// The unnamed portal is stored separately, because nearly all clients use only that.
     unnamed: Option<Portal>,
     portals: HashMap<Vec<u8>, Portal>,
     answered: u64,
@@ -65,11 +64,11 @@ struct Prepared {
     /// `None` for statements without rows.
     columns: Option<Columns>,
     parameters: u16,
-    /// The command tag of anything that [`StatementKind`] does not know.
+    /// The command tag of a statement that [`StatementKind`] does not distinguish.
     other: Other,
 }
 
-/// Statements of [`StatementKind::Other`], as far as they are told apart.
+/// Statements of [`StatementKind::Other`], as far as they are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Other {
     Empty,
@@ -82,7 +81,7 @@ enum Other {
 #[derive(Clone)]
 struct Portal {
     prepared: Arc<Prepared>,
-    /// Which result columns are wanted in binary, by position.
+    /// The result columns requested in binary, by position.
     binary: u64,
 }
 
@@ -100,7 +99,7 @@ impl Conversation for PostgresConversation {
         }
     }
 
-    /// The client speaks first.
+    /// The client sends the first message.
     fn greet(&mut self, _out: &mut Vec<u8>) {}
 
     fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
@@ -112,7 +111,7 @@ impl Conversation for PostgresConversation {
 }
 
 impl PostgresConversation {
-    /// Takes a message without a type byte; 0 when it is not complete.
+    /// Processes a message without a type byte; 0 when it is incomplete.
     fn start(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Stop> {
         let Some((length, body)) = length_prefixed(input, STARTUP_MAX)? else { return Ok(0) };
         let (code, rest) = body.split_first_chunk().ok_or(Stop::HangUp)?;
@@ -121,7 +120,7 @@ impl PostgresConversation {
             CANCEL => return Err(Stop::HangUp),
             version if version >> 16 == PROTOCOL_3 >> 16 => self.welcome(version, rest, out),
             _ => {
-                error("FATAL", "0A000", "the null server speaks protocol 3.0 only", out);
+                error("FATAL", "0A000", "the null server supports only protocol 3.0", out);
                 return Err(Stop::HangUp);
             }
         }
@@ -156,7 +155,7 @@ impl PostgresConversation {
         self.ready(out);
     }
 
-    /// Takes a message with a type byte; 0 when it is not complete.
+    /// Processes a message with a type byte; 0 when it is incomplete.
     fn receive(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
         let Some((&kind, rest)) = input.split_first() else { return Ok(0) };
         let Some((length, body)) = length_prefixed(rest, MESSAGE_MAX)? else { return Ok(0) };
@@ -180,7 +179,7 @@ impl PostgresConversation {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         match kind {
-            // The end mark that old clients, pgbench 15 among them, still send.
+            // The end marker that old clients, including pgbench 15, still send.
             b'd' if body == b"\\.\n" => {}
             b'd' => {
                 let more = body.iter().filter(|byte| **byte == b'\n').count() as u64;
@@ -225,8 +224,8 @@ impl PostgresConversation {
             b'P' => self.parse(body, shared),
             b'Q' => return self.query(body, shared, out),
             b'C' => self.close(body),
-            // Flush: everything is sent at once anyway. Late copy messages are passed over, as real
-            // servers do.
+            // Flush: everything is sent at once anyway. Late copy messages are ignored, as in real
+            // servers.
             b'H' | b'd' | b'c' | b'f' => return Ok(()),
             b'X' => return Err(Stop::HangUp),
             _ => {
@@ -314,7 +313,7 @@ impl PostgresConversation {
         Ok(Ok(()))
     }
 
-    /// Every statement of a text, each with its columns, then ReadyForQuery.
+    /// Answers every statement of a text, each with its columns, and ends with ReadyForQuery.
     fn query(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Stop> {
         let (sql, _) = zero_ended(body).ok_or(Stop::HangUp)?;
         let mut rest = sql;
@@ -391,7 +390,7 @@ impl PostgresConversation {
     }
 }
 
-/// What a step of the extended protocol leads to; a problem is an SQLSTATE and words.
+/// Result of a step of the extended protocol; an error is an SQLSTATE and a message.
 type Step = Result<(), (&'static str, &'static str)>;
 
 const MALFORMED: (&str, &str) = ("08P01", "the message is malformed");
@@ -437,13 +436,14 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
-/// The first statement of a text and what follows its semicolon. Semicolons in quotes do not count.
+/// The first statement of a text and the text after its semicolon. Semicolons in quotes do not
+/// count.
 fn first_statement(sql: &[u8]) -> (&[u8], &[u8]) {
     let end = unquoted(sql, b"'\"").find(|(_, byte)| *byte == b';');
     end.map_or((sql, &[]), |(at, _)| (&sql[..at], &sql[at + 1..]))
 }
 
-/// The highest `$n` outside of quotes.
+/// The highest `$n` outside quotes.
 fn count_parameters(sql: &[u8]) -> u16 {
     let number = |(at, _)| {
         let digits = sql[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).take(5);
@@ -453,7 +453,7 @@ fn count_parameters(sql: &[u8]) -> u16 {
     unquoted(sql, b"'\"").filter(|(_, byte)| *byte == b'$').map(number).max().unwrap_or(0)
 }
 
-/// The whole message and its body, when it is complete. The length counts itself.
+/// The whole message and its body, when it is complete. The length includes itself.
 fn length_prefixed(input: &[u8], longest: usize) -> Result<Option<(usize, &[u8])>, Stop> {
     let Some(prefix) = input.first_chunk() else { return Ok(None) };
     let length = u32::from_be_bytes(*prefix) as usize;

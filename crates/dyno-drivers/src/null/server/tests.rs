@@ -10,8 +10,7 @@ fn shared() -> Shared {
     Shared { options: Options::default(), counts: Arc::default() }
 }
 
-/// Feeds the input in pieces of the given sizes (again and again), keeping what was left over, as
-/// the event loop does.
+/// Feeds the input in pieces of these sizes, repeatedly, keeping the rest like the event loop does.
 fn replies<S: Conversation>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, bool) {
     let shared = shared();
     let mut session = S::new(1);
@@ -31,7 +30,7 @@ fn replies<S: Conversation>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, boo
     unreachable!("the sizes never end");
 }
 
-/// A login and then commands, most of them well-formed.
+/// A login followed by commands, most of them well-formed.
 fn mysql_conversation(commands: &[(u8, Vec<u8>)]) -> Vec<u8> {
     let packet = |sequence: u8, body: &[u8]| {
         let length = (body.len() as u32).to_le_bytes();
@@ -89,7 +88,7 @@ fn commands() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
 
 proptest! {
     #[test]
-    fn replies_do_not_depend_on_how_the_bytes_are_cut(
+    fn replies_do_not_depend_on_how_the_bytes_are_split(
         commands in commands(),
         sizes in prop::collection::vec(1..50_usize, 1..10),
     ) {
@@ -101,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         replies::<MysqlConversation>(&bytes, &[usize::MAX]);
         replies::<PostgresConversation>(&bytes, &[usize::MAX]);
     }

@@ -1,4 +1,4 @@
-//! Answers to what the server asks for while logging in.
+//! Answers the server's authentication requests.
 
 use super::Malformed;
 use super::backend::Authentication;
@@ -9,7 +9,7 @@ use dyno_model::secret::Secret;
 use md5::{Digest, Md5};
 use std::num::NonZeroU32;
 
-/// Who logs in, and how far it has come.
+/// The user, and the state of the login.
 #[derive(Debug)]
 pub struct Login<'a> {
     user: &'a str,
@@ -22,18 +22,18 @@ pub struct Login<'a> {
 }
 
 impl<'a> Login<'a> {
-    /// Before the server has asked for anything. `nonce` must be random.
+    /// The state before the first request. `nonce` must be random.
     #[must_use]
     pub fn new(user: &'a str, password: &'a Secret, nonce: String) -> Self {
         Self { user, password, nonce, scram: None, is_server_verified: false }
     }
 
-    /// Appends the answer to one message. True when the server has let us in.
+    /// Appends the answer to one message. True when the login has succeeded.
     ///
     /// # Errors
-    /// [`FailureKind::Authentication`] when there is no password to answer with or the server
-    /// cannot be believed, [`FailureKind::Unsupported`] for a method dyno does not have,
-    /// [`FailureKind::Protocol`] for messages out of turn.
+    /// [`FailureKind::Authentication`] when a password is missing or the server cannot be trusted,
+    /// [`FailureKind::Unsupported`] for an unsupported method, [`FailureKind::Protocol`] for
+    /// messages out of order.
     pub fn answer(
         &mut self,
         asked: Authentication<'_>,
@@ -89,26 +89,26 @@ impl<'a> Login<'a> {
     fn password(&self) -> Result<&'a str, OperationFailure> {
         match self.password.reveal() {
             "" => Err(FailureKind::Authentication.failure(format!(
-                "the server asks for a password and none is given for user {:?}",
+                "the server requires a password, but none is given for user {:?}",
                 self.user
             ))),
             password if password.contains('\0') => Err(FailureKind::Authentication
-                .failure(format!("the password of user {:?} has a zero byte in it", self.user))),
+                .failure(format!("the password of user {:?} contains a zero byte", self.user))),
             password => Ok(password),
         }
     }
 
     fn distrust(&self, error: ScramError) -> OperationFailure {
         FailureKind::Authentication.failure(format!(
-            "SCRAM login of user {:?} given up, the server cannot be trusted: {}",
+            "SCRAM login of user {:?} cancelled because the server cannot be trusted: {}",
             self.user, error.0
         ))
     }
 
     fn unsupported(&self, method: &str) -> OperationFailure {
         FailureKind::Unsupported.failure(format!(
-            "the server wants user {:?} to log in by {method}, which dyno does not have; \
-                 give the user a line with scram-sha-256, md5, password or trust in pg_hba.conf",
+            "the server requires user {:?} to log in with {method}, which dyno does not support; \
+                 add a line for the user with scram-sha-256, md5, password or trust in pg_hba.conf",
             self.user
         ))
     }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_password_is_said_before_anything_is_sent() {
+    fn a_missing_password_is_reported_before_anything_is_sent() {
         let none = Secret::default();
         for asked in [
             Authentication::Cleartext,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_skips_its_proof_is_refused() {
+    fn a_server_that_skips_its_proof_is_rejected() {
         let password = Secret::new("pw");
         let mut login = login(&password);
         let mut output = Vec::new();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_out_of_turn_are_a_breach_of_protocol() {
+    fn messages_out_of_order_violate_the_protocol() {
         let password = Secret::new("pw");
         for asked in [Authentication::SaslContinue(b"r=x"), Authentication::SaslFinal(b"v=x")] {
             let failure = login(&password).answer(asked, derive, &mut Vec::new()).unwrap_err();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_that_dyno_lacks_are_named() {
+    fn unsupported_methods_are_named() {
         let password = Secret::new("pw");
         for (asked, name) in [
             (Authentication::Other(7), "GSSAPI"),

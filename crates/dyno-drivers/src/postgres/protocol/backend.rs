@@ -1,10 +1,10 @@
-//! Decoding what servers send. Every function takes the body of one message, and fails when it is
-//! cut off.
+//! Decodes messages of the server. Every function takes the body of one message, and fails when it
+//! is truncated.
 
 use super::{Malformed, oid};
 use std::borrow::Cow;
 
-/// Reads a body from front to back. Every step checks the length, and fails when less is left.
+/// Reads a body from start to end. Every method fails when fewer bytes are left than it needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -50,13 +50,13 @@ impl<'a> Reader<'a> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
-    /// A 16-bit count; a negative one is none.
+    /// A 16-bit count; negative counts are invalid.
     pub fn count(&mut self) -> Result<usize, Malformed> {
         let count = self.int16()?;
         usize::try_from(count).map_err(|_| Malformed { what: "a count of", value: count.into() })
     }
 
-    /// Bytes up to a zero byte, which must be there, without it.
+    /// A text with its terminating zero byte, which is removed.
     pub fn text(&mut self) -> Result<&'a [u8], Malformed> {
         match self.0.iter().position(|byte| *byte == 0) {
             Some(at) => {
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is left.
+    /// The remaining bytes.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.0
@@ -89,9 +89,9 @@ pub struct Fault<'a> {
     pub message: Cow<'a, str>,
     /// More about it; may be empty.
     pub detail: Cow<'a, str>,
-    /// Where in the statement, in characters from 1; 0 when it is not said.
+    /// Position in the statement, in characters from 1; 0 when unknown.
     pub position: u32,
-    /// The function of the server that raised it; empty when it is not said.
+    /// The function of the server that raised it; empty when unknown.
     pub routine: Cow<'a, str>,
 }
 
@@ -118,22 +118,22 @@ pub fn fault(body: &[u8]) -> Result<Fault<'_>, Malformed> {
     }
 }
 
-/// What the server asks for while logging in.
+/// An authentication request of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authentication<'a> {
     /// Nothing more: logged in.
     Ok,
-    /// The password as it is.
+    /// Requests the clear-text password.
     Cleartext,
-    /// The password hashed with this salt.
+    /// Requests the password hashed with this salt.
     Md5([u8; 4]),
-    /// One of these mechanisms, each ended by a zero byte.
+    /// Offers these mechanisms, each terminated by a zero byte.
     Sasl(&'a [u8]),
     /// The mechanism's next message.
     SaslContinue(&'a [u8]),
     /// The mechanism's last message.
     SaslFinal(&'a [u8]),
-    /// A method dyno does not have: Kerberos, GSSAPI, SSPI.
+    /// A method that is not supported: Kerberos, GSSAPI, SSPI.
     Other(i32),
 }
 
@@ -163,19 +163,19 @@ pub fn backend_process(body: &[u8]) -> Result<u32, Malformed> {
     Ok(Reader::new(body).int32()?.cast_unsigned())
 }
 
-/// State of the session's transaction, as ReadyForQuery tells it.
+/// State of the session's transaction, from ReadyForQuery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransactionStatus {
-    /// None is open.
+    /// No transaction is open.
     #[default]
     Idle,
-    /// One is open.
+    /// A transaction is open.
     Open,
-    /// One is open and has failed: everything but ROLLBACK is refused.
+    /// A failed transaction is open: everything but ROLLBACK is rejected.
     Failed,
 }
 
-/// Decodes ReadyForQuery; a status that is none of the three is malformed.
+/// Decodes ReadyForQuery; any other status is malformed.
 pub fn ready(body: &[u8]) -> Result<TransactionStatus, Malformed> {
     match Reader::new(body).byte()? {
         b'I' => Ok(TransactionStatus::Idle),
@@ -190,14 +190,14 @@ pub fn ready(body: &[u8]) -> Result<TransactionStatus, Malformed> {
 pub struct Column {
     /// Its type ([`oid`]).
     pub type_oid: u32,
-    /// How its fields travel.
+    /// Format of its fields.
     pub is_binary: bool,
 }
 
 impl Column {
-    /// The same column in the format in which dyno asks for it: binary where that is shorter and
-    /// needs no parsing on either side (integers, double precision, bytea), otherwise text. `real`
-    /// is text, because widening its binary value would show digits that nobody stored.
+    /// The column in the format that dyno requests: binary where that is shorter and needs no
+    /// parsing on either side (integers, double precision, bytea), otherwise text. `real` is text,
+    /// because widening its binary value would show digits that were not stored.
     #[must_use]
     pub fn as_requested(self) -> Self {
         let is_binary = matches!(
@@ -208,7 +208,7 @@ impl Column {
     }
 }
 
-/// Decodes RowDescription into `columns`, whose former contents are dropped.
+/// Decodes RowDescription into `columns`, replacing their content.
 pub fn row_description(body: &[u8], columns: &mut Vec<Column>) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     columns.clear();
@@ -223,17 +223,17 @@ pub fn row_description(body: &[u8], columns: &mut Vec<Column>) -> Result<(), Mal
     Ok(())
 }
 
-/// Tells the names of the columns of RowDescription, in their order.
+/// Calls `tell` with the names of the columns of RowDescription, in order.
 pub fn column_names(body: &[u8], mut tell: impl FnMut(usize, &str)) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     for column in 0..reader.count()? {
         tell(column, &String::from_utf8_lossy(reader.text()?));
-        reader.take(18)?; // everything else that is said of it
+        reader.take(18)?; // all other properties
     }
     Ok(())
 }
 
-/// Decodes ParameterDescription into `types`, whose former contents are dropped.
+/// Decodes ParameterDescription into `types`, replacing their content.
 pub fn parameter_description(body: &[u8], types: &mut Vec<u32>) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     types.clear();
@@ -244,8 +244,8 @@ pub fn parameter_description(body: &[u8], types: &mut Vec<u32>) -> Result<(), Ma
     Ok(())
 }
 
-/// Rows that a CommandComplete says were changed: of `INSERT 0 5`, `UPDATE 5`, `DELETE 5`,
-/// `MERGE 5` and `COPY 5`, and of `SELECT 5` when no rows were sent, because they went into a new
+/// The number of changed rows in a CommandComplete: of `INSERT 0 5`, `UPDATE 5`, `DELETE 5`, `MERGE
+/// 5` and `COPY 5`, and of `SELECT 5` when no rows were sent, because they were stored in a new
 /// table (`CREATE TABLE ... AS`). 0 for all others.
 #[must_use]
 pub fn affected(body: &[u8], returns_rows: bool) -> u64 {
@@ -273,7 +273,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn tags_tell_the_rows_changed() {
+    fn command_tags_contain_the_changed_rows() {
         let cases: [(&[u8], u64); 12] = [
             (b"INSERT 0 5\0", 5), // the 0 was once the row's oid
             (b"UPDATE 12\0", 12),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_fatal_in_any_language() {
+    fn a_fault_is_fatal_in_every_language() {
         let body =
             b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0Ddetail\0Fpostgres.c\0RProcessInterrupts\0\0";
         let fault = fault(body).unwrap();
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_cut_anywhere_are_malformed_not_a_panic() {
+    fn truncated_bodies_are_malformed_and_do_not_panic() {
         let body = b"SFATAL\0C57P01\0Mterminating connection\0\0";
         for length in 0..body.len() {
             assert!(fault(&body[..length]).is_err(), "{length}");

@@ -1,6 +1,6 @@
-//! What a real server said, byte for byte: PostgreSQL 15.18, trust login, table
-//! `sbtest1 (id int PRIMARY KEY, k int, c char(10), pad text)` with the rows (1, 2, 'abc', 'x') and
-//! (2, 3, NULL, '글').
+//! Captured messages of a real server: PostgreSQL 15.18, trust login, table `sbtest1 (id int
+//! PRIMARY KEY, k int, c char(10), pad text)` with the rows (1, 2, 'abc', 'x') and (2, 3, NULL,
+//! '글').
 
 use super::backend::TransactionStatus;
 use super::greeting::Greeting;
@@ -65,7 +65,7 @@ impl RowSink for Shown {
     }
 }
 
-/// Reads a reply that arrives in pieces, with the shape of the prepared statement where it has one.
+/// Reads a reply that arrives in pieces, with the shape of the prepared statement if there is one.
 fn read<S: RowSink>(
     bytes: &[u8],
     pieces: &[usize],
@@ -98,7 +98,7 @@ fn whole(hex: &str) -> (Reply, Progress, Vec<String>) {
 const READY: Progress = Progress::Ready(TransactionStatus::Idle);
 
 #[test]
-fn a_greeting_tells_version_process_and_settings() {
+fn a_greeting_contains_version_process_and_settings() {
     let password = Secret::default();
     let mut greeting = Greeting::new("admin", &password, "nonce".to_owned());
     let mut inbox = Inbox::default();
@@ -118,7 +118,7 @@ fn a_greeting_tells_version_process_and_settings() {
 }
 
 #[test]
-fn a_description_tells_parameters_and_columns() {
+fn a_description_contains_parameters_and_columns() {
     let (reply, progress, shape) = read(&bytes(PREPARED), &[7], &mut Discard).unwrap();
     assert_eq!((progress, shape.returns_rows), (READY, true));
     assert_eq!(shape.parameters, [oid::INT4]);
@@ -154,7 +154,7 @@ fn rows_changes_notices_and_settings_are_read() {
 }
 
 #[test]
-fn errors_carry_state_words_and_detail() {
+fn errors_have_sqlstate_message_and_detail() {
     let (reply, progress, _) = whole(DUPLICATE);
     assert_eq!(progress, READY);
     assert_eq!(
@@ -168,7 +168,7 @@ fn errors_carry_state_words_and_detail() {
 }
 
 #[test]
-fn a_reply_cut_off_anywhere_needs_more() {
+fn a_truncated_reply_needs_more() {
     for hex in REPLIES {
         let bytes = bytes(hex);
         for length in 0..bytes.len() {
@@ -190,7 +190,7 @@ proptest! {
         let (reply, progress, _) = read(&bytes(REPLIES[which]), &pieces, &mut shown).unwrap();
         prop_assert_eq!((reply.outcome, progress, &shown.0), (expected.outcome, end, &rows));
         prop_assert_eq!(&reply.failure, &expected.failure);
-        // Rows that nobody looks at are counted all the same.
+        // Discarded rows are counted too.
         let (reply, progress, _) = read(&bytes(REPLIES[which]), &pieces, &mut Discard).unwrap();
         prop_assert_eq!((reply.outcome, progress, reply.failure), (expected.outcome, end, expected.failure));
     }

@@ -2,21 +2,21 @@
 
 use crate::value::{RowWriter, append_integer};
 
-/// Rows collected into one CopyData message.
+/// Rows collected for one CopyData message.
 #[derive(Debug)]
 pub struct CopyChunk {
     bytes: Vec<u8>,
-    /// Where the row that is being written begins.
+    /// Start of the row being written.
     row: usize,
-    /// Its fields so far.
+    /// Number of its fields so far.
     fields: usize,
 }
 
-/// Letter and length of the message, filled in when it is sent.
+/// Type and length of the message, filled in when it is sent.
 const HEADER: usize = 5;
 
 impl CopyChunk {
-    /// An empty chunk with room for so many bytes.
+    /// An empty chunk with this capacity in bytes.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         let mut bytes = Vec::with_capacity(capacity);
@@ -24,39 +24,39 @@ impl CopyChunk {
         Self { row: bytes.len(), bytes, fields: 0 }
     }
 
-    /// Bytes of rows in it.
+    /// Size of its rows in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() - HEADER
     }
 
-    /// True when there is no row in it.
+    /// True when it contains no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Ends the row and says how many fields it got.
+    /// Ends the row and returns its number of fields.
     pub fn end_row(&mut self) -> usize {
         self.bytes.push(b'\n');
         self.row = self.bytes.len();
         std::mem::take(&mut self.fields)
     }
 
-    /// Drops what was written of a row that did not end.
+    /// Discards an unfinished row.
     pub fn drop_row(&mut self) {
         self.bytes.truncate(self.row);
         self.fields = 0;
     }
 
-    /// The whole message, ready to be sent.
+    /// The complete message, ready to be sent.
     pub fn message(&mut self) -> &[u8] {
         let length = (self.bytes.len() - 1) as u32;
         self.bytes[1..HEADER].copy_from_slice(&length.to_be_bytes());
         &self.bytes
     }
 
-    /// Drops the rows.
+    /// Discards the rows.
     pub fn clear(&mut self) {
         self.bytes.truncate(HEADER);
         self.row = HEADER;
@@ -80,7 +80,7 @@ impl RowWriter for CopyChunk {
     fn text(&mut self, value: &str) {
         self.separate();
         let bytes = value.as_bytes();
-        // Most texts have nothing to escape: they are looked through once and copied in one go.
+        // Most texts need no escaping: they are scanned and copied once.
         let Some(first) = bytes.iter().position(|byte| escape(*byte).is_some()) else {
             self.bytes.extend_from_slice(bytes);
             return;
@@ -100,7 +100,7 @@ impl RowWriter for CopyChunk {
     }
 }
 
-/// The letter after the backslash for characters that would be read as structure.
+/// The letter after the backslash for characters with a special meaning.
 fn escape(byte: u8) -> Option<u8> {
     match byte {
         b'\\' => Some(b'\\'),
@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_comes_back_as_it_was(texts in prop::collection::vec(prop::option::of("(\\PC|[\\\\\n\r\tN.]){0,20}"), 1..6)) {
+        fn every_text_is_read_back_unchanged(texts in prop::collection::vec(prop::option::of("(\\PC|[\\\\\n\r\tN.]){0,20}"), 1..6)) {
             let mut chunk = CopyChunk::with_capacity(64);
             for text in &texts {
                 match text {

@@ -1,34 +1,34 @@
-//! Encoding what clients send. Every function appends one message, or the messages of one round
+//! Encodes messages of the client. Every function appends one message, or the messages of one round
 //! trip, to a buffer.
 
 use super::backend::Column;
 use super::parameter::{self, ParameterType};
 use crate::value::Value;
 
-/// Appends a message with its length. `fill` appends the body; what it returns is returned.
+/// Appends a message with its length. `fill` appends the body; its result is returned.
 pub(crate) fn message<R>(tag: u8, bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     bytes.push(tag);
     sized(bytes, fill)
 }
 
-/// Appends a length and what it counts (itself included).
+/// Appends a length, which includes itself, and the content.
 fn sized<R>(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; 4]);
     let result = fill(bytes);
-    // The connection refuses to send more than 1 GiB, so this never wraps in what is sent.
+    // The connection rejects more than 1 GiB, so messages that are sent never wrap.
     let length = (bytes.len() - start) as u32;
     bytes[start..start + 4].copy_from_slice(&length.to_be_bytes());
     result
 }
 
-/// Appends a text and the zero byte that ends it.
+/// Appends a text with its terminating zero byte.
 pub(crate) fn text(text: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(text);
     bytes.push(0);
 }
 
-/// Asks for encryption; the answer is the single byte `S` or `N`.
+/// Requests encryption; the answer is the single byte `S` or `N`.
 pub fn tls_request(bytes: &mut Vec<u8>) {
     sized(bytes, |bytes| bytes.extend_from_slice(&80_877_103_u32.to_be_bytes()));
 }
@@ -45,7 +45,7 @@ pub fn startup(parameters: &[(&str, &str)], bytes: &mut Vec<u8>) {
     });
 }
 
-/// A password, as it is or hashed.
+/// A password, in clear text or hashed.
 pub fn password(password: &[u8], bytes: &mut Vec<u8>) {
     message(b'p', bytes, |bytes| text(password, bytes));
 }
@@ -64,7 +64,7 @@ pub fn sasl_response(response: &[u8], bytes: &mut Vec<u8>) {
     message(b'p', bytes, |bytes| bytes.extend_from_slice(response));
 }
 
-/// A simple query whose text `fill` appends; it must not have a zero byte.
+/// A simple query whose text `fill` appends; the text must not contain a zero byte.
 pub fn query<R>(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     message(b'Q', bytes, |bytes| {
         let result = fill(bytes);
@@ -73,7 +73,7 @@ pub fn query<R>(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R 
     })
 }
 
-/// Parse, with the types of all parameters left to the server.
+/// Parse; the server determines the types of all parameters.
 pub fn parse(name: &str, sql: &str, bytes: &mut Vec<u8>) {
     message(b'P', bytes, |bytes| {
         text(name.as_bytes(), bytes);
@@ -82,7 +82,7 @@ pub fn parse(name: &str, sql: &str, bytes: &mut Vec<u8>) {
     });
 }
 
-/// Asks for the parameters and columns of a prepared statement.
+/// Requests the parameters and columns of a prepared statement.
 pub fn describe_statement(name: &str, bytes: &mut Vec<u8>) {
     message(b'D', bytes, |bytes| {
         bytes.push(b'S');
@@ -90,18 +90,18 @@ pub fn describe_statement(name: &str, bytes: &mut Vec<u8>) {
     });
 }
 
-/// Asks the server to send what it has, without ending the round trip.
+/// Requests pending answers without ending the round trip.
 pub fn flush(bytes: &mut Vec<u8>) {
     message(b'H', bytes, |_| {});
 }
 
-/// Ends a round trip of the extended protocol: the server answers everything and says
+/// Ends a round trip of the extended protocol: the server answers everything and sends
 /// ReadyForQuery.
 pub fn sync(bytes: &mut Vec<u8>) {
     message(b'S', bytes, |_| {});
 }
 
-/// Good-bye.
+/// Closes the session.
 pub fn terminate(bytes: &mut Vec<u8>) {
     message(b'X', bytes, |_| {});
 }
@@ -111,23 +111,23 @@ pub fn copy_done(bytes: &mut Vec<u8>) {
     message(b'c', bytes, |_| {});
 }
 
-/// Gives a bulk load up; the server answers with an error that quotes the reason.
+/// Cancels a bulk load; the server answers with an error that quotes the reason.
 pub fn copy_fail(reason: &str, bytes: &mut Vec<u8>) {
     message(b'f', bytes, |bytes| text(reason.as_bytes(), bytes));
 }
 
-/// What of one execution of a statement without a name is the same every time: it is parsed anew,
-/// and rows come as text.
+/// The constant messages of executing an unnamed statement: it is parsed each time, and rows are
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// Parse, before Bind.
     before: Box<[u8]>,
-    /// True when the columns are asked for at each execution.
+    /// True when the columns are requested at each execution.
     describes: bool,
 }
 
 impl Execution {
-    /// Parses and executes a statement without a name. `describes` asks for the columns too.
+    /// Parses and executes an unnamed statement. `describes` also requests the columns.
     #[must_use]
     pub fn unnamed(sql: &str, describes: bool) -> Self {
         let mut before = Vec::new();
@@ -135,27 +135,27 @@ impl Execution {
         Self { before: before.into(), describes }
     }
 
-    /// Appends all messages of one execution but the Sync that ends a round trip. `is_described`
-    /// asks for the columns, whatever the execution does by itself.
+    /// Appends all messages of one execution except the Sync that ends a round trip. `is_described`
+    /// requests the columns in any case.
     pub fn append(&self, values: &[Value<'_>], is_described: bool, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.before);
         execute(None, &[], &[0, 0], values, bytes, self.describes || is_described);
     }
 
-    /// From now on the columns are known and not asked for any more.
+    /// The columns are known from now on and no longer requested.
     pub fn stop_describing(&mut self) {
         self.describes = false;
     }
 
-    /// Bytes of memory held.
+    /// Allocated bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.before.len()
     }
 }
 
-/// Appends Bind and Execute of the statement with a number, or of the one without a name; `formats`
-/// are those of its columns. `is_described` asks for the columns.
+/// Appends Bind and Execute of the statement with this number, or of the unnamed one; `formats` are
+/// those of its columns. `is_described` requests the columns.
 pub fn execute(
     number: Option<usize>,
     types: &[ParameterType],
@@ -177,11 +177,11 @@ pub fn execute(
     if is_described {
         bytes.extend_from_slice(b"D\0\0\0\x06P\0");
     }
-    // Without a limit of rows.
+    // Without a row limit.
     bytes.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
 }
 
-/// The name under which the server knows a statement.
+/// The name of a statement on the server.
 pub fn statement_name(number: usize, bytes: &mut Vec<u8>) {
     bytes.push(b's');
     let begin = bytes.len();
@@ -196,8 +196,7 @@ pub fn statement_name(number: usize, bytes: &mut Vec<u8>) {
     bytes[begin..].reverse();
 }
 
-/// The formats of the columns; none at all when every one is text, a single one when every one is
-/// binary.
+/// The formats of the columns; empty when all are text, a single one when all are binary.
 pub fn result_formats(columns: &[Column]) -> Vec<u8> {
     if !columns.iter().any(|column| column.is_binary) {
         return vec![0, 0];
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unnamed_execution_parses_first_and_describes_when_asked() {
+    fn an_unnamed_execution_parses_first_and_describes_on_request() {
         let mut bytes = Vec::new();
         Execution::unnamed("SELECT 1", true).append(&[], false, &mut bytes);
         sync(&mut bytes);
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn startup_names_user_and_parameters() {
+    fn startup_contains_user_and_parameters() {
         let mut bytes = Vec::new();
         startup(&[("user", "u"), ("database", "d")], &mut bytes);
         assert_eq!(bytes, b"\0\0\0\x1b\0\x03\0\0user\0u\0database\0d\0\0");

@@ -1,5 +1,4 @@
-//! The part of a session before its first statement: the server asks, we answer, it tells its
-//! settings and is ready.
+//! The start of a session: authentication, and the server's settings up to ReadyForQuery.
 
 use super::Malformed;
 use super::authentication::Login;
@@ -12,10 +11,10 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::secret::Secret;
 use std::num::NonZeroU32;
 
-/// What the server has said about the session.
+/// Facts about the session reported by the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFacts {
-    /// Whose server it is, and its version.
+    /// Product and version of the server.
     pub identity: Identity,
     /// Process id of the session on the server.
     pub process: u32,
@@ -34,7 +33,7 @@ pub struct Greeting<'a> {
 }
 
 impl<'a> Greeting<'a> {
-    /// After the startup message has been sent. `nonce` must be random.
+    /// The state after the startup message was sent. `nonce` must be random.
     #[must_use]
     pub fn new(user: &'a str, password: &'a Secret, nonce: String) -> Self {
         Self {
@@ -49,11 +48,11 @@ impl<'a> Greeting<'a> {
         }
     }
 
-    /// Takes one message and appends the answer it wants; true when the session is ready for its
-    /// first statement. `derive` makes a salted password.
+    /// Processes one message and appends the answer to it; true when the session is ready for its
+    /// first statement. `derive` computes a salted password.
     ///
     /// # Errors
-    /// The server's refusal, what [`Login::answer`] finds, or a message that has no place here.
+    /// A rejection by the server, an error of [`Login::answer`], or an unexpected message.
     pub fn take(
         &mut self,
         frame: Frame<'_>,
@@ -81,7 +80,7 @@ impl<'a> Greeting<'a> {
                 return Ok(true);
             }
             b'E' => return Err(error::failure(&backend::fault(frame.body)?)),
-            // NoticeResponse; NegotiateProtocolVersion of a server that knows no protocol newer
+            // NoticeResponse; NegotiateProtocolVersion of a server whose newest protocol is older
             // than ours.
             b'N' | b'v' => {}
             other => {

@@ -1,21 +1,21 @@
-//! Cutting the stream of received bytes into messages.
+//! Splits the received stream into messages.
 
 use super::Malformed;
 
-/// A message: one letter and what follows its length.
+/// A message: its type and body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The letter that says which message it is.
+    /// The type of the message.
     pub tag: u8,
     /// Everything after the length.
     pub body: &'a [u8],
 }
 
-/// Letter and length.
+/// Type and length.
 const HEADER: usize = 5;
-/// Room of a connection that has received nothing big. One memory page.
+/// Initial buffer size: one memory page.
 const ROOM_FIRST: usize = 4 * 1024;
-/// Room that a connection keeps between statements; more is given back.
+/// Buffer size that a connection keeps between statements; more is released.
 pub const ROOM_KEPT: usize = 32 * 1024;
 /// The server builds no message larger than 1 GiB (`MaxAllocSize`).
 pub const LENGTH_MAX: usize = 1 << 30;
@@ -23,23 +23,23 @@ pub const LENGTH_MAX: usize = 1 << 30;
 /// The receive buffer of one connection.
 ///
 /// It starts at 4 KiB, doubles up to 32 KiB when reads fill it, and beyond that only while a single
-/// message that somebody wants to look at is larger; it grows with the bytes that arrived, never
-/// with the length that a message claims. Every byte is moved a bounded number of times however
-/// small the pieces are in which it arrives.
+/// message that is needed is larger; it grows with the received bytes, never with an announced
+/// length. Every byte is moved a bounded number of times, however small the pieces are in which
+/// bytes arrive.
 #[derive(Debug, Default)]
 pub struct Inbox {
-    /// Its length is the room there is; `start..end` is received and not yet consumed.
+    /// Its length is the buffer size; `start..end` is received and not yet consumed.
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes still to arrive of a row that nobody wants.
+    /// Bytes of a skipped row that have not been received.
     unwanted: usize,
-    /// The last read filled all room: the next one gets more.
+    /// The last read filled the buffer: the next one gets more space.
     was_filled: bool,
 }
 
 impl Inbox {
-    /// Where to put received bytes; never empty. [`Self::received`] must follow.
+    /// Space for received bytes; never empty. [`Self::received`] must follow.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
@@ -61,7 +61,7 @@ impl Inbox {
         &mut self.bytes[self.end..]
     }
 
-    /// True when every byte received was consumed.
+    /// True when all received bytes are consumed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.start == self.end
@@ -71,17 +71,17 @@ impl Inbox {
         self.bytes.resize(self.bytes.len() * 2, 0);
     }
 
-    /// Notes how many bytes were put into [`Self::room`].
+    /// Records how many bytes were written to [`Self::room`].
     pub fn received(&mut self, count: usize) {
         let room = self.bytes.len() - self.end;
         self.was_filled = count >= room;
         self.end += count.min(room);
     }
 
-    /// The next whole message, or `None` when more bytes are needed.
+    /// The next complete message, or `None` when more bytes are needed.
     ///
     /// # Errors
-    /// When the claimed length is impossible.
+    /// When the announced length is impossible.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Malformed> {
         self.drop_unwanted();
         match self.front_length()? {
@@ -94,11 +94,11 @@ impl Inbox {
         }
     }
 
-    /// Passes over the data rows at the front, also over one that has only partly arrived, and says
-    /// how many there were. Their contents are not looked at.
+    /// Skips the data rows at the start, including an incomplete one, and returns their number.
+    /// Their contents are not read.
     ///
     /// # Errors
-    /// When a claimed length is impossible.
+    /// When an announced length is impossible.
     pub fn pass_rows(&mut self) -> Result<u64, Malformed> {
         let mut rows = 0;
         self.drop_unwanted();
@@ -121,7 +121,7 @@ impl Inbox {
         }
     }
 
-    /// Length of the message at the front with its header; `None` while the header is incomplete.
+    /// Length of the first message with its header; `None` while the header is incomplete.
     fn front_length(&self) -> Result<Option<usize>, Malformed> {
         let Some(header) = self.bytes[self.start..self.end].first_chunk::<HEADER>() else {
             return Ok(None);
@@ -133,8 +133,7 @@ impl Inbox {
         }
     }
 
-    /// Gives back room that an unusually large message needed. To be called when a statement has
-    /// ended.
+    /// Releases space that an unusually large message needed. Called at the end of a statement.
     pub fn settle(&mut self) {
         if self.bytes.len() > ROOM_KEPT && self.start == self.end {
             self.bytes = vec![0; ROOM_KEPT];
@@ -143,13 +142,13 @@ impl Inbox {
         }
     }
 
-    /// True when bytes are there that belong to no consumed message.
+    /// True when unconsumed bytes remain.
     #[must_use]
     pub fn has_rest(&self) -> bool {
         self.start < self.end || self.unwanted > 0
     }
 
-    /// Bytes of memory held.
+    /// Allocated bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.bytes.capacity()
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_claim_allocates_nothing_ahead_of_its_bytes() {
+    fn an_announced_length_allocates_nothing() {
         let mut inbox = Inbox::default();
         let mut bytes = vec![b'D'];
         bytes.extend((1_i32 << 30).to_be_bytes());
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn room_for_a_big_message_is_given_back_when_the_statement_has_ended() {
+    fn space_for_a_big_message_is_released_after_the_statement() {
         let mut inbox = Inbox::default();
         put(&mut inbox, &message(b'D', &vec![7; 300_000]));
         assert_eq!(inbox.next_frame().unwrap().unwrap().body.len(), 300_000);
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_nobody_wants_need_no_room_of_their_own() {
+    fn skipped_rows_need_no_space_of_their_own() {
         let mut inbox = Inbox::default();
         let mut rows = 0;
         let big = message(b'D', &vec![7; 300_000]);
@@ -254,7 +253,7 @@ mod tests {
         }
 
         #[test]
-        fn passing_rows_counts_them_and_stops_at_the_first_other_message(
+        fn skipping_rows_counts_them_and_stops_at_the_first_other_message(
             sizes in prop::collection::vec(0_usize..6000, 0..12),
             piece in 1_usize..5000,
         ) {

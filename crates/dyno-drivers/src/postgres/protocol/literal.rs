@@ -1,19 +1,20 @@
-//! Values written into SQL text (simple query mode), and names.
+//! Writes values (simple query mode) and names into SQL text.
 
 use crate::sql_text::append_hexadecimal;
 use crate::value::{Value, append_integer};
 
-/// Appends a value as a literal that means the same whatever stands beside it and whatever
-/// `standard_conforming_strings` is set to. False for what no SQL text can hold: a text with the
+/// Appends a value as a literal that is independent of its context and of
+/// `standard_conforming_strings`. False for values that no SQL text can contain: a text with the
 /// character U+0000.
 ///
-/// Negative numbers stand in parentheses, because `c--5` would be a comment; floating point keeps
+/// Negative numbers are put in parentheses, because `c--5` would be a comment; floating point keeps
 /// its type and its special values by a cast; text with a backslash is written as an escape string,
-/// as libpq's `PQescapeLiteral` does.
+/// like libpq's `PQescapeLiteral` does.
 pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> bool {
     match value {
         Value::Null => sql.extend_from_slice(b"NULL"),
-        // Read as numeric, because its digits without the sign do not fit a bigint.
+        // Without the parentheses its digits would be read as numeric, because without the sign
+        // they exceed a bigint.
         Value::Integer(i64::MIN) => sql.extend_from_slice(b"('-9223372036854775808'::bigint)"),
         Value::Integer(number) if *number < 0 => {
             sql.push(b'(');
@@ -38,7 +39,7 @@ pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> bool {
 }
 
 fn append_text(text: &[u8], sql: &mut Vec<u8>) {
-    // The space keeps the E from growing together with a word in front of it.
+    // The space separates the E from a preceding word.
     sql.extend_from_slice(if text.contains(&b'\\') { b" E'" } else { b"'" });
     for byte in text {
         if matches!(byte, b'\'' | b'\\') {
@@ -49,7 +50,7 @@ fn append_text(text: &[u8], sql: &mut Vec<u8>) {
     sql.push(b'\'');
 }
 
-/// Appends a number as PostgreSQL reads it: the shortest digits that give the same number, `NaN`,
+/// Appends a number as PostgreSQL reads it: the shortest digits with the same value, `NaN`,
 /// `Infinity`.
 pub fn append_float(number: f64, text: &mut Vec<u8>) {
     use std::io::Write;
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_mean_the_same_wherever_they_stand() {
+    fn literals_mean_the_same_in_every_context() {
         let cases = [
             (Value::Null, "NULL"),
             (Value::Integer(0), "0"),
@@ -87,7 +88,7 @@ mod tests {
             (Value::Float(f64::NEG_INFINITY), "'-Infinity'::float8"),
             (Value::Text(""), "''"),
             (Value::Text("it's"), "'it''s'"),
-            (Value::Text("a\\'b"), " E'a\\\\''b'"), // right with standard_conforming_strings on and off
+            (Value::Text("a\\'b"), " E'a\\\\''b'"), // correct with standard_conforming_strings on and off
             (Value::Text("글 ? $1"), "'글 ? $1'"),
             (Value::Bytes(&[0, 0xff]), "E'\\\\x00ff'::bytea"),
         ];
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_byte_is_refused_because_it_would_end_the_statement() {
+    fn a_zero_byte_is_rejected_because_it_would_end_the_statement() {
         assert!(!append(&Value::Text("a\0b"), &mut Vec::new()));
     }
 
@@ -117,7 +118,7 @@ mod tests {
         }
 
         #[test]
-        fn floats_read_back_as_the_same_number(number in any::<f64>()) {
+        fn floats_are_read_back_unchanged(number in any::<f64>()) {
             let mut text = Vec::new();
             append_float(number, &mut text);
             let back: f64 = std::str::from_utf8(&text).unwrap().parse().unwrap();

@@ -1,9 +1,8 @@
 //! The frontend/backend protocol, version 3 (PostgreSQL documentation, chapter "Frontend/Backend
-//! Protocol"): bytes in, bytes out.
+//! Protocol"): encoding and decoding.
 //!
-//! Nothing here imports sockets, files or clocks. A decoder that needs more bytes says so in its
-//! return value (`Ok(None)`), and nothing that a server sends can make one panic or allocate ahead
-//! of what has arrived.
+//! Nothing here imports sockets, files or clocks. A decoder that needs more bytes returns
+//! `Ok(None)`, and no data from a server can make one panic or allocate more than what has arrived.
 
 pub mod authentication;
 pub mod backend;
@@ -20,18 +19,18 @@ pub mod reply;
 pub mod row;
 pub mod scram;
 
-/// Bytes that do not follow the protocol. The position in the stream is lost with it: the
-/// connection cannot be used any more.
+/// Bytes that violate the protocol. The position in the stream is lost with them, so the connection
+/// is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server does not follow the protocol: {what} {value}")]
 pub struct Malformed {
-    /// What was wrong, a fragment such as `message with a length of`.
+    /// The error, a fragment such as `message with a length of`.
     pub what: &'static str,
-    /// The offending value: a length, a count, a message's letter.
+    /// The invalid value: a length, a count, a message type.
     pub value: i64,
 }
 
-/// Numbers of built-in types (`pg_type.oid`), the same in every server version.
+/// Ids of built-in types (`pg_type.oid`), the same in every server version.
 pub mod oid {
     pub const BYTEA: u32 = 17;
     /// `bigint`

@@ -1,13 +1,13 @@
 //! Bind: the values of one execution.
 //!
-//! Integers travel in binary where the server said that the parameter is an integer: a fixed few
-//! bytes, no digits to make here or to parse there. Everything else travels as text, which any
-//! type's input function reads.
+//! Integers are sent in binary where the server reported an integer parameter: a fixed number of
+//! bytes, no digits to format or parse. Everything else is sent as text, which any type's input
+//! function reads.
 
 use super::{literal, oid};
 use crate::value::{Value, append_integer};
 
-/// What is known of a parameter's type.
+/// The known type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterType {
     /// `smallint`
@@ -20,12 +20,12 @@ pub enum ParameterType {
     Float8,
     /// `bytea`
     Bytea,
-    /// Any other, or not known.
+    /// Any other, or unknown.
     Other,
 }
 
 impl ParameterType {
-    /// From the number that ParameterDescription gives.
+    /// From the id in ParameterDescription.
     #[must_use]
     pub fn from_oid(type_oid: u32) -> Self {
         match type_oid {
@@ -39,9 +39,9 @@ impl ParameterType {
     }
 }
 
-/// Appends the part of a Bind message that holds the values: format codes, count, values. `types`
-/// may be shorter than `values`; the rest is [`ParameterType::Other`]. At most 65535 values, which
-/// the caller has checked.
+/// Appends the values of a Bind message: format codes, count, values. `types` may be shorter than
+/// `values`; the rest is [`ParameterType::Other`]. At most 65535 values, which the caller has
+/// checked.
 pub fn append(types: &[ParameterType], values: &[Value<'_>], message: &mut Vec<u8>) {
     let count = (values.len() as u16).to_be_bytes();
     message.extend_from_slice(&count);
@@ -64,7 +64,7 @@ pub fn append(types: &[ParameterType], values: &[Value<'_>], message: &mut Vec<u
 }
 
 /// Appends the value in binary if type and value allow it. Numbers that do not fit the type are
-/// left to its input function, whose error names the value.
+/// left to its input function, whose error shows the value.
 fn append_binary(kind: ParameterType, value: &Value<'_>, message: &mut Vec<u8>) -> bool {
     match (kind, value) {
         (ParameterType::Int4, Value::Integer(number)) => match i32::try_from(*number) {
@@ -81,7 +81,7 @@ fn append_binary(kind: ParameterType, value: &Value<'_>, message: &mut Vec<u8>) 
         (ParameterType::Float8, Value::Float(number)) => {
             message.extend_from_slice(&number.to_be_bytes());
         }
-        // As text it would be read for escapes.
+        // As text its escapes would be interpreted.
         (ParameterType::Bytea, Value::Text(text)) => message.extend_from_slice(text.as_bytes()),
         // The binary form of bytea and of all character types is the bytes themselves.
         (_, Value::Bytes(bytes)) => message.extend_from_slice(bytes),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_that_do_not_fit_and_unknown_types_travel_as_text() {
+    fn integers_that_do_not_fit_and_unknown_types_are_sent_as_text() {
         let bytes = bind(&[ParameterType::Int2], &[Value::Integer(70_000), Value::Integer(-7)]);
         let mut expected = vec![0, 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 5];
         expected.extend(b"70000\0\0\0\x02-7");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_sent_as_they_are_whatever_the_type() {
+    fn bytes_are_sent_unchanged_for_every_type() {
         assert_eq!(bind(&[], &[Value::Bytes(&[0, 92])]), [0, 1, 0, 1, 0, 1, 0, 0, 0, 2, 0, 92]);
         assert_eq!(
             bind(&[ParameterType::Bytea], &[Value::Text("\\")]),

@@ -1,34 +1,33 @@
-//! `?` in SQL text, as PostgreSQL reads it.
+//! Finds `?` placeholders in SQL text.
 //!
-//! A `?` counts as a placeholder unless it stands inside a string, an escape string, a
-//! dollar-quoted string, a quoted name or a comment (PostgreSQL documentation, "Lexical
-//! Structure"). `??` stands for the operator `?`, as in JDBC.
+//! A `?` counts as a placeholder unless it is inside a string, an escape string, a dollar-quoted
+//! string, a quoted name or a comment (PostgreSQL documentation, "Lexical Structure"). `??` stands
+//! for the operator `?`, as in JDBC.
 
 use crate::sql_text::{Template, end_of, quoted_end};
 
-/// Finds the placeholders. A string or comment without an end reaches to the end of the text; the
-/// server will say what is wrong with it. `standard_strings` is the session's
-/// `standard_conforming_strings`: when false, a backslash escapes in ordinary strings too.
+/// Finds the placeholders. An unterminated string or comment extends to the end of the text; the
+/// server will report the error. `standard_strings` is the session's `standard_conforming_strings`:
+/// when false, a backslash also escapes in ordinary strings.
 #[must_use]
 pub fn parse(sql: &str, standard_strings: bool) -> Template {
     Template::cut(sql, true, |bytes, at| behind(bytes, at, standard_strings))
 }
 
-/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next
-/// byte.
+/// The position after the string, name or comment that begins at `at`, or of the next byte.
 pub(crate) fn behind(bytes: &[u8], at: usize, standard_strings: bool) -> usize {
     match bytes[at] {
         b'\'' => quoted_end(bytes, at, !standard_strings || is_escape_string(bytes, at)),
         b'"' => quoted_end(bytes, at, false),
         b'-' if bytes[at..].starts_with(b"--") => end_of(bytes, at, b"\n"),
         b'/' if bytes[at..].starts_with(b"/*") => comment_end(bytes, at),
-        // In the middle of a name a dollar sign is part of the name.
+        // Inside a name a dollar sign is part of the name.
         b'$' if at == 0 || !is_identifier_byte(bytes[at - 1]) => dollar_end(bytes, at),
         _ => at + 1,
     }
 }
 
-/// True when an E of its own stands right before the quote.
+/// True when a separate E directly precedes the quote.
 #[must_use]
 pub fn is_escape_string(bytes: &[u8], quote: usize) -> bool {
     quote > 0
@@ -36,7 +35,7 @@ pub fn is_escape_string(bytes: &[u8], quote: usize) -> bool {
         && !(quote > 1 && is_identifier_byte(bytes[quote - 2]))
 }
 
-/// The end of the comment that begins at `start`, or of everything when it is not closed; comments
+/// The end of the comment that begins at `start`, or of the text when it is unterminated; comments
 /// nest.
 #[must_use]
 pub fn comment_end(bytes: &[u8], start: usize) -> usize {
@@ -59,7 +58,7 @@ pub fn comment_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The end of a dollar-quoted string, or of the dollar sign where it begins none.
+/// The end of a dollar-quoted string, or of the dollar sign when it begins none.
 #[must_use]
 pub fn dollar_end(bytes: &[u8], start: usize) -> usize {
     let length = bytes[start + 1..]
@@ -86,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn types_stand_beside_their_places() {
+    fn casts_next_to_placeholders_are_kept() {
         let template = parse("SELECT '?', f(?, ?, ?)", true);
         assert_eq!(
             template.typed(&["integer", "varchar"]),
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn question_marks_are_numbered_only_where_they_are_placeholders() {
+    fn only_placeholders_are_numbered() {
         let cases = [
             ("SELECT c FROM t WHERE id=?", "SELECT c FROM t WHERE id=$1"),
             ("VALUES (?,?,?)", "VALUES ($1,$2,$3)"),
@@ -104,8 +103,8 @@ mod tests {
             ("SELECT 'it''s ?' || ?", "SELECT 'it''s ?' || $1"),
             (r"SELECT '\' || ?", r"SELECT '\' || $1"), // a backslash is an ordinary character
             (r"SELECT E'\'?' || ?", r"SELECT E'\'?' || $1"),
-            (r"SELECT e'''\'?' || ?", r"SELECT e'''\'?' || $1"), // escapes go on after a doubled quote
-            (r"SELECT fine'\' || ?", r"SELECT fine'\' || $1"),   // no E of its own
+            (r"SELECT e'''\'?' || ?", r"SELECT e'''\'?' || $1"), // escapes continue after a doubled quote
+            (r"SELECT fine'\' || ?", r"SELECT fine'\' || $1"),   // the E belongs to a word
             ("SELECT \"a?\"\"?\" FROM t WHERE x=?", "SELECT \"a?\"\"?\" FROM t WHERE x=$1"),
             ("SELECT 1 -- why?\n, ?", "SELECT 1 -- why?\n, $1"),
             ("SELECT 1 -- why?", "SELECT 1 -- why?"),
@@ -115,7 +114,7 @@ mod tests {
             ("SELECT a$b$?, $1$c", "SELECT a$b$$1, $1$c"), // a dollar sign inside a name quotes nothing
             ("SELECT j ?? 'k' AND j ??| ?", "SELECT j ? 'k' AND j ?| $1"),
             ("SELECT ???", "SELECT ?$1"),
-            ("SELECT '?", "SELECT '?"), // no end: the server will complain
+            ("SELECT '?", "SELECT '?"), // unterminated: the server will report it
             ("SELECT /* ?", "SELECT /* ?"),
             ("SELECT $a$ ?", "SELECT $a$ ?"),
             ("SELECT '글?', ?, 글", "SELECT '글?', $1, 글"),
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn backslashes_escape_in_every_string_when_the_session_says_so() {
+    fn backslashes_escape_in_every_string_if_the_session_says_so() {
         let sql = r"SELECT '\'?' || ?";
         assert_eq!(parse(sql, false).numbered(), r"SELECT '\'?' || $1");
         // With standard strings the first string ends before the question mark.
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_take_the_places() {
+    fn literals_replace_the_placeholders() {
         let template = parse("UPDATE t SET k=k-?, c=? WHERE id=?", true);
         let mut sql = Vec::new();
         let values = [Value::Integer(-1), Value::Text("a?b"), Value::Null];
@@ -145,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_keeps_everything_but_its_placeholders(sql in "[-a-zE?$'\"/*\\\\\n 1글]{0,60}", standard in any::<bool>()) {
+        fn everything_but_placeholders_is_unchanged(sql in "[-a-zE?$'\"/*\\\\\n 1글]{0,60}", standard in any::<bool>()) {
             let template = parse(&sql, standard);
             let escapes = (sql.len() - template.text.len() - template.parameters()) as isize;
             prop_assert!(escapes >= 0);

@@ -4,12 +4,12 @@
 //! simple:   ( RowDescription? DataRow* CommandComplete | EmptyQuery | ErrorResponse )*
 //!           ReadyForQuery
 //! extended: ParseComplete? ( ParameterDescription? (RowDescription | NoData) )? BindComplete?
-//!           DataRow*
-//!           ( CommandComplete | EmptyQuery | PortalSuspended )? ErrorResponse? ReadyForQuery
+//!           DataRow* ( CommandComplete | EmptyQuery | PortalSuspended )? ErrorResponse?
+//!           ReadyForQuery
 //! ```
-//! NoticeResponse, NotificationResponse and ParameterStatus may stand anywhere. After an error the
-//! server skips to ReadyForQuery by itself, so a reply that is read to its end leaves the
-//! connection in step whatever happened.
+//! NoticeResponse, NotificationResponse and ParameterStatus may appear anywhere. After an error the
+//! server itself skips to ReadyForQuery, so a reply that is read to its end leaves the connection
+//! in a known state in any case.
 
 use super::Malformed;
 use super::backend::{self, Column, TransactionStatus};
@@ -20,7 +20,7 @@ use crate::postgres::error;
 use crate::value::RowSink;
 use dyno_model::failure::OperationFailure;
 
-/// What is known of a statement's parameters and rows; filled by the messages that describe them.
+/// The known parameters and columns of a statement, filled from the messages that describe them.
 #[derive(Debug, Default)]
 pub struct Shape {
     /// Types of the parameters.
@@ -29,12 +29,12 @@ pub struct Shape {
     pub columns: Vec<Column>,
     /// True when a result set has been described, even one without columns.
     pub returns_rows: bool,
-    /// True when the server has said what the statement returns, be it nothing.
+    /// True when the server has described the result, even an empty one.
     pub is_described: bool,
 }
 
 impl Shape {
-    /// Forgets everything, keeps the memory.
+    /// Forgets everything but keeps the memory.
     pub fn clear(&mut self) {
         self.parameters.clear();
         self.columns.clear();
@@ -43,39 +43,39 @@ impl Shape {
     }
 }
 
-/// How far the reading of a reply has come.
+/// Progress of reading a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// More bytes are needed.
     More,
     /// The server waits for the data of a COPY.
     CopyIn,
-    /// ReadyForQuery: the connection is free for the next statement.
+    /// ReadyForQuery: the connection is ready for the next statement.
     Ready(TransactionStatus),
-    /// The server has said that it closes the connection; [`Reply::failure`] has the reason.
+    /// The server has announced that it closes the connection; [`Reply::failure`] has the reason.
     Closing,
 }
 
-/// What has been read of a reply.
+/// The part of a reply that has been read.
 #[derive(Debug, Default)]
 pub struct Reply {
     /// Rows and changes so far, over all statements of the text.
     pub outcome: Outcome,
     /// The first error.
     pub failure: Option<OperationFailure>,
-    /// The value of `standard_conforming_strings`, if it changed meanwhile.
+    /// The new value of `standard_conforming_strings`, if it changed.
     pub standard_strings: Option<bool>,
-    /// The value of `default_transaction_read_only` changed to `off` meanwhile.
+    /// `default_transaction_read_only` has changed to `off`.
     pub writes_by_default: bool,
-    /// Executions that were answered with success.
+    /// Number of successful executions.
     pub completed: u64,
 }
 
 impl Reply {
-    /// Consumes all whole messages of the inbox, up to the end of the reply.
+    /// Consumes all complete messages of the inbox, up to the end of the reply.
     ///
     /// # Errors
-    /// When bytes do not follow the protocol; the connection is lost then.
+    /// When bytes violate the protocol; the connection is then lost.
     pub fn read<S: RowSink>(
         &mut self,
         inbox: &mut Inbox,
@@ -111,7 +111,7 @@ impl Reply {
         }
     }
 
-    /// Takes a message that is not a row.
+    /// Processes a message that is not a row.
     fn control(&mut self, frame: Frame<'_>, shape: &mut Shape) -> Result<Progress, Malformed> {
         match frame.tag {
             b'Z' => {
@@ -149,7 +149,7 @@ impl Reply {
             }
             b'G' => return Ok(Progress::CopyIn),
             // ParseComplete, BindComplete, CloseComplete, NoticeResponse, NotificationResponse, and
-            // a COPY to here, whose data nobody asked to see: CopyOutResponse, CopyData, CopyDone.
+            // a COPY to the client, whose data is ignored: CopyOutResponse, CopyData, CopyDone.
             b'1' | b'2' | b'3' | b'N' | b'A' | b'H' | b'd' | b'c' => {}
             other => {
                 return Err(Malformed {

@@ -1,11 +1,11 @@
-//! Rows as they lie in the receive buffer.
+//! Rows in the receive buffer.
 
 use super::backend::{Column, Reader};
 use super::{Malformed, oid};
 use crate::value::{Row, Value};
 use std::str::{FromStr, from_utf8};
 
-/// Where a field lies in its row's body; `None` for NULL.
+/// Position of a field in its row's body; `None` for NULL.
 pub type Field = Option<(u32, u32)>;
 
 /// A DataRow whose lengths have been checked.
@@ -17,10 +17,10 @@ pub struct DataRow<'a> {
 }
 
 impl<'a> DataRow<'a> {
-    /// Finds the fields of a row. `fields` is scratch space that is reused from row to row.
+    /// Finds the fields of a row. `fields` is scratch space that is reused for all rows.
     ///
     /// # Errors
-    /// When the body is shorter than the lengths in it.
+    /// When the body is shorter than its lengths.
     pub fn decode(
         body: &'a [u8],
         columns: &'a [Column],
@@ -62,8 +62,8 @@ impl Row for DataRow<'_> {
     }
 }
 
-/// A field as a value. Numbers arrive as numbers whether they travelled as text or binary; what
-/// does not have the form that its type promises is given as it came.
+/// A field as a value. Numbers are decoded to numbers from text and binary; a field whose form does
+/// not match its type is returned unchanged.
 fn value(bytes: &[u8], column: Option<Column>) -> Value<'_> {
     let Some(column) = column else { return text(bytes) };
     let number = match (column.type_oid, column.is_binary) {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_arrive_as_numbers_in_both_formats() {
+    fn numbers_are_decoded_to_numbers_from_both_formats() {
         assert_eq!(one(oid::INT2, true, &[0xff, 0xfe]), Value::Integer(-2));
         assert_eq!(one(oid::INT4, true, &[0, 0, 1, 0]), Value::Integer(256));
         assert_eq!(one(oid::OID, true, &[0xff; 4]), Value::Integer(4_294_967_295));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_without_the_promised_form_are_given_as_they_came() {
+    fn fields_that_do_not_match_their_type_are_returned_unchanged() {
         assert_eq!(one(oid::INT4, true, b"abc"), Value::Text("abc"));
         assert_eq!(one(oid::INT4, false, b"abc"), Value::Text("abc"));
         assert_eq!(one(oid::FLOAT8, true, &[0xff]), Value::Bytes(&[0xff]));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_knows_null_empty_and_what_is_beyond() {
+    fn a_row_distinguishes_null_empty_and_missing_fields() {
         let mut body = vec![0, 3];
         body.extend((-1_i32).to_be_bytes());
         body.extend(0_i32.to_be_bytes());

@@ -17,18 +17,18 @@ use std::num::NonZeroU32;
 /// The mechanism's name.
 pub const MECHANISM: &str = "SCRAM-SHA-256";
 
-/// More iterations than this are refused: a server must not keep a client busy for seconds. Its
+/// More iterations are rejected, so that a server cannot keep a client busy for seconds. The
 /// default is 4096.
 const ITERATIONS_MAX: u32 = 1_000_000;
 
 /// The salted password.
 pub type SaltedPassword = [u8; 32];
 
-/// Why a server is not believed, or cannot be answered.
+/// Why a server is not trusted, or cannot be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScramError(pub &'static str);
 
-/// One login as the client sees it. Each step is done once, in this order: first, [`Self::answer`],
+/// A login from the client's view. Each step is done once, in this order: first, [`Self::answer`],
 /// [`Self::verify`].
 #[derive(Debug)]
 pub struct Scram {
@@ -38,8 +38,8 @@ pub struct Scram {
 }
 
 impl Scram {
-    /// Begins a login. PostgreSQL ignores `user` here (it knows it from the startup message) and
-    /// libpq leaves it empty. `nonce` is printable, without commas, and never used twice.
+    /// Starts a login. PostgreSQL ignores `user` here (it is in the startup message) and libpq
+    /// leaves it empty. `nonce` is printable, without commas, and never reused.
     #[must_use]
     pub fn new(user: &str, nonce: &str) -> Self {
         let user = user.replace('=', "=3D").replace(',', "=2C");
@@ -56,12 +56,11 @@ impl Scram {
         format!("n,,{}", self.first_bare)
     }
 
-    /// Answers the server's first message. `derive` makes the salted password from salt and
+    /// Answers the server's first message. `derive` computes the salted password from salt and
     /// iterations (see [`salted_password`]).
     ///
     /// # Errors
-    /// When the message does not have the form that the RFC gives it, or its nonce does not
-    /// continue ours.
+    /// When the message does not have the form of the RFC, or its nonce does not continue ours.
     pub fn answer(
         &mut self,
         server_first: &[u8],
@@ -104,12 +103,12 @@ impl Scram {
     /// Checks that the server knows the password too.
     ///
     /// # Errors
-    /// When it does not, or says that the proof was wrong.
+    /// When it does not, or reports that the proof was wrong.
     pub fn verify(&self, server_final: &[u8]) -> Result<(), ScramError> {
         let expected = self
             .server_signature
             .as_ref()
-            .ok_or(ScramError("it ended the login before it began"))?;
+            .ok_or(ScramError("it ended the login before it started"))?;
         let Some(encoded) = server_final.strip_prefix(b"v=") else {
             return Err(ScramError("it did not prove that it knows the password"));
         };
@@ -121,11 +120,11 @@ impl Scram {
     }
 }
 
-/// The salted password; this is the part that takes time, about a millisecond.
+/// The salted password; computing it takes about a millisecond.
 #[must_use]
 pub fn salted_password(password: &str, salt: &[u8], iterations: NonZeroU32) -> SaltedPassword {
-    // A password that SASLprep refuses (control characters, unassigned code points) is used as it
-    // is, as the server does.
+    // A password that SASLprep rejects (control characters, unassigned code points) is used
+    // unchanged, as in the server.
     let prepared = stringprep::saslprep(password).unwrap_or(password.into());
     let mut salted = [0; 32];
     pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, salt, prepared.as_bytes(), &mut salted);
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_rfc_7677_comes_out() {
+    fn the_example_of_rfc_7677_is_reproduced() {
         let mut scram = Scram::new("user", NONCE);
         assert_eq!(scram.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
         assert_eq!(scram.answer(SERVER_FIRST, pencil).unwrap(), CLIENT_FINAL);
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_does_not_know_the_password_is_not_believed() {
+    fn a_server_that_does_not_know_the_password_is_not_trusted() {
         let mut scram = Scram::new("user", NONCE);
         assert!(scram.verify(SERVER_FINAL).is_err(), "before the login began");
         scram.answer(SERVER_FIRST, pencil).unwrap();
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn first_messages_that_break_the_rules_are_refused() {
+    fn invalid_first_messages_are_rejected() {
         let cases: [(&[u8], &str); 8] = [
             (b"", "nothing"),
             (b"r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "nonce is not ours"),
@@ -195,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_prepared_as_the_server_does() {
+    fn passwords_are_prepared_as_in_the_server() {
         let iterations = NonZeroU32::MIN;
-        // Full-width letters are the same as ordinary ones (NFKC); a non-breaking space is a space.
+        // Full-width letters equal ordinary ones (NFKC); a non-breaking space is a space.
         assert_eq!(
             salted_password("ｐｅｎ\u{a0}", b"s", iterations),
             salted_password("pen ", b"s", iterations)
         );
-        // Control characters are prohibited: used as they are.
+        // Control characters are prohibited: used unchanged.
         assert_ne!(
             salted_password("a\u{7}", b"s", iterations),
             salted_password("a", b"s", iterations)

@@ -1,4 +1,4 @@
-//! Logging in, and being refused.
+//! Successful and rejected logins.
 
 use super::fake::{fake, greeting, packet, skip_packet};
 use super::server::{Kind, Server, first, mariadb, mysql, run, servers};
@@ -14,7 +14,7 @@ use std::net::TcpListener;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Passwords of all sorts: none, short, beyond ASCII, longer than a SHA block.
+/// Passwords of all kinds: empty, short, non-ASCII, longer than a SHA block.
 const PASSWORDS: [&str; 4] = [
     "",
     "secret",
@@ -22,8 +22,8 @@ const PASSWORDS: [&str; 4] = [
     "0123456789012345678901234567890123456789012345678901234567890123456789",
 ];
 
-/// The ways to the server: unix socket, plain TCP, TLS over TCP with any and with the right
-/// certificate, TLS over the socket.
+/// All paths to the server: unix socket, plain TCP, TLS over TCP without and with verification, TLS
+/// over the socket.
 fn ways(server: &Server) -> Vec<(Endpoint, Tls)> {
     let verify = Tls::Verify { ca: Some(server.authority.clone()) };
     vec![
@@ -44,16 +44,15 @@ fn account(way: &(Endpoint, Tls), user: &str, password: &str) -> Target {
     target
 }
 
-/// Creates an account by `identified`, where `{}` stands for the password, and logs in on all ways,
-/// twice each.
+/// Creates an account with `identified`, where `{}` stands for the password, and logs in over all
+/// paths, twice each.
 fn logs_in_everywhere(server: &Server, user: &str, identified: &str, passwords: &[&str]) {
     let mut root = server.connect(&server.root());
     for password in passwords {
         run(&mut root, &format!("DROP USER IF EXISTS {user}"));
         run(&mut root, &format!("CREATE USER {user} {}", identified.replace("{}", password)));
         for way in ways(server) {
-            // What the server has cached of the account is forgotten, so that the first login is a
-            // full one.
+            // Clears the server's cache, so that the first login is a full one.
             run(&mut root, "FLUSH PRIVILEGES");
             for attempt in 0..2 {
                 let target = account(&way, user, password);
@@ -87,13 +86,13 @@ fn logs_in_everywhere(server: &Server, user: &str, identified: &str, passwords: 
 }
 
 #[test]
-fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
+fn a_certificate_must_name_the_server_even_through_a_proxy() {
     let Some(server) = mysql() else { return };
     let verify = Tls::Verify { ca: Some(server.authority.clone()) };
     let mut root = server.connect(&server.root());
     run(&mut root, "CREATE USER IF NOT EXISTS roundabout IDENTIFIED BY 'secret'");
     let by_detour = |host: &str| {
-        // Nobody listens on port 1.
+        // Nothing listens on port 1.
         let way = (Endpoint::Tcp { host: host.to_owned(), port: 1 }, verify.clone());
         let target = Target { detour: Some(server.tcp()), ..account(&way, "roundabout", "secret") };
         block_on(Connection::connect(&target, &Io::Blocking))
@@ -106,7 +105,7 @@ fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
 }
 
 #[test]
-fn caching_sha2_password_logs_in_everywhere() {
+fn caching_sha2_password_logs_in_over_all_paths() {
     let Some(server) = mysql() else { return };
     logs_in_everywhere(
         server,
@@ -117,7 +116,7 @@ fn caching_sha2_password_logs_in_everywhere() {
 }
 
 #[test]
-fn sha256_password_logs_in_everywhere() {
+fn sha256_password_logs_in_over_all_paths() {
     let Some(server) = mysql() else { return };
     let mut root = server.connect(&server.root());
     let plugins =
@@ -130,7 +129,7 @@ fn sha256_password_logs_in_everywhere() {
 }
 
 #[test]
-fn native_password_logs_in_everywhere() {
+fn native_password_logs_in_over_all_paths() {
     let Some(server) = mariadb() else { return };
     logs_in_everywhere(
         server,
@@ -141,9 +140,9 @@ fn native_password_logs_in_everywhere() {
 }
 
 #[test]
-fn ed25519_logs_in_everywhere_after_a_switch() {
+fn ed25519_logs_in_over_all_paths_after_a_switch() {
     let Some(server) = mariadb() else { return };
-    // MariaDB lets nobody in by an empty ed25519 password, its own client included.
+    // MariaDB accepts no empty ed25519 password, not even from its own client.
     logs_in_everywhere(
         server,
         "curve",
@@ -153,7 +152,7 @@ fn ed25519_logs_in_everywhere_after_a_switch() {
 }
 
 #[test]
-fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_without() {
+fn an_account_that_requires_a_client_certificate_accepts_only_logins_with_one() {
     for server in servers() {
         let mut root = server.connect(&server.root());
         run(&mut root, "DROP USER IF EXISTS shown");
@@ -183,7 +182,7 @@ fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_withou
 }
 
 #[test]
-fn a_certificate_of_another_authority_is_refused() {
+fn a_certificate_of_another_authority_is_rejected() {
     for server in servers() {
         let way = (server.tcp(), Tls::Verify { ca: Some(server.other_authority.clone()) });
         let failure =
@@ -194,7 +193,7 @@ fn a_certificate_of_another_authority_is_refused() {
 }
 
 #[test]
-fn limits_and_missing_rights_are_told_apart() {
+fn limits_and_missing_privileges_are_distinguished() {
     for server in servers() {
         let mut root = server.connect(&server.root());
         run(&mut root, "DROP USER IF EXISTS limited");
@@ -213,7 +212,7 @@ fn limits_and_missing_rights_are_told_apart() {
 }
 
 #[test]
-fn session_setup_runs_before_anything_else_and_its_failure_says_which() {
+fn session_setup_runs_first_and_its_failure_names_the_statement() {
     for server in servers() {
         let mut target = server.root();
         target.session_setup = vec!["SET @a = 41".to_owned(), "SET @a = @a + 1".to_owned()];
@@ -229,7 +228,7 @@ fn session_setup_runs_before_anything_else_and_its_failure_says_which() {
 }
 
 #[test]
-fn versions_are_told_without_the_prefix_for_replicas() {
+fn versions_are_reported_without_the_prefix_for_replicas() {
     for server in servers() {
         let connection = server.connect(&server.root());
         let version = &connection.identity().version;
@@ -238,7 +237,7 @@ fn versions_are_told_without_the_prefix_for_replicas() {
     }
 }
 
-/// Connects on a blocking socket or in an event loop.
+/// Connects with a blocking socket or in an event loop.
 fn connect(target: Target, in_event_loop: bool) -> Result<Connection, OperationFailure> {
     if !in_event_loop {
         return block_on(Connection::connect(&target, &Io::Blocking));
@@ -259,7 +258,7 @@ fn connect(target: Target, in_event_loop: bool) -> Result<Connection, OperationF
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up_in_time() {
+fn a_silent_server_times_out() {
     for in_event_loop in [false, true] {
         // Silent at once, and silent after the greeting.
         let targets = [
@@ -285,7 +284,7 @@ fn a_server_that_says_nothing_is_given_up_in_time() {
 }
 
 #[test]
-fn what_is_no_mysql_server_is_a_protocol_failure() {
+fn another_protocol_is_a_protocol_failure() {
     let cases: [(&[u8], FailureKind); 5] = [
         (b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", FailureKind::ConnectionLost),
         (b"\x05\0\0\0\x09abcd", FailureKind::Protocol),
@@ -305,7 +304,7 @@ fn what_is_no_mysql_server_is_a_protocol_failure() {
 }
 
 #[test]
-fn a_refusal_before_the_login_is_understood() {
+fn a_rejection_before_the_login_is_decoded() {
     let failure = connect(
         fake(|mut socket| {
             socket.write_all(&packet(0, b"\xff\x10\x04Too many connections")).unwrap();
@@ -318,7 +317,7 @@ fn a_refusal_before_the_login_is_understood() {
 }
 
 #[test]
-fn an_unknown_plugin_is_named() {
+fn an_unsupported_plugin_is_named() {
     let target = fake(|mut socket| {
         socket.write_all(&greeting(0x01FF, "auth_gssapi_client")).unwrap();
         skip_packet(&mut socket);
@@ -331,7 +330,7 @@ fn an_unknown_plugin_is_named() {
 }
 
 #[test]
-fn a_server_without_tls_is_not_spoken_to_in_the_clear() {
+fn nothing_is_sent_unencrypted_to_a_server_without_tls_when_tls_is_required() {
     let mut target = fake(|mut socket| {
         socket.write_all(&greeting(0x01FF, "mysql_native_password")).unwrap();
         let mut said = Vec::new();
@@ -345,17 +344,17 @@ fn a_server_without_tls_is_not_spoken_to_in_the_clear() {
 }
 
 #[test]
-fn extended_mode_is_refused_with_the_remedy() {
+fn extended_mode_is_rejected_with_the_remedy() {
     let mut target =
         Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: 1 });
     target.query_mode = QueryMode::Extended;
     let failure = block_on(Connection::connect(&target, &Io::Blocking)).err().unwrap();
     assert_eq!(failure.kind, FailureKind::Unsupported);
-    assert!(failure.message.contains("use prepared or simple"), "{failure}");
+    assert!(failure.message.contains("use `prepared` or `simple`"), "{failure}");
 }
 
 #[test]
-fn nobody_listening_is_told_as_such() {
+fn a_refused_connection_is_reported_as_such() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for in_event_loop in [false, true] {
         let target =

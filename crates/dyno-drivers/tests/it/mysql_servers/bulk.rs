@@ -1,4 +1,4 @@
-//! Loading many rows.
+//! Bulk loading.
 
 use super::server::{Kind, first, run, servers, table};
 use dyno_drivers::mysql::Connection;
@@ -7,12 +7,12 @@ use dyno_model::failure::FailureKind;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Held by tests that change or exhaust what all sessions of a server share.
+/// Held by tests that change or exhaust global settings of a server.
 pub(crate) static GLOBAL_SETTINGS: Mutex<()> = Mutex::new(());
 
 const COLUMNS: &[&str] = &["id", "k", "c", "pad"];
 
-/// The first `count` rows of sysbench's table, near enough.
+/// The first `count` rows of a table similar to sysbench's.
 struct Sbtest {
     id: i64,
     count: i64,
@@ -42,7 +42,7 @@ impl RowSource for Sbtest {
 const SBTEST: &str = "CREATE TABLE sbtest1 (id INT NOT NULL AUTO_INCREMENT, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', \
                       pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id), KEY k_1 (k))";
 
-/// Runs the test with `LOAD DATA` allowed and not.
+/// Runs the test with and without `LOAD DATA`.
 fn both_ways(name: &str, test: impl Fn(&mut Connection, bool)) {
     let _alone = GLOBAL_SETTINGS.lock().unwrap();
     for server in servers() {
@@ -57,7 +57,7 @@ fn both_ways(name: &str, test: impl Fn(&mut Connection, bool)) {
 }
 
 #[test]
-fn rows_of_sysbench_are_loaded_both_ways() {
+fn rows_of_sysbench_are_loaded_with_both_methods() {
     both_ways("bulk_sbtest", |connection, is_allowed| {
         run(connection, "DROP TABLE IF EXISTS sbtest1");
         run(connection, SBTEST);
@@ -118,14 +118,14 @@ fn difficult_texts() -> Vec<Option<String>> {
     .map(|text| Some((*text).to_owned()))
     .collect();
     texts.push(None);
-    // Rows that straddle packets, and one longer than a packet.
+    // Rows that cross packets, and one longer than a packet.
     texts.extend((0..50).map(|i| Some("\\\t\n'x".repeat(2_000 + i * 531))));
     texts.push(Some("long'\\".repeat(3_000_000)));
     texts
 }
 
 #[test]
-fn any_text_survives_both_ways_and_both_sql_modes() {
+fn any_text_is_loaded_unchanged_with_both_methods_and_sql_modes() {
     both_ways("bulk_texts", |connection, _| {
         for sql_mode in ["", "NO_BACKSLASH_ESCAPES"] {
             run(connection, &format!("SET sql_mode = '{sql_mode}'"));
@@ -149,12 +149,12 @@ fn any_text_survives_both_ways_and_both_sql_modes() {
 }
 
 #[test]
-fn characters_beyond_ascii_may_come_late_and_into_any_character_set() {
+fn non_ascii_characters_may_come_late_and_into_any_character_set() {
     both_ways("bulk_character_sets", |connection, _| {
         for set in ["utf8mb4", "latin1", "utf16", "ucs2"] {
             run(connection, "DROP TABLE IF EXISTS t");
             run(connection, &format!("CREATE TABLE t (a VARCHAR(200) CHARACTER SET {set}, n INT)"));
-            // More than one packet of ASCII, then something else, then ASCII again.
+            // More than one packet of ASCII, then other characters, then ASCII again.
             let mut texts = vec![Some("plain ".repeat(30)); 3_000];
             texts.push(Some("déjà vu".to_owned()));
             texts.extend(vec![Some("afterwards".to_owned()); 2_000]);
@@ -169,11 +169,11 @@ fn characters_beyond_ascii_may_come_late_and_into_any_character_set() {
 }
 
 #[test]
-fn a_row_as_long_as_a_full_packet_does_not_end_the_load() {
+fn a_row_of_exactly_a_full_packet_does_not_end_the_load() {
     both_ways("bulk_full_packet", |connection, _| {
         run(connection, "DROP TABLE IF EXISTS t");
         run(connection, "CREATE TABLE t (a LONGTEXT, n INT)");
-        // With tab, number and newline 16 MiB - 1.
+        // 16 MiB - 1 with tab, number and newline.
         let texts = [Some("x".repeat(16_777_212)), Some("last".to_owned())];
         let load = BulkLoad { table: "t", columns: &["a", "n"] };
         assert_eq!(block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))), Ok(2));
@@ -183,7 +183,7 @@ fn a_row_as_long_as_a_full_packet_does_not_end_the_load() {
 }
 
 #[test]
-fn no_rows_at_all_are_loaded_too() {
+fn an_empty_load_succeeds() {
     both_ways("bulk_none", |connection, _| {
         run(connection, "CREATE TABLE IF NOT EXISTS t (a TEXT, n INT)");
         let load = BulkLoad { table: "t", columns: &["a", "n"] };
@@ -193,7 +193,7 @@ fn no_rows_at_all_are_loaded_too() {
 }
 
 #[test]
-fn a_load_that_fails_leaves_nothing() {
+fn a_failed_load_leaves_nothing() {
     both_ways("bulk_failing", |connection, is_allowed| {
         run(connection, "CREATE TABLE IF NOT EXISTS t (a VARCHAR(5) NOT NULL, n INT PRIMARY KEY)");
         let load = BulkLoad { table: "t", columns: &["a", "n"] };
@@ -216,9 +216,8 @@ fn a_load_that_fails_leaves_nothing() {
 }
 
 #[test]
-fn the_way_depends_on_what_the_server_allows() {
-    // Without rights on files and with the variable off, MySQL's default, loading works all the
-    // same.
+fn the_method_depends_on_what_the_server_allows() {
+    // With MySQL's default, the variable off and no file privilege, loading works as well.
     let _alone = GLOBAL_SETTINGS.lock().unwrap();
     for server in servers().filter(|server| server.kind == Kind::Mysql) {
         let mut connection = server.connect(&server.database("bulk_way"));

@@ -1,4 +1,4 @@
-//! Writes the captures that `mysql_captures.rs` decodes: what real servers said, as hexadecimal
+//! Writes the captures that `mysql_captures.rs` decodes: answers of real servers as hexadecimal
 //! text.
 
 use super::proxy::{Proxy, Tampering};

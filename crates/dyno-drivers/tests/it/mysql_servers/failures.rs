@@ -1,4 +1,4 @@
-//! What servers refuse, and how it is classified.
+//! Errors of servers and their classification.
 
 use super::fake::{fake, greeting, packet, skip_packet};
 use super::server::{Kind, first, run, servers};
@@ -18,7 +18,7 @@ fn refused(connection: &mut Connection, sql: &str) -> OperationFailure {
 }
 
 #[test]
-fn statements_are_refused_by_kind_and_the_connection_stays_usable() {
+fn errors_are_classified_and_the_connection_stays_usable() {
     for server in servers() {
         let mut connection = server.connect(&server.database("refused"));
         run(&mut connection, "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(3) NOT NULL)");
@@ -49,7 +49,7 @@ fn statements_are_refused_by_kind_and_the_connection_stays_usable() {
 }
 
 #[test]
-fn rights_that_are_missing_are_a_matter_of_permission() {
+fn missing_privileges_are_permission_failures() {
     for server in servers() {
         let target = server.database("guarded");
         let mut root = server.connect(&target);
@@ -72,7 +72,7 @@ fn rights_that_are_missing_are_a_matter_of_permission() {
 }
 
 #[test]
-fn a_lock_that_cannot_be_had_in_time_is_a_lock_wait() {
+fn a_lock_timeout_is_a_lock_wait() {
     for server in servers() {
         let target = server.database("lock_wait");
         let mut one = server.connect(&target);
@@ -87,11 +87,11 @@ fn a_lock_that_cannot_be_had_in_time_is_a_lock_wait() {
     }
 }
 
-/// Longer than a busy machine holds one of two clients up.
+/// Longer than a busy machine delays one of two clients.
 const PATIENT: &str = "SET innodb_lock_wait_timeout = 100";
 
 #[test]
-fn of_two_that_wait_for_each_other_one_is_told_of_a_deadlock() {
+fn one_of_two_transactions_that_wait_for_each_other_gets_a_deadlock() {
     for server in servers() {
         let target = server.database("deadlock");
         let mut one = server.connect(&target);
@@ -109,7 +109,7 @@ fn of_two_that_wait_for_each_other_one_is_told_of_a_deadlock() {
             sender.send(()).unwrap();
             block_on(two.query("UPDATE t SET v = 2 WHERE id = 1", &mut Discard)).map(|_| ())
         });
-        // Whoever comes second closes the circle.
+        // The second one completes the cycle.
         locked.recv().unwrap();
         let own = block_on(one.query("UPDATE t SET v = 1 WHERE id = 2", &mut Discard)).map(|_| ());
         run(&mut one, "ROLLBACK");
@@ -122,7 +122,7 @@ fn of_two_that_wait_for_each_other_one_is_told_of_a_deadlock() {
 }
 
 #[test]
-fn statements_that_are_cut_short_tell_why() {
+fn interrupted_statements_report_the_reason() {
     for server in servers() {
         let mut connection = server.connect(&server.root());
         match server.kind {
@@ -169,7 +169,7 @@ fn statements_that_are_cut_short_tell_why() {
                 Ok(outcome) => assert!(outcome.has_rows, "{kill}"),
             }
         }
-        // The killed session is gone for good.
+        // The killed session is lost.
         let failure = refused(&mut connection, "SELECT 1");
         assert_eq!(failure.kind, FailureKind::ConnectionLost, "{failure}");
         let failure = refused(&mut connection, "SELECT 1");
@@ -178,8 +178,8 @@ fn statements_that_are_cut_short_tell_why() {
 }
 
 #[test]
-fn too_many_prepared_statements_say_what_to_do() {
-    // The limit is global, so that reaching it on a real server would disturb the other tests.
+fn too_many_prepared_statements_are_reported_with_the_remedy() {
+    // The limit is global, so reaching it on a real server would disturb other tests.
     let target = fake(|mut socket| {
         socket.write_all(&greeting(0x01FF, "mysql_native_password")).unwrap();
         for answer in [&b"\0\0\0\x02\0\0\0"[..], b"\xff\xb5\x05#42000Can't create more than"] {
@@ -198,7 +198,7 @@ fn too_many_prepared_statements_say_what_to_do() {
 }
 
 #[test]
-fn a_read_only_session_takes_no_writes() {
+fn a_read_only_session_accepts_no_writes() {
     for server in servers() {
         let mut connection = server.connect(&server.database("read_only"));
         run(&mut connection, "CREATE TABLE t (id INT) ENGINE = InnoDB");
@@ -211,7 +211,7 @@ fn a_read_only_session_takes_no_writes() {
 }
 
 #[test]
-fn a_file_is_never_sent_to_a_server_that_asks_for_one() {
+fn a_file_is_never_sent_on_request_of_a_server() {
     for server in servers() {
         let mut connection = server.connect(&server.database("asking"));
         run(&mut connection, "CREATE TABLE t (line TEXT)");
@@ -222,9 +222,8 @@ fn a_file_is_never_sent_to_a_server_that_asks_for_one() {
 }
 
 #[test]
-fn a_connection_that_breaks_in_the_middle_of_an_answer_stays_broken() {
-    // The server hangs up at once, in the middle of a packet, between rows; or sends what nobody
-    // understands.
+fn a_connection_broken_in_the_middle_of_an_answer_stays_broken() {
+    // The server closes at once, in the middle of a packet, or between rows; or sends invalid data.
     let cases: [(&'static [u8], FailureKind); 5] = [
         (b"", FailureKind::ConnectionLost),
         (b"\x07\0\0\x01\0\0", FailureKind::ConnectionLost),
@@ -249,7 +248,7 @@ fn a_connection_that_breaks_in_the_middle_of_an_answer_stays_broken() {
 }
 
 #[test]
-fn a_statement_given_up_half_way_leaves_no_connection_that_mixes_up_answers() {
+fn a_dropped_statement_leaves_no_connection_that_mixes_up_answers() {
     for server in servers() {
         let reactor = Reactor::new().unwrap();
         let io = Io::Reactor(reactor.clone());
@@ -260,7 +259,7 @@ fn a_statement_given_up_half_way_leaves_no_connection_that_mixes_up_answers() {
             {
                 let mut sink = Discard;
                 let mut sleep = pin!(connection.query("SELECT SLEEP(9)", &mut sink));
-                // Polled once, so that the statement is on its way, and dropped.
+                // Polled once, so that the statement is sent, and dropped.
                 let is_pending =
                     poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context).is_pending())).await;
                 assert!(is_pending);

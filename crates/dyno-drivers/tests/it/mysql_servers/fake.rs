@@ -1,4 +1,4 @@
-//! Servers that say what a test wants said.
+//! Scripted servers.
 
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -6,7 +6,7 @@ use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-/// A server of our own that accepts one connection and does with it what the test says.
+/// A server that accepts one connection and passes it to `serve`.
 pub(crate) fn fake(serve: impl FnOnce(TcpStream) + Send + 'static) -> Target {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -24,7 +24,7 @@ pub(crate) fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     [&[payload.len() as u8, 0, 0, sequence], payload].concat()
 }
 
-/// A greeting with these upper two bytes of capabilities; the lower two are all set but TLS.
+/// A greeting with these upper two bytes of capabilities; all lower ones are set except TLS.
 pub(crate) fn greeting(capabilities: u16, plugin: &str) -> Vec<u8> {
     let mut payload = b"\x0a9.9.9-fake\0\x01\0\0\0abcdefgh\0".to_vec();
     payload.extend_from_slice(&0xF7FF_u16.to_le_bytes());
@@ -37,7 +37,7 @@ pub(crate) fn greeting(capabilities: u16, plugin: &str) -> Vec<u8> {
     packet(0, &payload)
 }
 
-/// Reads one packet, whatever is in it.
+/// Reads and ignores one packet.
 pub(crate) fn skip_packet(socket: &mut TcpStream) {
     let mut header = [0; 4];
     socket.read_exact(&mut header).unwrap();

@@ -1,7 +1,7 @@
-//! The MySQL driver against real MariaDB and MySQL servers, and against servers that misbehave.
+//! The MySQL driver with real MariaDB and MySQL servers, and with misbehaving ones.
 //!
-//! Servers that this machine lacks are skipped with a printed reason (`cargo test -- --nocapture`
-//! shows it).
+//! Tests of servers that are not installed are skipped with a printed reason (`cargo test --
+//! --nocapture` shows it).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test says why")]
 

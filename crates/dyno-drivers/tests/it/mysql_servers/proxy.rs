@@ -1,5 +1,5 @@
-//! A hop between driver and server that changes what is agreed upon, cuts what the server says into
-//! pieces, and keeps it.
+//! A proxy between driver and server that modifies the negotiated capabilities, splits the server's
+//! answers into pieces, and records them.
 
 use super::server::Server;
 use dyno_model::target::Endpoint;
@@ -11,30 +11,30 @@ use std::thread;
 
 pub(crate) struct Proxy {
     port: u16,
-    /// What the server said behind its greeting, on the connection made last.
+    /// The server's data after the greeting, on the latest connection.
     said: Arc<Mutex<Vec<u8>>>,
 }
 
-/// What is changed on the way.
+/// Modifications by the proxy.
 #[derive(Clone, Copy)]
 pub(crate) struct Tampering {
-    /// Capabilities that the server is made not to have.
+    /// Capabilities to remove.
     pub(crate) hide: u32,
-    /// The same of MariaDB's own.
+    /// MariaDB capabilities to remove.
     pub(crate) hide_mariadb: u32,
     /// Bytes per write to the client.
     pub(crate) piece: usize,
 }
 
 impl Proxy {
-    /// Connections to it end at the server's unix socket.
+    /// Starts a proxy to the server's unix socket.
     pub(crate) fn start(server: &Server, tampering: Tampering) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let said = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&said);
         let socket = server.socket.clone();
-        // The thread lives as long as the test process; it holds nothing but the listener.
+        // The thread lives as long as the test process; it holds only the listener.
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 client.set_nodelay(true).unwrap();
@@ -57,8 +57,8 @@ impl Proxy {
         Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: self.port }
     }
 
-    /// What the server has said since this was last asked; complete when the driver has seen the
-    /// end of an answer.
+    /// The server's data since the last call; complete when the driver has read the end of an
+    /// answer.
     pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.said.lock().unwrap())
     }
@@ -80,7 +80,7 @@ fn forward(
     client.write_all(&[&header[..], &greeting].concat()).unwrap();
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(count @ 1..) = server.read(&mut buffer) {
-        // Kept before it is passed on, so that whoever has seen it finds it kept.
+        // Recorded before it is forwarded, so that it is complete for whoever has read it.
         kept.lock().unwrap().extend_from_slice(&buffer[..count]);
         for piece in buffer[..count].chunks(tampering.piece) {
             if client.write_all(piece).is_err() {
@@ -91,7 +91,7 @@ fn forward(
     let _ = client.shutdown(std::net::Shutdown::Both);
 }
 
-/// Clears capability bits in a greeting: behind version, thread, 8 bytes of nonce and a NUL.
+/// Clears capability bits in a greeting: after version, thread, 8 bytes of nonce and a NUL.
 fn hide(greeting: &mut [u8], tampering: Tampering) {
     let version = greeting.iter().position(|byte| *byte == 0).unwrap();
     let low = version + 1 + 4 + 9;

@@ -1,5 +1,5 @@
-//! Real servers for these tests, each started once, in a scratch folder that vanishes with the test
-//! process.
+//! Real servers for these tests, each started once, in a scratch folder that is removed with the
+//! test process.
 
 use dyno_drivers::mysql::Connection;
 use dyno_drivers::{Discard, Driver, Io, Table, block_on};
@@ -24,19 +24,19 @@ pub(crate) struct Server {
     pub(crate) kind: Kind,
     pub(crate) socket: PathBuf,
     pub(crate) port: u16,
-    /// Signed the server's certificate, made out to 127.0.0.1 and localhost.
+    /// The authority that signed the server's certificate for 127.0.0.1 and localhost.
     pub(crate) authority: PathBuf,
-    /// Signed nothing.
+    /// An authority that signed nothing.
     pub(crate) other_authority: PathBuf,
-    /// The watcher ends the server and removes its folder as soon as this end of its pipe closes,
-    /// however that happens.
+    /// A supervising shell stops the server and removes its folder as soon as this end of its pipe
+    /// closes for any reason.
     _leash: ChildStdin,
 }
 
 static MARIADB: LazyLock<Option<Server>> = LazyLock::new(|| start_or_say(Kind::Mariadb));
 static MYSQL: LazyLock<Option<Server>> = LazyLock::new(|| start_or_say(Kind::Mysql));
 
-/// The servers that this machine has.
+/// The installed servers.
 pub(crate) fn servers() -> impl Iterator<Item = &'static Server> {
     [mariadb(), mysql()].into_iter().flatten()
 }
@@ -61,7 +61,7 @@ impl Server {
         Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: self.port }
     }
 
-    /// Root in a new database of that name.
+    /// Root with a new database of this name.
     pub(crate) fn database(&self, name: &str) -> Target {
         let mut root = self.connect(&self.root());
         run(&mut root, &format!("DROP DATABASE IF EXISTS {name}"));
@@ -114,7 +114,8 @@ fn binaries(kind: Kind) -> Option<PathBuf> {
         Kind::Mariadb => {
             folders.extend(["/usr/sbin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from));
         }
-        // Beside MariaDB, `mysqld` in the usual folders is MariaDB; ours has a folder per version.
+        // Where MariaDB is installed, `mysqld` in the usual folders is MariaDB; ours has a folder
+        // per version.
         Kind::Mysql => {
             let base = std::env::var("DYNO_SERVERS_DIR")
                 .unwrap_or_else(|_| "/opt/dyno-servers".to_owned());
@@ -126,7 +127,7 @@ fn binaries(kind: Kind) -> Option<PathBuf> {
 }
 
 fn start(kind: Kind, binaries: &Path) -> Server {
-    // The server's user must be able to enter; unix socket paths must be short.
+    // The server's user must be able to enter, and unix socket paths must be short.
     let folder =
         tempfile::Builder::new().prefix("dyno-db").tempdir().expect("a scratch folder").keep();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -181,13 +182,13 @@ fn start(kind: Kind, binaries: &Path) -> Server {
         _leash: leash,
     };
     let mut root = server.connect(&server.root());
-    // Over TCP root comes from here.
+    // Over TCP, root connects from here.
     run(&mut root, "CREATE USER IF NOT EXISTS root@'127.0.0.1'");
     run(&mut root, "GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION");
     server
 }
 
-/// Root may not run database servers; their packages bring a user for them.
+/// Root may not run database servers; their packages create a user for them.
 fn server_user() -> Option<(&'static str, u32, u32)> {
     let is_root = fs::metadata("/proc/self")
         .is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0);
@@ -199,7 +200,7 @@ fn server_user() -> Option<(&'static str, u32, u32)> {
 }
 
 fn initialise(kind: Kind, binaries: &Path, data: &Path, user_option: &[String]) {
-    // A MariaDB that starts removes what others have in the same folder for temporary tables.
+    // A starting MariaDB removes temporary tables of others in the same folder.
     let temporary = data.parent().expect("it is in the server's folder");
     let data = format!("--datadir={}", data.display());
     let mut command = match kind {
@@ -252,7 +253,7 @@ fn watch(folder: &Path, program: &Path, options: &[String]) -> ChildStdin {
     while !said.contains("ready for connections") {
         assert_ne!(log.read_line(&mut said).unwrap(), 0, "the server did not start:\n{said}");
     }
-    // A full pipe would stop the server.
+    // A full pipe would block the server.
     std::thread::spawn(move || std::io::copy(&mut log, &mut File::create("/dev/null").unwrap()));
     watcher.stdin.take().expect("piped")
 }

@@ -1,5 +1,5 @@
-//! Statements and their outcomes, with whatever the server was agreed with, in pieces of any size,
-//! one or many at a time.
+//! Statements and their outcomes, with all negotiated capabilities, in pieces of any size, one or
+//! several at a time.
 
 use super::proxy::{Proxy, Tampering};
 use super::server::{Server, first, run, servers, table};
@@ -13,12 +13,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 #[test]
-fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
+fn an_endless_answer_is_an_error_for_a_sink_that_keeps_rows() {
     for server in servers() {
         let mut connection = server.connect(&server.database("endless"));
         run(&mut connection, "CREATE TABLE t (v INT)");
         run(&mut connection, &format!("INSERT INTO t VALUES (1){}", ", (1)".repeat(3999)));
-        // Of more tables MySQL would first join all but one.
+        // With more tables MySQL would first join all but one.
         let endless = "SELECT a.v FROM t a, t b";
         let failure = block_on(connection.query(endless, &mut Table::default())).unwrap_err();
         assert!(failure.message.contains("more than 64 MiB of rows"), "{failure}");
@@ -48,11 +48,11 @@ fn affected_rows_are_rows_whose_value_changed() {
 }
 
 #[test]
-fn what_the_server_cannot_prepare_is_sent_as_text() {
+fn statements_that_cannot_be_prepared_are_sent_as_text() {
     for server in servers() {
         let mut connection = server.connect(&server.database("unprepared"));
         block_on(async {
-            // MariaDB prepares nearly everything, MySQL refuses these with error 1295.
+            // MariaDB prepares nearly everything, MySQL rejects these with error 1295.
             let begin = connection.prepare("BEGIN").await.unwrap();
             let start = connection.prepare("START TRANSACTION READ ONLY").await.unwrap();
             let lock = connection.prepare("UNLOCK TABLES").await.unwrap();
@@ -70,7 +70,7 @@ fn what_the_server_cannot_prepare_is_sent_as_text() {
 }
 
 #[test]
-fn results_of_several_statements_can_be_had_one_by_one() {
+fn results_of_several_statements_can_be_read_one_by_one() {
     for server in servers() {
         let mut connection = server.connect(&server.database("several"));
         run(&mut connection, "CREATE TABLE t (id INT PRIMARY KEY)");
@@ -85,8 +85,7 @@ fn results_of_several_statements_can_be_had_one_by_one() {
             assert_eq!(connection.next_result(&mut table).await.unwrap().unwrap().rows, 2);
             assert_eq!(connection.next_result(&mut table).await.unwrap(), None);
             assert_eq!(table.0.len(), 3);
-            // Results nobody asks for do not disturb the next statement, even when one of them is a
-            // failure.
+            // Unread results do not affect the next statement, even when one of them is an error.
             connection
                 .query_first("SELECT 1; SELECT 2; SELECT * FROM nowhere", &mut Discard)
                 .await
@@ -103,7 +102,7 @@ fn results_of_several_statements_can_be_had_one_by_one() {
 }
 
 #[test]
-fn a_procedure_gives_several_results_in_both_modes() {
+fn a_procedure_returns_several_results_in_both_modes() {
     for server in servers() {
         let target = server.database("procedures");
         run(
@@ -155,7 +154,7 @@ fn columns_may_change_under_a_prepared_statement() {
 }
 
 #[test]
-fn a_forgotten_statement_is_unknown_afterwards() {
+fn a_deallocated_statement_is_unknown_afterwards() {
     for server in servers() {
         let mut connection = server.connect(&server.root());
         block_on(async {
@@ -167,13 +166,13 @@ fn a_forgotten_statement_is_unknown_afterwards() {
             assert_eq!(failure.code, 1243, "{failure}");
             connection.execute(kept, &[Value::Null], &mut Discard).await.unwrap();
             let failure = connection.execute(kept, &[], &mut Discard).await.unwrap_err();
-            assert!(failure.message.contains("takes 1 parameters, 0 were given"), "{failure}");
+            assert!(failure.message.contains("has 1 parameters, but 0 were given"), "{failure}");
             connection.execute(kept, &[Value::Integer(1)], &mut Discard).await.unwrap();
         });
     }
 }
 
-/// A bit of everything, which must come out the same whatever stands between.
+/// Various statements whose results must not depend on the proxy in between.
 fn exercise(connection: &mut Connection) -> Vec<Vec<Option<String>>> {
     let mut all = Table::default();
     block_on(async {
@@ -232,7 +231,7 @@ fn answers_are_the_same_in_pieces_and_with_fewer_capabilities() {
     }
 }
 
-/// Two hundred clients on one thread, each of them adding one to a counter 20 times.
+/// Two hundred clients on one thread, each of which increments a counter 20 times.
 fn two_hundred_clients(server: &Server, target: &Target) {
     const CLIENTS: usize = 200;
     let mut connection = server.connect(target);
@@ -294,9 +293,9 @@ fn two_hundred_clients_share_a_thread() {
     }
 }
 
-/// What a server sends at once may be more than a TLS session keeps for its reader.
+/// A server may send more at once than a TLS session buffers.
 #[test]
-fn rows_of_any_length_arrive_encrypted_as_they_do_in_the_clear() {
+fn rows_of_any_length_are_the_same_with_and_without_encryption() {
     for server in servers() {
         let mut target = server.database("long_rows");
         target.endpoint = server.tcp();
@@ -317,7 +316,7 @@ fn rows_of_any_length_arrive_encrypted_as_they_do_in_the_clear() {
 }
 
 #[test]
-fn names_in_other_scripts_survive() {
+fn non_ascii_names_are_preserved() {
     for server in servers() {
         let mut connection = server.connect(&server.database("scripts"));
         run(&mut connection, "CREATE TABLE `표` (`列` VARCHAR(20))");

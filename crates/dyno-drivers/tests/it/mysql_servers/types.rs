@@ -1,4 +1,4 @@
-//! Values of all types, in both directions and on both protocols.
+//! Values of all types, in both directions and in both protocols.
 
 use super::server::{Kind, Server, run, servers, table};
 use dyno_drivers::mysql::Connection;
@@ -7,7 +7,7 @@ use dyno_model::target::QueryMode;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Type, literal, and how it reads.
+/// Type, literal, and expected text.
 const VALUES: &[(&str, &str, &str)] = &[
     ("TINYINT", "-128", "-128"),
     ("TINYINT UNSIGNED", "255", "255"),
@@ -82,7 +82,7 @@ fn execute(
 }
 
 #[test]
-fn every_type_reads_alike_as_text_and_as_binary() {
+fn every_type_reads_the_same_as_text_and_as_binary() {
     for server in servers() {
         let mut connection = server.connect(&server.database("all_types"));
         let columns: Vec<String> =
@@ -92,7 +92,7 @@ fn every_type_reads_alike_as_text_and_as_binary() {
         run(&mut connection, &format!("INSERT INTO t VALUES ({})", literals.join(", ")));
         let text = table(&mut connection, "SELECT * FROM t");
         let binary = execute(&mut connection, "SELECT * FROM t", &[]);
-        // A second time, when the server may leave the columns' definitions out.
+        // Again, when the server may omit the column definitions.
         let again = execute(&mut connection, "SELECT * FROM t", &[]);
         for (i, (kind, literal, reads)) in VALUES.iter().enumerate() {
             let expected = expected(literal, reads);
@@ -116,7 +116,7 @@ fn zero_dates_read_as_the_server_writes_them() {
     }
 }
 
-/// Keeps integers and floats apart from text.
+/// Distinguishes integers and floats from text.
 #[derive(Default)]
 struct Kinds(Vec<String>);
 
@@ -127,7 +127,7 @@ impl RowSink for Kinds {
 }
 
 #[test]
-fn numbers_arrive_as_numbers_in_both_modes() {
+fn numbers_are_decoded_to_numbers_in_both_modes() {
     for server in servers() {
         for mode in [QueryMode::Prepared, QueryMode::Simple] {
             let mut target = server.root();
@@ -156,7 +156,7 @@ fn numbers_arrive_as_numbers_in_both_modes() {
     }
 }
 
-/// Echoes a text, bytes, an integer and a float through the server as parameters.
+/// Sends a text, bytes, an integer and a float to the server and back as parameters.
 fn echo(
     connection: &mut Connection,
     statement: dyno_drivers::Statement,
@@ -185,8 +185,7 @@ struct Echo {
 }
 
 fn echoes() -> impl Strategy<Value = Echo> {
-    // Quotes, backslashes, control characters and wide ones much more often than chance would have
-    // them.
+    // Quotes, backslashes, control and wide characters are much more frequent than by chance.
     let text = prop_oneof![
         proptest::collection::vec(
             prop_oneof![
@@ -240,7 +239,7 @@ fn parameters_come_back(server: &Server, mode: QueryMode, sql_mode: &str) {
 }
 
 #[test]
-fn any_parameter_comes_back_as_it_was_sent() {
+fn any_parameter_is_returned_unchanged() {
     for server in servers() {
         for mode in [QueryMode::Prepared, QueryMode::Simple] {
             for sql_mode in ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"] {
@@ -267,10 +266,10 @@ fn a_parameter_may_be_larger_than_a_packet() {
 }
 
 #[test]
-fn results_beyond_16_mib_are_read_or_passed_over() {
+fn results_beyond_16_mib_are_read_or_skipped() {
     for server in servers() {
         let mut connection = server.connect(&server.database("large_results"));
-        // One field of more than a packet, of exactly one packet, and many rows that add up.
+        // One field of more than a packet, of exactly one packet, and many rows of this total size.
         for bytes in [16_777_211, 16_777_215, 40_000_000] {
             let sql = format!("SELECT REPEAT('x', {bytes}), 7");
             let rows = table(&mut connection, &sql);

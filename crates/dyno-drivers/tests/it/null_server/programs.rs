@@ -1,4 +1,4 @@
-//! Client programs that people use, against the null servers.
+//! Common client programs with the null servers.
 
 use super::{counted, server};
 use dyno_drivers::null::StatementKind;
@@ -6,8 +6,8 @@ use dyno_drivers::null::server::{Protocol, RunningServer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program from PATH or the folders where Debian keeps PostgreSQL's; prints why the test is
-/// skipped when there is none.
+/// A program from PATH or Debian's folders of PostgreSQL; prints why the test is skipped when there
+/// is none.
 pub(super) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/lib/postgresql/15/bin".into()]);
@@ -20,7 +20,7 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Runs a client to its end and returns what it printed; a failure shows everything.
+/// Runs a client to its end and returns its output; a failure shows everything.
 fn run(program: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).env("PGPASSWORD", "any").output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -118,7 +118,7 @@ fn pgbench_runs_selects_in_all_query_modes_with_its_default_start() {
         let server = server(Protocol::Postgres);
         let text = pgbench(&server, &program, &["-n", "-S", "-M", mode, "-c", "8", "-t", "200"]);
         assert!(text.contains("number of transactions actually processed: 1600/1600"), "{text}");
-        // Two more ask for the scale and the partitions.
+        // Two further queries are for the scale and the partitions.
         assert_eq!(counted(server.counts()), [("select", 1602)], "{mode}: {text}");
     }
 }
@@ -152,7 +152,7 @@ fn pgbench_initialises_through_copy() {
 }
 
 #[test]
-fn command_line_clients_say_hello() {
+fn command_line_clients_connect() {
     if let Some(program) = program("psql") {
         let server = server(Protocol::Postgres);
         let address =

@@ -14,7 +14,7 @@ use std::time::Duration;
 const CLIENTS: usize = 100;
 const TRANSACTIONS: i64 = 20;
 
-/// One client: counts a row up, transaction by transaction.
+/// A client that increments a row, transaction by transaction.
 async fn count_up(target: Rc<Target>, io: Io, done: Rc<Cell<usize>>) {
     let mut connection = Connection::connect(&target, &io).await.unwrap();
     let select = connection.prepare("SELECT k FROM r WHERE id=? FOR UPDATE").await.unwrap();
@@ -119,7 +119,7 @@ fn clients_of_an_event_loop_load_at_the_same_time() {
             let load = BulkLoad { table: "l", columns: &["id", "c"] };
             let rows = connection.bulk_load(&load, &mut Countdown(20_000 + client)).await.unwrap();
             total.set(total.get() + rows);
-            // Every key twice: refused.
+            // Every key twice, which is rejected.
             let failure = connection.bulk_load(&load, &mut Countdown(20_000)).await.unwrap_err();
             assert_eq!(failure.sqlstate, "23505");
             let mut count = FirstInteger::default();

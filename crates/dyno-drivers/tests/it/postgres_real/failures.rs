@@ -1,4 +1,4 @@
-//! What the server refuses, and that the connection goes on afterwards or says that it cannot.
+//! Errors of the server, after which the connection continues or reports that it cannot.
 
 use super::server::{connect, first, run_all, server, table};
 use dyno_drivers::postgres::Connection;
@@ -19,7 +19,7 @@ fn refused(connection: &mut Connection, sql: &str) -> OperationFailure {
 }
 
 #[test]
-fn failures_are_classified_and_leave_the_connection_in_step() {
+fn failures_are_classified_and_the_connection_stays_usable() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Simple, "kinds");
     run_all(
@@ -81,7 +81,7 @@ fn an_error_in_any_mode_ends_at_ready_for_query() {
 }
 
 #[test]
-fn a_failed_transaction_is_the_callers_to_roll_back() {
+fn a_failed_transaction_must_be_rolled_back_by_the_caller() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "failed");
@@ -97,7 +97,7 @@ fn a_failed_transaction_is_the_callers_to_roll_back() {
 }
 
 #[test]
-fn a_row_that_changed_since_the_snapshot_is_a_serialization_failure() {
+fn a_row_changed_since_the_snapshot_is_a_serialization_failure() {
     let Some(server) = server() else { return };
     let mut first = server.session(QueryMode::Prepared, "snapshots");
     let mut second = server.session(QueryMode::Prepared, "snapshots");
@@ -122,7 +122,7 @@ fn a_row_that_changed_since_the_snapshot_is_a_serialization_failure() {
 }
 
 #[test]
-fn one_of_two_that_wait_for_each_other_gets_a_deadlock() {
+fn one_of_two_transactions_that_wait_for_each_other_gets_a_deadlock() {
     let Some(server) = server() else { return };
     let mut setup = server.session(QueryMode::Prepared, "deadlocks");
     run_all(
@@ -159,10 +159,10 @@ fn one_of_two_that_wait_for_each_other_gets_a_deadlock() {
 }
 
 #[test]
-fn a_session_ended_by_the_server_says_why_and_stays_lost() {
+fn a_session_ended_by_the_server_reports_the_reason_and_stays_lost() {
     let Some(server) = server() else { return };
     let mut admin = server.admin();
-    // Ended while it is idle, and by itself in the middle of a statement.
+    // Ended while idle, and by itself in the middle of a statement.
     let mut idle = server.session(QueryMode::Prepared, "ended");
     let statement = block_on(idle.prepare("SELECT 1")).unwrap();
     let kill = format!("SELECT pg_terminate_backend({}, 60000)", idle.backend_process());
@@ -190,7 +190,7 @@ fn a_closed_connection_leaves_the_server_at_once() {
     block_on(connection.close());
     assert_eq!(refused(&mut connection, "SELECT 1").kind, FailureKind::ConnectionLost);
     drop(connection);
-    // Waits on the server's side until the session has left its list.
+    // Waits in the server until the session has disappeared from its list.
     let waited = format!(
         "DO $$ BEGIN FOR i IN 1..1000 LOOP PERFORM pg_stat_clear_snapshot();
          EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = {process}); PERFORM pg_sleep(0.01); END LOOP; END $$"

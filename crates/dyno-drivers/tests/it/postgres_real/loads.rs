@@ -5,7 +5,7 @@ use dyno_drivers::{BulkLoad, Driver, RowSource, RowWriter, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::QueryMode;
 
-/// Rows from a function of their number, counted from 1.
+/// Rows from a function of their number, starting with 1.
 struct Rows<F>(u64, u64, F);
 
 impl<F: FnMut(u64, &mut dyn RowWriter)> RowSource for Rows<F> {
@@ -23,7 +23,7 @@ const LOAD: BulkLoad<'_> = BulkLoad { table: "Loaded \"t\"", columns: &["id", "c
 const CREATE: &str = "CREATE TEMP TABLE \"Loaded \"\"t\"\"\" (id int PRIMARY KEY, c text)";
 
 #[test]
-fn loaded_rows_are_the_rows_that_were_made() {
+fn loaded_rows_equal_the_generated_rows() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     run_all(&mut connection, &[CREATE]);
@@ -64,12 +64,12 @@ fn many_rows_are_loaded_in_bounded_memory() {
 }
 
 #[test]
-fn a_row_the_server_refuses_undoes_the_load_and_ends_it_early() {
+fn a_row_rejected_by_the_server_undoes_the_load_and_ends_it_early() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     run_all(&mut connection, &[CREATE]);
     let text = "x".repeat(1000);
-    // The second row has the key of the first one; there would be 10 GB to send.
+    // The second row has the key of the first one; all rows would be 10 GB.
     let mut rows = Rows(0, 10_000_000, |number, row: &mut dyn RowWriter| {
         row.integer((number / 2) as i64);
         row.text(&text);
@@ -85,7 +85,7 @@ fn a_row_the_server_refuses_undoes_the_load_and_ends_it_early() {
 }
 
 #[test]
-fn a_broken_row_is_named_and_undoes_the_load() {
+fn an_invalid_row_is_reported_and_undoes_the_load() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     run_all(&mut connection, &[CREATE]);
@@ -99,9 +99,9 @@ fn a_broken_row_is_named_and_undoes_the_load() {
     assert_eq!(failure.kind, FailureKind::BadStatement);
     assert_eq!(
         failure.message,
-        "row 42 of the load of table Loaded \"t\" has 1 fields for 2 columns"
+        "row 42 for table Loaded \"t\" has 1 fields, but there are 2 columns"
     );
-    // A zero byte is found by the server only.
+    // Only the server finds a zero byte.
     let mut rows = Rows(0, 1, |_, row: &mut dyn RowWriter| {
         row.integer(1);
         row.text("a\0b");
@@ -112,7 +112,7 @@ fn a_broken_row_is_named_and_undoes_the_load() {
 }
 
 #[test]
-fn a_table_that_is_not_there_is_said_before_any_row_is_made() {
+fn a_missing_table_is_reported_before_any_row_is_generated() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     let mut rows = Rows(0, 10, |_, _: &mut dyn RowWriter| {});
@@ -124,7 +124,7 @@ fn a_table_that_is_not_there_is_said_before_any_row_is_made() {
 }
 
 #[test]
-fn a_generator_that_panics_leaves_a_connection_that_says_it_is_lost() {
+fn a_generator_that_panics_leaves_a_connection_that_is_marked_lost() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     run_all(&mut connection, &[CREATE]);
@@ -138,7 +138,7 @@ fn a_generator_that_panics_leaves_a_connection_that_says_it_is_lost() {
 }
 
 #[test]
-fn a_server_that_ends_in_the_middle_of_a_load_is_a_lost_connection() {
+fn a_server_that_ends_during_a_load_is_a_lost_connection() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "loads");
     run_all(&mut connection, &[CREATE]);

@@ -1,4 +1,4 @@
-//! Every way in, and every way to be kept out.
+//! All methods of login, and all reasons for a rejection.
 
 use super::server::{PASSWORD, connect, first, server};
 use dyno_drivers::address::may_want_encryption;
@@ -26,7 +26,7 @@ fn refusal(target: &Target) -> OperationFailure {
 }
 
 #[test]
-fn every_login_method_lets_the_right_password_in() {
+fn every_login_method_accepts_the_correct_password() {
     let Some(server) = server() else { return };
     for user in ["trusted", "scram", "hashed", "plain"] {
         let mut connection =
@@ -37,7 +37,7 @@ fn every_login_method_lets_the_right_password_in() {
 }
 
 #[test]
-fn a_wrong_password_is_refused_and_never_repeated() {
+fn a_wrong_password_is_rejected_and_never_repeated() {
     let Some(server) = server() else { return };
     for user in ["scram", "hashed", "plain"] {
         let failure = refusal(&Target { password: Secret::new("wr0ng"), ..server.target(user) });
@@ -51,7 +51,7 @@ fn a_wrong_password_is_refused_and_never_repeated() {
 }
 
 #[test]
-fn the_server_says_who_may_not_log_in() {
+fn rejections_by_the_server_are_classified() {
     let Some(server) = server() else { return };
     let cases = [
         (server.target("refused"), FailureKind::Authentication, "28000"),
@@ -59,7 +59,7 @@ fn the_server_says_who_may_not_log_in() {
         (server.target("missing"), FailureKind::Authentication, "28000"),
         (server.target("shut"), FailureKind::Authentication, "28000"),
         (server.target("limited"), FailureKind::OutOfConnections, "53300"),
-        // Only with TLS, says its line.
+        // The server's rule requires TLS.
         (server.target("encrypted"), FailureKind::Authentication, "28000"),
         (
             Target { database: "nothing".to_owned(), ..server.target("trusted") },
@@ -71,7 +71,7 @@ fn the_server_says_who_may_not_log_in() {
         let failure = refusal(&target);
         assert_eq!((failure.kind, failure.sqlstate.as_str()), (kind, sqlstate), "{failure}");
     }
-    // Encryption may help those whom the rules for connections keep out, and nobody else.
+    // Encryption may help users rejected by the connection rules, and nobody else.
     let may_want = |user: &str| {
         let target = server.target(user);
         may_want_encryption(&refusal(&target), &target)
@@ -92,7 +92,7 @@ fn encrypted_connections_are_encrypted() {
         assert_eq!(first(&mut connection, question), "t");
         // More than one TLS record.
         assert_eq!(first(&mut connection, "SELECT repeat('x', 100000)").len(), 100_000);
-        // More than a TLS session keeps for its reader, in one answer.
+        // More than a TLS session buffers, in one answer.
         for length in [17_000, 50_000] {
             let sql = format!("SELECT repeat('x', {length}) FROM generate_series(1, 400)");
             let rows = super::server::table(&mut connection, &sql);
@@ -108,11 +108,11 @@ fn encrypted_connections_are_encrypted() {
 }
 
 #[test]
-fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
+fn a_certificate_must_name_the_server_even_through_a_proxy() {
     let Some(server) = server() else { return };
     let by_detour = |host: &str| {
         let there = Target { tls: server.verified(), ..server.target("encrypted") };
-        // Nobody listens on port 1.
+        // Nothing listens on port 1.
         let endpoint = Endpoint::Tcp { host: host.to_owned(), port: 1 };
         Target { detour: Some(there.endpoint), endpoint, ..there }
     };
@@ -122,7 +122,7 @@ fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
 }
 
 #[test]
-fn a_client_certificate_is_a_way_in() {
+fn a_client_certificate_is_accepted() {
     let Some(server) = server() else { return };
     let shown = |certificate: &str, key: &str| {
         let (certificate, key) = (server.folder.join(certificate), server.folder.join(key));
@@ -132,7 +132,7 @@ fn a_client_certificate_is_a_way_in() {
     let mut connection = connect(&shown("client.pem", "client.key")).unwrap();
     assert_eq!(first(&mut connection, "SELECT current_user"), "shown");
     let without = Target { client_certificate: None, ..shown("", "") };
-    // Nobody, somebody else, and a key of another certificate.
+    // No certificate, that of somebody else, and a key of another certificate.
     for target in [without, shown("server.pem", "server.key"), shown("client.pem", "ca.key")] {
         let failure = refusal(&target);
         // Who shows nothing is refused by the account, and not for the encryption.
@@ -155,7 +155,7 @@ fn an_unknown_authority_is_not_trusted() {
 }
 
 #[test]
-fn a_unix_socket_is_a_way_in_and_has_no_tls() {
+fn a_unix_socket_is_accepted_and_has_no_tls() {
     let Some(server) = server() else { return };
     let target = Target { endpoint: server.socket(), ..server.target("scram") };
     let mut connection = connect(&target).unwrap();
@@ -165,7 +165,7 @@ fn a_unix_socket_is_a_way_in_and_has_no_tls() {
 }
 
 #[test]
-fn the_session_is_set_up_before_anything_else() {
+fn the_session_setup_runs_first() {
     let Some(server) = server() else { return };
     let mut target = server.target("trusted");
     "bench".clone_into(&mut target.database);
@@ -187,7 +187,7 @@ fn the_session_is_set_up_before_anything_else() {
     assert!(failure.message.contains("SET work_mem = 'much'"), "{failure}");
 }
 
-/// A server that accepts one connection and does what it is told.
+/// A server that accepts one connection and behaves as scripted.
 fn pretender(behave: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Target {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -199,13 +199,13 @@ fn pretender(behave: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Targe
     target
 }
 
-/// Reads until the client gives up.
+/// Reads until the client closes.
 fn listen(mut stream: std::net::TcpStream) {
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
 }
 
 #[test]
-fn a_server_that_accepts_and_says_nothing_is_given_up_in_time() {
+fn a_silent_server_times_out() {
     for tls in [Tls::Off, Tls::Required] {
         let mut target = pretender(listen);
         target.tls = tls;
@@ -213,13 +213,13 @@ fn a_server_that_accepts_and_says_nothing_is_given_up_in_time() {
         let begun = Instant::now();
         let failure = refusal(&target);
         assert_eq!(failure.kind, FailureKind::Timeout, "{failure}");
-        assert!(failure.message.contains("did not finish the login within 100ms"), "{failure}");
+        assert!(failure.message.contains("the login was not finished within 100ms"), "{failure}");
         assert!(begun.elapsed() >= Duration::from_millis(100));
     }
 }
 
 #[test]
-fn a_client_of_an_event_loop_gives_a_silent_server_up_as_well() {
+fn a_silent_server_times_out_in_an_event_loop_as_well() {
     let mut target = pretender(listen);
     target.connect_timeout = Duration::from_millis(100);
     let reactor = Reactor::new().unwrap();
@@ -236,10 +236,10 @@ fn a_client_of_an_event_loop_gives_a_silent_server_up_as_well() {
 }
 
 #[test]
-fn answers_to_the_request_for_tls_are_not_taken_on_trust() {
+fn answers_to_the_request_for_tls_are_verified() {
     let cases: [(&'static [u8], FailureKind, &str); 5] = [
         (b"N", FailureKind::Unsupported, "does not offer TLS"),
-        // Data that somebody has put behind the answer (CVE-2021-23222).
+        // Data injected after the answer (CVE-2021-23222).
         (b"SR\0\0\0\x08\0\0\0\0Z\0\0\0\x05I", FailureKind::Protocol, "unencrypted bytes"),
         (b"E\0\0\0\x40", FailureKind::NotReady, "with an error"),
         (b"X", FailureKind::Protocol, "88"),
@@ -263,12 +263,12 @@ fn answers_to_the_request_for_tls_are_not_taken_on_trust() {
 }
 
 #[test]
-fn servers_that_talk_nonsense_or_hang_up_are_told_apart() {
+fn invalid_answers_and_closed_connections_are_distinguished() {
     let cases: [(&'static [u8], FailureKind); 6] = [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", FailureKind::Protocol),
         (b"", FailureKind::ConnectionLost),
         (b"R\0\0\0\x08\0\0\0\x07", FailureKind::Unsupported), // GSSAPI
-        (b"R\0\0\0\x05\0", FailureKind::Protocol),            // cut off
+        (b"R\0\0\0\x05\0", FailureKind::Protocol),            // truncated
         (b"Z\0\0\0\x05I", FailureKind::Protocol),             // ready without a login
         (b"E\0\0\0\x1eSFATAL\0C57P03\0Mstarting\0\0x", FailureKind::NotReady),
     ];
@@ -287,7 +287,7 @@ fn servers_that_talk_nonsense_or_hang_up_are_told_apart() {
 }
 
 #[test]
-fn nobody_listens_is_not_a_timeout() {
+fn a_refused_connection_is_not_a_timeout() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let target =
         Target::new(Engine::Postgres, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });

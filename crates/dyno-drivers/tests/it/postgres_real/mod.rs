@@ -1,5 +1,4 @@
-//! The PostgreSQL driver against a real server, which these tests start for themselves and which
-//! ends with them.
+//! The PostgreSQL driver with a real server, which these tests start and which ends with them.
 #![allow(clippy::unwrap_used, reason = "what fails to set up a test fails the test")]
 
 mod clients;

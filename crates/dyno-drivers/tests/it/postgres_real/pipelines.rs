@@ -1,4 +1,4 @@
-//! Many executions before the first answer, and names of columns.
+//! Several executions before the first answer, and column names.
 
 use super::server::{first, run_all, server};
 use dyno_drivers::{Driver, Row, RowSink, Value, block_on};
@@ -8,7 +8,7 @@ use dyno_model::target::QueryMode;
 const MODES: [QueryMode; 2] = [QueryMode::Extended, QueryMode::Prepared];
 
 #[test]
-fn a_pipeline_is_carried_out_in_order_and_is_one_transaction() {
+fn a_pipeline_is_executed_in_order_and_is_one_transaction() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, &format!("pipelines_{mode:?}").to_lowercase());
@@ -29,8 +29,7 @@ fn a_pipeline_is_carried_out_in_order_and_is_one_transaction() {
         assert_eq!(outcome.affected, 6);
         assert_eq!(first(&mut connection, "SELECT sum(k) FROM p"), "45");
 
-        // The second Sync begins another transaction: what failed before it takes only its own with
-        // it.
+        // The second Sync begins another transaction: an earlier failure only affects its own.
         connection.begin_pipeline().unwrap();
         block_on(connection.queue(update, &[Value::Integer(1)])).unwrap();
         block_on(connection.queue(insert, &[Value::Integer(0), Value::Integer(0)])).unwrap();
@@ -56,7 +55,7 @@ fn a_pipeline_larger_than_all_buffers_does_not_block() {
         }
         assert_eq!(block_on(connection.end_pipeline()).unwrap().rows, 2_000);
 
-        // An error in the midst of it is met while answers are read early; the rest is skipped.
+        // An error in the middle is read early; the rest is skipped.
         let divide = block_on(connection.prepare("SELECT 1 / ?::int")).unwrap();
         connection.begin_pipeline().unwrap();
         for turn in 0..50 {
@@ -103,7 +102,7 @@ impl RowSink for Named {
 }
 
 #[test]
-fn names_of_columns_are_told_in_every_query_mode() {
+fn column_names_are_returned_in_every_query_mode() {
     let Some(server) = server() else { return };
     for mode in [QueryMode::Simple, QueryMode::Extended, QueryMode::Prepared] {
         let mut connection = server.session(mode, "pipelines");

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the tests' own: scratch folder, free port, one account per login method.
+//! A PostgreSQL server for the tests: scratch folder, free port, one account per login method.
 
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::{Discard, Driver, Io, Table, block_on};
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// The password of every account that has one. Nothing that a driver prints may hold it.
+/// The password of every account that has one. No output of a driver may contain it.
 pub(crate) const PASSWORD: &str = "s3cret 글 'pw";
 
-/// Logins and the address they are for.
+/// Accounts with the addresses they may connect from.
 const PG_HBA: &str = "\
 local   all all                       trust
 host    all admin     127.0.0.1/32    trust
@@ -41,8 +41,8 @@ deadlock_timeout = 50ms
 logging_collector = off
 ";
 
-/// Stops the server and removes its folder when the tests' process has ended, however it ended: its
-/// end of the pipe is closed then. `$0` is the folder, `$1` the programs' folder.
+/// Stops the server and removes its folder when the process of the tests has ended in any way,
+/// which closes its end of the pipe. `$0` is the folder, `$1` the programs' folder.
 const KEEPER: &str = r#"
 "$1/pg_ctl" start -w -D "$0/data" -l "$0/log" -o "-c config_file=$0/server.conf" >"$0/start" 2>&1 && echo ready || echo failed
 read -r _
@@ -58,14 +58,14 @@ pub(crate) struct Server {
 
 static SERVER: OnceLock<Option<Server>> = OnceLock::new();
 
-/// The server all tests share, started by whoever comes first. `None`, with the reason printed,
-/// where there is none.
+/// The server shared by all tests, started by the first. `None`, with the reason printed, when it
+/// is not installed.
 pub(crate) fn server() -> Option<&'static Server> {
     SERVER
         .get_or_init(|| match programs() {
             Some(programs) => Some(Server::start(&programs)),
             None => {
-                // Not by println, which a passing test swallows.
+                // Not with println, which is hidden for passing tests.
                 let why = "no PostgreSQL in /usr/lib/postgresql; scripts/servers installs one";
                 let mut terminal = std::io::stderr();
                 terminal
@@ -77,7 +77,7 @@ pub(crate) fn server() -> Option<&'static Server> {
         .as_ref()
 }
 
-/// The folder of the newest version installed.
+/// The folder of the newest installed version.
 fn programs() -> Option<PathBuf> {
     let version =
         |path: &Path| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
@@ -90,7 +90,7 @@ fn programs() -> Option<PathBuf> {
 
 /// PostgreSQL refuses to run as root; root's tests run it as this user.
 fn account() -> Option<(u32, u32)> {
-    // The owner of our own process, without a dependency for asking.
+    // The owner of this process, without a dependency.
     let is_root =
         fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let users = fs::read_to_string("/etc/passwd").ok()?;
@@ -160,7 +160,7 @@ impl Server {
                 server.make_accounts();
                 return server;
             }
-            // Somebody else took the port: the keeper must not remove the folder yet.
+            // Another process took the port; the supervising shell must not remove the folder yet.
             keeper.kill().unwrap();
             keeper.wait().unwrap();
         }
@@ -210,12 +210,12 @@ impl Server {
         Tls::Verify { ca: Some(self.folder.join("ca.pem")) }
     }
 
-    /// A session of the superuser, through the unix socket.
+    /// A session of the superuser over the unix socket.
     pub(crate) fn admin(&self) -> Connection {
         connect(&Target { endpoint: self.socket(), ..self.target("admin") }).unwrap()
     }
 
-    /// A session in a mode, with a schema of its own that comes first in its search path.
+    /// A session in a mode, with its own schema first in its search path.
     pub(crate) fn session(&self, mode: QueryMode, schema: &str) -> Connection {
         let mut target = self.target("admin");
         target.query_mode = mode;
@@ -223,7 +223,7 @@ impl Server {
             format!("CREATE SCHEMA IF NOT EXISTS {schema}"),
             format!("SET search_path = {schema}"),
         ];
-        // Two sessions that make one schema at the same time collide in the catalogue.
+        // Two sessions that create the same schema at the same time conflict in the catalogue.
         static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
         let _turn = ONE_AT_A_TIME.lock().unwrap();
         connect(&target).unwrap()
@@ -265,7 +265,7 @@ pub(crate) fn first(connection: &mut Connection, sql: &str) -> String {
     table(connection, sql)[0][0].clone().unwrap_or_else(|| panic!("{sql}: NULL"))
 }
 
-/// Runs statements of which none may fail.
+/// Runs statements that must not fail.
 pub(crate) fn run_all(connection: &mut Connection, statements: &[&str]) {
     for sql in statements {
         block_on(connection.query(sql, &mut Discard))

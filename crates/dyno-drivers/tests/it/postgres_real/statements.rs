@@ -1,4 +1,4 @@
-//! Values there and back in every mode, results of every size and number.
+//! Values in both directions in every mode, and results of every size and number.
 
 use super::server::{first, run_all, server, table};
 use dyno_drivers::postgres::protocol::backend::TransactionStatus;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const MODES: [QueryMode; 3] = [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple];
 
-/// Keeps the debug form of every field, which tells numbers from texts.
+/// Keeps the debug form of every field, which distinguishes numbers from texts.
 #[derive(Default)]
 struct Shown(Vec<String>);
 
@@ -20,7 +20,7 @@ impl RowSink for Shown {
 }
 
 #[test]
-fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
+fn an_endless_answer_is_an_error_for_a_sink_that_keeps_rows() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "endless");
@@ -39,7 +39,7 @@ fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
 }
 
 #[test]
-fn every_common_type_goes_there_and_comes_back_in_every_mode() {
+fn every_common_type_is_sent_and_returned_in_every_mode() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "types");
@@ -115,7 +115,7 @@ fn every_common_type_goes_there_and_comes_back_in_every_mode() {
 }
 
 #[test]
-fn integers_are_taken_by_parameters_of_any_number_type() {
+fn integers_are_accepted_by_parameters_of_any_number_type() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "numbers");
@@ -148,7 +148,7 @@ fn integers_are_taken_by_parameters_of_any_number_type() {
 }
 
 #[test]
-fn changes_and_rows_are_counted_as_the_server_says() {
+fn changes_and_rows_are_counted_as_by_the_server() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "counts");
@@ -190,7 +190,7 @@ fn changes_and_rows_are_counted_as_the_server_says() {
 }
 
 #[test]
-fn a_text_with_many_statements_gives_all_their_rows() {
+fn a_text_with_many_statements_returns_all_their_rows() {
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "many");
     let sql = "CREATE TEMP TABLE m (a int); INSERT INTO m VALUES (1), (2); SELECT a FROM m; SELECT 'x' AS b, 3; UPDATE m SET a=a; ;";
@@ -200,7 +200,7 @@ fn a_text_with_many_statements_gives_all_their_rows() {
     assert_eq!(table.0.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 2]);
     let nothing = block_on(connection.query("", &mut Discard)).unwrap();
     assert_eq!(nothing, dyno_drivers::Outcome::default());
-    // The first error ends the text; what went before it in the same text is undone with it.
+    // The first error ends the text; earlier statements of the text are rolled back.
     let failure =
         block_on(connection.query("SELECT 1; SELECT nothing; SELECT 2", &mut Discard)).unwrap_err();
     assert_eq!(failure.sqlstate, "42703");
@@ -208,7 +208,7 @@ fn a_text_with_many_statements_gives_all_their_rows() {
 }
 
 #[test]
-fn big_results_and_big_parameters_pass_and_leave_no_memory_behind() {
+fn big_results_and_parameters_leave_no_memory_behind() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "big");
@@ -238,13 +238,13 @@ fn big_results_and_big_parameters_pass_and_leave_no_memory_behind() {
 }
 
 #[test]
-fn mistakes_of_the_caller_are_answered_without_asking_the_server() {
+fn errors_of_the_caller_are_reported_without_a_round_trip() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "mistakes");
         let statement = block_on(connection.prepare("SELECT ?::int")).unwrap();
         let failure = block_on(connection.execute(statement, &[], &mut Discard)).unwrap_err();
-        assert_eq!(failure.message, "the statement has 1 parameters and was given 0");
+        assert_eq!(failure.message, "the statement has 1 parameters, but 0 were given");
         let failure = block_on(connection.execute(dyno_drivers::Statement(9), &[], &mut Discard))
             .unwrap_err();
         assert_eq!(failure.kind, FailureKind::BadStatement);
@@ -286,7 +286,7 @@ fn notices_notifications_and_changed_settings_do_not_disturb() {
             ],
         );
         run_all(&mut connection, &["SET standard_conforming_strings = off"]);
-        // From now on a backslash escapes in ordinary strings too: the question mark stands inside
+        // From now on a backslash also escapes in ordinary strings, and the question mark is inside
         // one.
         let statement = block_on(connection.prepare(r"SELECT '\'?' || ?")).unwrap();
         let mut table = Table::default();
@@ -296,7 +296,7 @@ fn notices_notifications_and_changed_settings_do_not_disturb() {
 }
 
 #[test]
-fn question_marks_that_are_no_placeholders_reach_the_server() {
+fn question_marks_that_are_not_placeholders_reach_the_server() {
     let Some(server) = server() else { return };
     for mode in MODES {
         let mut connection = server.session(mode, "marks");
@@ -312,7 +312,7 @@ fn question_marks_that_are_no_placeholders_reach_the_server() {
 }
 
 #[test]
-fn any_text_comes_back_as_it_was_in_every_mode() {
+fn any_text_is_returned_unchanged_in_every_mode() {
     let Some(server) = server() else { return };
     let settings = ["on", "off"];
     let sessions: Vec<_> = MODES
@@ -371,7 +371,7 @@ fn a_client_with_ten_statements_fits_in_eight_kilobytes() {
 }
 
 #[test]
-fn statements_whose_answers_look_alike_share_what_is_known_of_them() {
+fn statements_with_equal_descriptions_share_them() {
     const STATEMENTS: usize = 2_000;
     let Some(server) = server() else { return };
     let mut connection = server.session(QueryMode::Prepared, "statements");
