@@ -1,13 +1,14 @@
-//! Which tables statements may change, read off their text. In doubt they change any: what is told
-//! wrongly to read would destroy what others rely on, and what is told wrongly to write only has to
-//! be named.
+//! Finds the tables that statements may change, from their text. When in doubt, a statement may
+//! change any table: wrongly assuming that it only reads could destroy user data, while wrongly
+//! assuming that it writes only means that the database must be named.
 
 use crate::script::words::{Token, is_of_word, statements};
 use dyno_drivers::reading::BEGINNING;
 use dyno_model::engine::Syntax;
 use std::collections::BTreeSet;
 
-/// First words of statements that change nothing by themselves, each with the words that belie it.
+/// First words of statements that change nothing themselves, each with words that indicate the
+/// opposite.
 const READING: [(&str, &[&str]); 18] = [
     ("select", INTO),
     ("values", INTO),
@@ -29,16 +30,16 @@ const READING: [(&str, &[&str]); 18] = [
     ("fetch", &[]),
 ];
 
-/// Rows go into a table or a file. Into a variable, `INTO @a`, nothing is written.
+/// Rows are written to a table or a file. A variable, `INTO @a`, is harmless.
 const INTO: &[&str] = &["into"];
 
-/// What a statement may do that stands inside of another.
+/// What a nested statement may do.
 const WORK: &[&str] = &[
     "insert", "update", "delete", "replace", "merge", "truncate", "into", "create", "execute",
     "refresh",
 ];
 
-/// What opens a session that is kept from writing, or is about more than a session.
+/// Statements that make a read-only session writable, or affect more than the session.
 const OPENING: &[&str] = &[
     "write",
     "read_only",
@@ -54,15 +55,15 @@ const OPENING: &[&str] = &[
     "group_replication",
 ];
 
-/// Verbs that are functions in front of a parenthesis.
+/// Verbs that are functions when followed by a parenthesis.
 const FUNCTIONS: [&str; 3] = ["insert", "replace", "truncate"];
 
 /// A kind of statements that change tables.
 struct Changing {
     first: &'static str,
-    /// Words before which the names of all these tables stand.
+    /// The names of all these tables precede these words.
     ends: &'static [&'static str],
-    /// True when some of them may stand in parentheses.
+    /// True when some of them may be in parentheses.
     has_groups: bool,
 }
 
@@ -87,7 +88,7 @@ const CHANGING: [Changing; 6] = [
     Changing { first: "truncate", ends: &[], has_groups: false },
 ];
 
-/// True when what a text sends is taken to read.
+/// True when a text is known to only read.
 #[must_use]
 pub fn reads(text: &str, syntax: Syntax) -> bool {
     statements(text, syntax).is_some_and(|all| all.iter().all(|tokens| is_reading(tokens)))
@@ -98,7 +99,7 @@ pub fn reads(text: &str, syntax: Syntax) -> bool {
 pub(crate) enum TransactionControl {
     /// It does not.
     None,
-    /// It does nothing else.
+    /// It contains nothing else.
     Only,
     /// Among other statements.
     Mixed,
@@ -137,15 +138,15 @@ fn is_reading(tokens: &[Token]) -> bool {
     if !is_plain {
         return false;
     }
-    // What is explained is carried out when it is analyzed.
+    // EXPLAIN ANALYZE executes its statement.
     let is_carried_out = ["analyze", "analyse"].iter().any(|word| has(tokens, &[word]));
     let belying =
         if matches!(first, "explain" | "describe") && is_carried_out { WORK } else { belying };
     !has(tokens, belying)
 }
 
-/// True when a setting is named without quotes, in which a name can be spelled in many ways, and is
-/// none of `@@`.
+/// True when a setting is named without quotes, which allow many spellings, and does not begin with
+/// `@@`.
 fn names_plainly(assignment: &[Token]) -> bool {
     let end = assignment.iter().position(|token| match token {
         Token::Sign(sign) => *sign == '=',
@@ -156,7 +157,7 @@ fn names_plainly(assignment: &[Token]) -> bool {
     !is_system && !name.iter().any(|token| matches!(token, Token::Quoted(_)))
 }
 
-/// True when one of these words stands in a statement as itself.
+/// True when one of these words is part of a statement, in its own meaning.
 fn has(tokens: &[Token], words: &[&str]) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let before = at.checked_sub(1).and_then(|at| tokens[at].word());
@@ -212,7 +213,7 @@ fn changed_by(tokens: &[Token], syntax: Syntax) -> Option<BTreeSet<String>> {
     Some(names)
 }
 
-/// True when a text mentions a name.
+/// True when a text contains a name.
 #[must_use]
 pub fn mentions(text: &str, name: &str) -> bool {
     text.to_lowercase().split(|c| !is_of_word(c)).any(|word| word == name.to_lowercase())
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_that_a_statement_changes_are_before_what_it_reads() {
+    fn changed_tables_are_found_before_the_tables_that_are_read() {
         let of = |statement: &str| {
             changed(statement, Syntax::MYSQL).map(|names| names.into_iter().collect::<Vec<_>>())
         };
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_does_so_in_every_part() {
+    fn a_text_reads_only_if_all_its_parts_do() {
         for (text, is_reading) in [
             ("SELECT replace(a, 'x', 'y'), 'DELETE FROM t' FROM t -- UPDATE", true),
             ("WITH a AS (SELECT insert('abc', 1, 1, 'x')) SELECT * FROM a", true),
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_mentioned_as_a_whole_word() {
+    fn a_name_is_found_as_a_whole_word() {
         assert!(mentions("count(*) from shop.\"Orders\"", "orders"));
         assert!(!mentions("count(*) from orders_old", "orders"));
     }

@@ -1,8 +1,8 @@
-//! Exit codes, which are pgbench's.
+//! Exit codes, equal to those of pgbench.
 
-/// All went well.
+/// Success.
 pub const OK: u8 = 0;
-/// The command line cannot be followed, or nothing could be begun.
+/// The command line is invalid, or the run could not start.
 pub const FAILED: u8 = 1;
-/// The run was begun and is not complete: clients were aborted, or the user interrupted.
+/// The run started but is incomplete: clients were aborted, or the user interrupted.
 pub const INCOMPLETE: u8 = 2;

@@ -1,4 +1,4 @@
-//! Failures of databases in the words of pgbench, as far as it has words for them.
+//! Database failures in pgbench's words where they exist.
 
 use crate::own::OWN;
 use crate::statistics::Ending;
@@ -7,12 +7,11 @@ use dyno_drivers::placeholder;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
-/// How a transaction ends that met this failure and is not tried again; `None` when the client
-/// cannot go on at all.
+/// How a transaction ends after this failure without a retry; `None` when the client cannot
+/// continue.
 ///
-/// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines have more words
-/// for the same: MySQL a lock wait that took too long, SQLite a database that another connection
-/// writes to.
+/// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines report further
+/// conflicts: MySQL a lock wait timeout, SQLite a database that another connection is writing to.
 pub(crate) fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
     match failure.kind {
         FailureKind::Deadlock => Some(Ending::Deadlock),
@@ -22,7 +21,7 @@ pub(crate) fn ending(failure: &OperationFailure, engine: Engine) -> Option<Endin
     }
 }
 
-/// What the server said, as PostgreSQL's clients show it.
+/// The server's message as shown by PostgreSQL's clients.
 pub(crate) fn words(failure: &OperationFailure) -> String {
     if failure.sqlstate.is_empty() && failure.code == 0 {
         failure.message.clone()
@@ -32,13 +31,13 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
     }
 }
 
-/// The line of a prepared statement in which the server sees the mistake, with a mark under it; the
-/// server knows its parameters by numbers.
+/// The line of a prepared statement in which the server reports the error, with a mark; the server
+/// knows its parameters by number.
 pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<String> {
     failure.pointed(&placeholder::parse(template, true).numbered())
 }
 
-/// A connection that could not be made.
+/// The message for a failed connection.
 pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String {
     let said = if failure.sqlstate.is_empty() && failure.code == 0 { "" } else { "FATAL:  " };
     let place = match &target.endpoint {
@@ -47,7 +46,7 @@ pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String 
         other => format!("connection to {other}"),
     };
     let hint = if address::may_want_encryption(failure, target) {
-        "\npgbench: hint: The connection was not encrypted; if the server wants that, add sslmode=require to the address."
+        "\npgbench: hint: The connection was not encrypted; if the server requires encryption, add sslmode=require to the address."
     } else {
         ""
     };
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_conflicts_let_a_client_go_on() {
+    fn only_conflicts_allow_a_client_to_continue() {
         let failure = |kind: FailureKind| kind.failure("x");
         assert_eq!(
             ending(&failure(FailureKind::Deadlock), Engine::Postgres),

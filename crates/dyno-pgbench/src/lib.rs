@@ -1,21 +1,21 @@
 //! pgbench's scripts, command line and output on dyno's engine.
 //!
 //! # Layout (read in this order)
-//! * [`options`]: the command line, and where to connect;
-//! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`];
+//! * [`options`]: the command line and the target;
+//! * [`script`]: from a file to commands; [`expression`]: expressions of `\set`; [`variables`];
 //!   [`random`]: pgbench's random numbers, bit for bit;
-//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec; [`sending`]:
-//!   prepared, or as text; [`changes`]: which tables statements may change;
-//! * [`run`]: running them as pgbench does; [`initialise`]: making the standard tables;
-//!   [`failure`]: failures in pgbench's words;
-//! * [`statistics`], [`report`]: what is counted, and the text that is made of it;
-//! * [`terminal`], [`exit_code`]: the way out.
+//! * [`perform`]: executes scripts; [`transactions`]: scripts as a workload of a spec; [`sending`]:
+//!   how statements are sent; [`changes`]: tables that statements may change;
+//! * [`run`]: runs scripts like pgbench; [`initialise`]: creates the standard tables; [`failure`]:
+//!   failures in pgbench's words;
+//! * [`statistics`], [`report`]: counters, and their text;
+//! * [`terminal`], [`exit_code`]: output.
 //!
 //! # Invariants
-//! * What parsers of pgbench's output read is laid out as pgbench 15 lays it out.
+//! * Output that is parsed by other programs has the layout of pgbench 15.
 //! * With the same seed, one client draws the same numbers and chooses the same scripts as in
 //!   pgbench 15.
-//! * A password reaches neither terminal nor results.
+//! * Passwords never appear on the terminal or in results.
 
 mod changes;
 pub mod exit_code;
@@ -46,8 +46,8 @@ pub use options::curve;
 pub use terminal::Terminal;
 pub use transactions::{SQL, Transactions, description};
 
-/// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the
-/// user has asked for an end. Returns the exit code.
+/// Executes the arguments (without the program's name). `interrupts` counts the interrupts by the
+/// user. Returns the exit code.
 pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
     let world = Surroundings::of_process();
     let request = match options::read(arguments, world.variable) {

@@ -1,6 +1,6 @@
-//! The engine that pgbench is made for.
+//! The engine that pgbench supports.
 
 use dyno_model::engine::Engine;
 
-/// What only this engine has is refused or left out elsewhere.
+/// Features that only this engine has are rejected or skipped for others.
 pub(crate) const OWN: Engine = Engine::Postgres;

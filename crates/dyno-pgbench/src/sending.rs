@@ -1,6 +1,6 @@
-//! How each statement of a workload is sent: prepared, or as text where a parameter would make
-//! another statement of it, or none. What a script means is what pgbench's default mode sends:
-//! values written into the text. Preparing is a way to send the same.
+//! Decides how each statement of a workload is sent: prepared, or as text where parameters would
+//! change its meaning or are not possible. The meaning of a script is that of pgbench's default
+//! mode, which writes values into the text. Preparing is another way to send the same.
 
 use crate::expression::{Environment, Value};
 use crate::failure;
@@ -18,12 +18,12 @@ use std::collections::{BTreeSet, HashSet};
 /// The variables that may have a value when a script's statements are sent.
 pub(crate) struct Settable {
     slots: HashSet<Slot>,
-    /// True where rows are kept: only the server knows the names of their columns.
+    /// True where rows are stored: only the server knows the names of their columns.
     is_open: bool,
 }
 
 impl Settable {
-    /// `beginning`: what every transaction begins with.
+    /// `beginning` are the variables at the start of every transaction.
     pub(crate) fn of(script: &Script, beginning: &Variables, names: &Names) -> Self {
         let mut slots: HashSet<Slot> = names.all().filter(|slot| beginning.is_set(*slot)).collect();
         let mut is_open = false;
@@ -41,15 +41,15 @@ impl Settable {
         self.is_open || self.slots.contains(&slot)
     }
 
-    /// True when a statement means something else with parameters.
+    /// True when parameters would change the meaning of a statement.
     fn needs_text(&self, sql: &Sql) -> bool {
         let is_text = |place| !matches!(place, Place::Value | Place::Comment);
         sql.is_several() || sql.variables().any(|(slot, place)| is_text(place) && self.has(slot))
     }
 }
 
-/// What no mode sends as it was meant: the value of a variable that would be written into the
-/// middle of a slice, and a statement of a pipeline that is a text.
+/// Rejects what cannot be sent as intended in any mode: a variable that would be written into the
+/// middle of a slice, and a statement of a pipeline that must be sent as text.
 ///
 /// # Errors
 /// With the statement and a remedy.
@@ -78,8 +78,8 @@ pub(crate) fn check(
                 }
                 if is_in_pipeline && mode != QueryMode::Simple && settable.needs_text(sql) {
                     return refusal(
-                        "the statements of a pipeline are prepared, and this one can only be sent as text\nhint: take it out of the pipeline, \
-                         or have its variables stand for whole values: `'user_' || :id`",
+                        "the statements of a pipeline are prepared, and this one can only be sent as text\nhint: move it out of the pipeline, \
+                         or use its variables only for whole values: `'user_' || :id`",
                     );
                 }
             }
@@ -89,25 +89,26 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Which statements are tried.
+/// The statements to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
-    /// Those with variables: only they may be sent in two ways.
+    /// Those with variables, which may be sent in two ways.
     WithVariables,
 }
 
-/// What a server says of statements.
+/// The server's verdict on statements.
 #[derive(Debug, Default)]
 pub(crate) struct Tried {
-    /// Kinds that have to be sent as text.
+    /// Kinds that must be sent as text.
     pub(crate) as_text: BTreeSet<u16>,
-    /// What it says of those that it takes in no way.
+    /// Errors of statements that are rejected in both forms.
     pub(crate) refused: Vec<String>,
 }
 
-/// Has the server parse statements, and execute none. Of several in one text, and of what follows a
-/// statement that defines something, no refusal is told: they may need what is only there then.
+/// Lets the server parse statements without executing them. Errors of several statements in one
+/// text, and of statements after one that defines something, are ignored: they may need objects
+/// that exist only then.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -167,7 +168,7 @@ enum Verdict {
     Refused(String),
 }
 
-/// A statement that is tried, with values for its variables.
+/// A statement to try, with values for its variables.
 struct Look<'a> {
     program: &'a Program,
     sql: &'a Sql,
@@ -176,7 +177,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// As it is prepared; else, with variables, as text.
+    /// Tries to prepare it; if that fails and it has variables, tries it as text.
     async fn either(&self, connection: &mut Connection) -> Result<Verdict, OperationFailure> {
         let template = self.sql.template();
         let refusal = match connection.check(template).await {
@@ -192,7 +193,7 @@ impl Look<'_> {
         let told = told(&refusal, failure::pointed(&refusal, template));
         Ok(match takes_text {
             true if self.is_in_pipeline => Verdict::Refused(format!(
-                "{told}\nIt can be sent as text, but the statements of a pipeline are prepared: take it out of the pipeline, or tell the type by a \
+                "{told}\nIt can be sent as text, but the statements of a pipeline are prepared: move it out of the pipeline, or give the type with a \
                  cast, such as `:id::int`"
             )),
             true => Verdict::Text,
@@ -200,7 +201,7 @@ impl Look<'_> {
         })
     }
 
-    /// With its values written into it: what the server says against it.
+    /// With its values written into it: returns the server's error.
     async fn as_text(
         &self,
         connection: &mut Connection,
@@ -218,7 +219,7 @@ impl Look<'_> {
         self.program.engine.dialect().syntax
     }
 
-    /// Servers of MySQL's family look for the procedure of a CALL only when it is executed.
+    /// Servers of the MySQL family look up the procedure of a CALL only when it is executed.
     async fn missing_procedure(
         &self,
         connection: &mut Connection,
@@ -243,7 +244,7 @@ impl Look<'_> {
         let mut found = Table::default();
         connection.query(&sql, &mut found).await?;
         Ok((found.number::<i64>(0) == 0)
-            .then(|| format!("there is no procedure {name}, or the account may not see it")))
+            .then(|| format!("the procedure {name} does not exist, or the account may not see it")))
     }
 }
 
@@ -251,8 +252,8 @@ fn told(failure: &OperationFailure, pointed: Option<String>) -> String {
     pointed.map_or_else(|| failure.to_string(), |lines| format!("{failure}\n{lines}"))
 }
 
-/// Values that a script's variables may have, each as the script last sets it. What comes from
-/// rows, or cannot be told, is 1.
+/// Possible values of a script's variables, as the script last sets each. Values from rows, and
+/// unknown ones, are 1.
 fn sample(script: &Script, beginning: &Variables, names: &Names) -> Variables {
     let mut values = beginning.clone();
     let mut random = Generator::new(0);

@@ -1,10 +1,9 @@
-//! What makes the tables of scripts: plain SQL, and dumps as `pg_dump`, `mysqldump` and
-//! `mariadb-dump` write them.
+//! Creates the tables of scripts from plain SQL, and from dumps of `pg_dump`, `mysqldump` and
+//! `mariadb-dump`.
 //!
-//! A text is sent as the engine's own client sends a file: over a connection of its own, each
-//! statement by itself, rows behind a COPY. What a dump says of other databases is refused, and
-//! what it says of roles and of the server that it came from is not needed for figures: it is left
-//! out, or may fail.
+//! A text is sent as by the engine's own client: over a separate connection, each statement by
+//! itself, rows after a COPY. Statements of a dump about other databases are rejected; those about
+//! roles and settings of the original server are not needed and are skipped, or may fail.
 
 use crate::script::statement::{Cut, End, SEMICOLON, cut_at};
 use crate::script::words::statements;
@@ -21,16 +20,16 @@ use dyno_model::target::Target;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of a statement among which its first words are looked for.
+/// Number of bytes of a statement in which its first words are searched.
 const HEAD_BYTES: usize = 400;
-/// Most characters of a statement that errors show.
+/// Maximum number of characters of a statement shown in errors.
 const SHOWN_MAX: usize = 100;
-/// Why a statement is refused that has to be read first.
+/// Why a statement of psql or pgbench is rejected.
 const AS_IT_STANDS: &str = "it is sent as it stands, without variables and backslash commands";
-/// SQLSTATEs of what is not there and what is not allowed: roles, and settings of newer servers.
+/// SQLSTATEs of missing objects and privileges: roles, and settings of newer servers.
 const NOT_HERE: [&str; 2] = ["42704", "42501"];
 
-/// The texts, in their order.
+/// The texts in order.
 pub(crate) struct Setup {
     texts: Vec<ScriptText>,
     syntax: Syntax,
@@ -38,11 +37,11 @@ pub(crate) struct Setup {
     pub(crate) is_reusable: bool,
 }
 
-/// What is sent at once.
+/// A unit of sending.
 #[derive(Debug, PartialEq, Eq)]
 enum Piece<'t> {
     Statement(String),
-    /// A COPY with the rows that follow it.
+    /// A COPY with its rows.
     Copy(String, &'t str),
 }
 
@@ -58,7 +57,7 @@ impl Setup {
                 is_empty = false;
             }
             if is_empty {
-                return Err(format!("the setup {} holds no statement", given.name));
+                return Err(format!("the setup {} contains no statement", given.name));
             }
         }
         Ok(Self { texts: texts.to_vec(), syntax, is_reusable: false })
@@ -132,8 +131,8 @@ fn connect(target: &Target) -> Result<Connection, OperationFailure> {
     block_on(Connection::connect(target, &Io::WithTimeout(TimeoutPolicy::for_work(target).hasty())))
 }
 
-/// Gives the planner statistics of all tables; else it would run on guesses until the server finds
-/// time for it, in the middle of a trial.
+/// Collects planner statistics of all tables; otherwise the server would do so in the middle of a
+/// trial.
 fn analyze(target: &Target) -> Result<(), OperationFailure> {
     let (Some(analyze), true) = (target.engine.traits().analyze, target.engine.is_server()) else {
         return Ok(());
@@ -148,7 +147,7 @@ fn analyze(target: &Target) -> Result<(), OperationFailure> {
     Ok(())
 }
 
-/// The text, from its file where it stayed there.
+/// The text, read from its file if necessary.
 fn whole(given: &ScriptText) -> Result<Cow<'_, str>, String> {
     let Some(file) = &given.file else { return Ok(Cow::Borrowed(&given.text)) };
     let bytes = dyno_files::read(&file.path, SETUP_MAX).map_err(|error| {
@@ -157,16 +156,16 @@ fn whole(given: &ScriptText) -> Result<Cow<'_, str>, String> {
     checked(bytes, file).map(Cow::Owned)
 }
 
-/// What was read, if it is what was planned.
+/// The content, if it is unchanged since planning.
 fn checked(bytes: Vec<u8>, file: &ScriptFile) -> Result<String, String> {
     let path = file.path.display();
     if checksum(&bytes) != file.checksum {
-        return Err(format!("the setup {path} is not what it was when the run was planned"));
+        return Err(format!("the setup {path} has changed since the run was planned"));
     }
     String::from_utf8(bytes).map_err(|_| format!("the setup {path} is not UTF-8"))
 }
 
-/// True for what a dump says of roles, and of settings that another version has.
+/// True for statements of a dump about roles, and about settings of other versions.
 fn may_fail(statement: &str) -> bool {
     let head = head(statement);
     let words: Vec<&str> = head.iter().map(String::as_str).collect();
@@ -179,8 +178,8 @@ fn may_fail(statement: &str) -> bool {
     }
 }
 
-/// The first words of a statement in small letters, those in comments that servers of MySQL's
-/// family execute included.
+/// The first words of a statement in lower case, including those in comments that servers of the
+/// MySQL family execute.
 fn head(statement: &str) -> Vec<String> {
     let end =
         (0..=statement.len().min(HEAD_BYTES)).rev().find(|end| statement.is_char_boundary(*end));
@@ -197,13 +196,13 @@ fn head(statement: &str) -> Vec<String> {
     words
 }
 
-/// The beginning of a statement, in one line.
+/// The beginning of a statement on one line.
 fn shown(statement: &str) -> String {
     let line = statement.lines().next().unwrap_or_default();
     line.chars().take(SHOWN_MAX).collect()
 }
 
-/// A text, cut into what is sent at once.
+/// Splits a text into units of sending.
 struct Pieces<'t> {
     name: &'t str,
     source: &'t str,
@@ -218,7 +217,7 @@ impl<'t> Pieces<'t> {
         Self { name: &given.name, source, at: 0, syntax, delimiter: SEMICOLON.to_owned() }
     }
 
-    /// The next piece.
+    /// The next unit.
     ///
     /// # Errors
     /// When it cannot be sent.
@@ -248,8 +247,8 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// The text of a statement, which has no variables; in the body of a routine a colon says
-    /// something else.
+    /// The text of a statement without variables; in the body of a routine a colon has another
+    /// meaning.
     fn without_variables(&self, cut: Cut) -> Result<String, String> {
         let text = cut.text.clone();
         let is_routine =
@@ -258,7 +257,7 @@ impl<'t> Pieces<'t> {
         if is_routine || is_plain() { Ok(text) } else { Err(self.refusal(&text, AS_IT_STANDS)) }
     }
 
-    /// Blanks, and comments that servers do not execute.
+    /// Skips blanks, and comments that servers do not execute.
     fn skip(&mut self) {
         loop {
             let rest = &self.source[self.at..];
@@ -281,7 +280,7 @@ impl<'t> Pieces<'t> {
         self.source[self.at..].find('\n').map_or(self.source.len(), |length| self.at + length + 1)
     }
 
-    /// Takes a line `DELIMITER //`, which MySQL's clients read themselves.
+    /// Processes a line `DELIMITER //`, which is a command of MySQL's clients.
     fn takes_delimiter(&mut self) -> bool {
         let end = self.line_end();
         let mut words = self.source[self.at..end].split_whitespace();
@@ -294,7 +293,7 @@ impl<'t> Pieces<'t> {
         is_one && self.at == end
     }
 
-    /// A statement as it is sent; `None` for one that is left out.
+    /// A statement in the form to send; `None` when it is skipped.
     fn piece(&mut self, text: String) -> Result<Option<Piece<'t>>, String> {
         let head = head(&text);
         let words: Vec<&str> = head.iter().map(String::as_str).collect();
@@ -328,7 +327,7 @@ impl<'t> Pieces<'t> {
         words.windows(2).any(|pair| pair == ["from", "stdin"])
     }
 
-    /// The lines behind a COPY, up to the one that ends them.
+    /// The lines after a COPY, up to the one that ends them.
     fn rows(&mut self) -> Result<&'t str, String> {
         let first = self.line_end();
         let mut at = first;
@@ -340,18 +339,18 @@ impl<'t> Pieces<'t> {
             at += line.len();
         }
         Err(format!(
-            "the setup {}: the rows behind a COPY have no end, `\\.`; the file may be cut off",
+            "the setup {}: the rows after a COPY do not end with `\\.`; the file may be truncated",
             self.name
         ))
     }
 
-    /// A command of psql's.
+    /// A psql command.
     fn backslash(&mut self) -> Result<(), String> {
         let end = self.line_end();
         let line = self.source[self.at..end].trim_end();
         let command = line[1..].split_whitespace().next().unwrap_or_default();
         match command {
-            // They keep a dump from giving psql commands of another kind.
+            // They keep a dump from executing other psql commands.
             "restrict" | "unrestrict" => {
                 self.at = end;
                 Ok(())
@@ -366,14 +365,14 @@ impl<'t> Pieces<'t> {
     }
 
     fn elsewhere(&self, statement: &str) -> String {
-        let reason = "it leads to another database than the one that is measured\n\
-                      hint: dump the tables alone: pg_dump without --create, mysqldump DATABASE without --databases";
+        let reason = "it refers to another database than the one that is measured\n\
+                      hint: dump only the tables: pg_dump without --create, mysqldump DATABASE without --databases";
         self.refusal(statement, reason)
     }
 }
 
-/// Without the account that a routine, trigger or view belonged to where it was dumped: it belongs
-/// to the one that makes it.
+/// Removes the original owner of a routine, trigger or view; it then belongs to the account that
+/// creates it.
 fn without_definer(mut text: String) -> String {
     const DEFINER: &str = "DEFINER=`";
     let Some(start) = text.find(DEFINER) else { return text };

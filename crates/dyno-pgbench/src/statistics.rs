@@ -1,4 +1,4 @@
-//! What pgbench counts: transactions by outcome with their times, and the same for each command.
+//! pgbench's counters: transactions by outcome with their times, and the same per command.
 
 use dyno_model::ledger::Ledger;
 
@@ -6,9 +6,9 @@ use dyno_model::ledger::Ledger;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Times {
     pub(crate) count: u64,
-    /// Smallest; 0 without values.
+    /// Minimum; 0 without values.
     pub(crate) min: f64,
-    /// Largest; 0 without values.
+    /// Maximum; 0 without values.
     pub(crate) max: f64,
     pub(crate) sum: f64,
     /// Sum of squares.
@@ -20,7 +20,7 @@ impl Times {
         self.merge(&Self { count: 1, min: value, max: value, sum: value, squares: value * value });
     }
 
-    /// Adds all values of another sum.
+    /// Adds all values of another one.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -50,17 +50,17 @@ impl Times {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It came to its end.
+    /// It was completed.
     Done,
-    /// It was so late that it was not begun.
+    /// It was so late that it was not started.
     Skipped,
-    /// A serialization failure, and no more tries.
+    /// A serialization failure without a further try.
     Serialization,
-    /// A deadlock, and no more tries.
+    /// A deadlock without a further try.
     Deadlock,
 }
 
-/// One transaction as it is counted and logged.
+/// A finished transaction, for counting and logging.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Finished {
     pub(crate) ending: Ending,
@@ -68,7 +68,7 @@ pub(crate) struct Finished {
     pub(crate) latency: f64,
     /// From its intended start to its start, microseconds; 0 unless it is done.
     pub(crate) lag: f64,
-    /// Times it was tried; 0 when it was skipped.
+    /// Number of tries; 0 when it was skipped.
     pub(crate) tries: u32,
 }
 
@@ -76,9 +76,9 @@ pub(crate) struct Finished {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Tally {
     pub(crate) done: u64,
-    /// Not begun because they were late.
+    /// Not started because they were late.
     pub(crate) skipped: u64,
-    /// Tries after the first, of all transactions.
+    /// Tries after the first, summed over all transactions.
     pub(crate) retries: u64,
     /// Transactions with more than one try.
     pub(crate) retried: u64,
@@ -86,16 +86,16 @@ pub(crate) struct Tally {
     pub(crate) serialization_failures: u64,
     /// Given up after a deadlock.
     pub(crate) deadlock_failures: u64,
-    /// Done, but over the latency limit.
+    /// Completed, but over the latency limit.
     pub(crate) late: u64,
-    /// Of those that are done.
+    /// Of completed ones.
     pub(crate) latency: Times,
-    /// Of those that are done; empty without a rate.
+    /// Of completed ones; empty without a rate.
     pub(crate) lag: Times,
 }
 
 impl Tally {
-    /// Counts a transaction. `has_rate` tells whether its lag means anything.
+    /// Counts a transaction. `has_rate` tells whether its lag is meaningful.
     pub(crate) fn count(
         &mut self,
         finished: &Finished,
@@ -126,7 +126,7 @@ impl Tally {
         }
     }
 
-    /// Adds the counts of others.
+    /// Adds the counts of another one.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.done += other.done;
         self.skipped += other.skipped;
@@ -144,9 +144,10 @@ impl Tally {
         self.serialization_failures + self.deadlock_failures
     }
 
-    /// Where the engine's books, which are kept apart from this tally, have other counts, in words;
-    /// empty when they agree. Both count the same transactions, but for those of clients that were
-    /// aborted or cut off: these are in the books alone.
+    /// Differences between the engine's counters, which are independent of this tally, and this
+    /// tally, as messages; empty when they agree. Both count the same transactions, except for
+    /// those of aborted clients and clients that were cut off, which are only in the engine's
+    /// counters.
     pub(crate) fn differences(&self, counters: &Ledger) -> Vec<String> {
         let pairs = [
             ("committed = done", counters.committed, self.done),
@@ -173,12 +174,12 @@ pub(crate) struct CommandTally {
     pub(crate) times: Times,
     /// Failures that ended a transaction's tries.
     pub(crate) failures: u64,
-    /// Failures after which the transaction was tried again.
+    /// Failures after which the transaction was retried.
     pub(crate) retries: u64,
 }
 
 impl CommandTally {
-    /// Adds the counts of others.
+    /// Adds the counts of another one.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.times.merge(&other.times);
         self.failures += other.failures;
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn transactions_are_counted_by_their_ending() {
+    fn transactions_are_counted_by_their_outcome() {
         let mut tally = Tally::default();
         tally.count(&finished(Ending::Done, 10.0, 1), false, Some(15));
         tally.count(&finished(Ending::Done, 20.0, 3), false, Some(15));
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_that_is_another_than_the_counters_is_named() {
+    fn a_tally_that_differs_from_the_counters_is_reported() {
         let mut tally = Tally::default();
         tally.count(&finished(Ending::Done, 10.0, 3), false, None);
         tally.count(&finished(Ending::Skipped, 0.0, 0), false, None);

@@ -1,6 +1,6 @@
-//! Where text goes. This crate writes nowhere by itself.
+//! The destination of output. This crate does not write to the terminal itself.
 
-/// The two outputs of a program. Several threads write; each call is one piece.
+/// The two outputs of a program. Several threads write; each call is a unit.
 pub trait Terminal: Send + Sync + 'static {
     /// Writes a result.
     fn result(&self, text: &str);

@@ -1,5 +1,5 @@
 //! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every
-//! engine; the loop, its retries and what counts are dyno's own, as for every workload.
+//! engine; loop, retries and counting are dyno's own, as for every workload.
 
 use crate::changes::{changed, reads};
 use crate::expression::Value;
@@ -34,25 +34,25 @@ use std::sync::{Arc, Mutex};
 
 /// Name in `workload.kind`.
 pub const SQL: &str = "sql";
-/// Its option with the scripts.
+/// Its option for the scripts.
 const SCRIPTS: &str = "scripts";
-/// Its option with what makes their tables.
+/// Its option for creating their tables.
 const SETUP: &str = "setup";
-/// Its option with what the data must come to.
+/// Its option for audited values.
 const AUDIT: &str = "audit";
-/// Its option with values of variables.
+/// Its option for values of variables.
 const VARIABLES: &str = "variables";
-/// Variables that are there without being set; each client has its own `client_id`.
+/// Variables that always have a value; each client has its own `client_id`.
 const PRESET: [(&str, i64); 2] = [("client_id", 0), (DEFAULT_SEED, 0)];
-/// The workload as the spec is checked against.
+/// The description against which the spec is checked.
 #[must_use]
 pub fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: SQL,
         summary: "SQL of your own: each transaction is one of your scripts, chosen by weight. Scripts are written as for pgbench \
-                  (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables stand as :name. They find their tables there, or `setup` makes them on a server that dyno starts.",
+                  (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables are written as :name. The tables must exist, or `setup` creates them on a server that dyno starts.",
         audit: "What `audit` names: values in your data that must not change, or change by so much with each commit of a script. Without it \
-                none, since what your data must look like is not known here.",
+                none, because dyno does not know what your data must look like.",
         options: vec![
             OptionDescription {
                 name: SCRIPTS,
@@ -71,16 +71,16 @@ pub fn description() -> WorkloadDescription {
                 name: SETUP,
                 kind: OptionKind::Scripts { is_required: false },
                 default: OptionValue::Scripts(Vec::new()),
-                help: "plain SQL that makes tables, rows and indexes, or a dump of pg_dump, mysqldump or mariadb-dump; sent once to a server that dyno starts, \
-                       where every start, and every trial after one that writes, begins with a copy of what it made; or to each copy of a database \
+                help: "plain SQL that creates tables, rows and indexes, or a dump of pg_dump, mysqldump or mariadb-dump; sent once to a server that dyno starts, \
+                       where every start, and every trial after one that writes, begins with a copy of the result; or to each copy of a database \
                        (`data = \"copy\"` of the system)",
             },
             OptionDescription {
                 name: AUDIT,
                 kind: OptionKind::Texts,
                 default: OptionValue::Texts(BTreeMap::new()),
-                help: "what the data must come to: SQL for a whole number, without SELECT, and `unchanged` or what each commit of a script adds, for \
-                       example `\"count(*) from orders\" = \"+1 per new-order\"`; asked before and after each trial",
+                help: "the expected data: SQL for an integer, without SELECT, and `unchanged` or what each commit of a script adds, for \
+                       example `\"count(*) from orders\" = \"+1 per new-order\"`; queried before and after each trial",
             },
         ],
     }
@@ -91,9 +91,9 @@ pub struct Transactions {
     program: Arc<Program>,
     /// Sets the isolation level of a session.
     isolation: Option<String>,
-    /// Think times of the scripts that have their own.
+    /// Think times of scripts that have their own.
     think: Vec<Option<Nanos>>,
-    /// Variables that every transaction begins with.
+    /// Variables at the start of every transaction.
     beginning: Variables,
     setup: Setup,
     audit: OwnAudit,
@@ -101,10 +101,10 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// Makes the workload from options that were checked against [`description`].
+    /// Builds the workload from options that were checked against [`description`].
     ///
     /// # Errors
-    /// When a script has a mistake, with its name and line.
+    /// When a script has an error, with its name and line.
     pub fn build(
         options: &WorkloadOptions,
         engine: Engine,
@@ -130,7 +130,7 @@ impl Transactions {
             }
             sending::check(script, &settable, &names, query_mode)?;
         }
-        // Runs of older versions, which are gone on with, have no such option.
+        // Resumed runs of older versions do not have this option.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
         let setup = Setup::new(given, syntax)?;
         let known: Vec<_> =
@@ -144,8 +144,8 @@ impl Transactions {
         Ok(workload)
     }
 
-    /// The first statement that is not known to leave the data as they are: the script's name and
-    /// the statement's first line.
+    /// The first statement that is not known to only read: the script's name and the statement's
+    /// first line.
     #[must_use]
     pub fn writing(&self) -> Option<(&str, &str)> {
         self.program.scripts.iter().find_map(|script| {
@@ -155,8 +155,8 @@ impl Transactions {
         })
     }
 
-    /// Words among which are the names of all tables that its scripts may change, in small letters;
-    /// `None` when they cannot be told.
+    /// Words, in lower case, that include the names of all tables that its scripts may change;
+    /// `None` when they are unknown.
     #[must_use]
     pub fn changes(&self) -> Option<BTreeSet<String>> {
         let statements = self.program.scripts.iter().flat_map(Script::statements);
@@ -165,14 +165,14 @@ impl Transactions {
         Some(each?.into_iter().flatten().collect())
     }
 
-    /// The SQL of the values that must come to something.
+    /// The SQL of the audited values.
     pub fn audited(&self) -> impl Iterator<Item = &str> {
         self.audit.expressions()
     }
 
-    /// Has the server parse every statement of every script once, and execute none; values of the
-    /// audit are asked for. Returns what it says of those that it refuses. What follows a statement
-    /// that defines something is left out: it may need what is only there then.
+    /// Lets the server parse every statement of every script once, without executing any, and
+    /// queries the values of the audit. Returns the server's errors. Statements after one that
+    /// defines something are skipped: they may need objects that exist only then.
     ///
     /// # Errors
     /// When the server cannot be reached.
@@ -192,7 +192,7 @@ impl Transactions {
 impl Transactions {
     /// As [`Self::rehearse`], for a database that is not named with --yes-write-to: each script is
     /// first run once in a read-only transaction that is rolled back. Returns the scripts that
-    /// write, or, if there are none, the statements that the server refuses.
+    /// write, or, if there are none, the statements that the server rejects.
     ///
     /// # Errors
     /// When the server cannot be reached.
@@ -200,8 +200,8 @@ impl Transactions {
         let mut refused = Vec::new();
         if let Some(questions) = &target.engine.dialect().read_only_questions {
             for script in &self.program.scripts {
-                // A connection for each script: what one does to its session does not concern the
-                // next.
+                // A connection per script, because changes of a session must not affect the next
+                // one.
                 let io = Io::WithTimeout(TimeoutPolicy::for_questions(target));
                 let mut connection = block_on(Connection::connect(target, &io))?;
                 let found = writing(
@@ -216,7 +216,7 @@ impl Transactions {
                         let database = target.database_name();
                         format!("the script {} may write, and the database {database:?} is not named with --yes-write-to: {what}", script.name)
                     })),
-                    // The script takes longer than a question may.
+                    // The script exceeds the timeout of a query.
                     Err(failure) if failure.kind == FailureKind::Timeout => {}
                     Err(failure) => return Err(failure),
                 }
@@ -227,7 +227,7 @@ impl Transactions {
     }
 }
 
-/// What every transaction begins with.
+/// The variables at the start of every transaction.
 fn beginning(options: &WorkloadOptions, names: &mut Names) -> Result<Variables, String> {
     let mut beginning = Variables::default();
     for (name, value) in PRESET {
@@ -236,11 +236,11 @@ fn beginning(options: &WorkloadOptions, names: &mut Names) -> Result<Variables, 
     for (name, text) in options.texts(VARIABLES) {
         if !is_name(name) {
             let rule = "a variable's name has letters, digits and `_`, and begins with no digit";
-            return Err(format!("{VARIABLES}: {name:?} is no name\nhint: {rule}"));
+            return Err(format!("{VARIABLES}: {name:?} is not a valid name\nhint: {rule}"));
         }
         let slot = names.slot(name);
         match Value::from_text(text, name) {
-            // A number stays one, as it would in the text of a statement.
+            // A number stays a number, as in the text of a statement.
             Ok(value) if value.to_string() == text => beginning.set(slot, value),
             _ => beginning.set_text(slot, text),
         }
@@ -271,13 +271,12 @@ fn nothing_sets(script: &str, name: &str) -> String {
         ""
     };
     format!(
-        "the script {script}: nothing sets `:{name}`{why}\nhint: say -D {name}=VALUE, or `variables = {{ {name} = VALUE }}` in the spec's \
-         [workload], or `\\set {name} VALUE` in the script"
+        "the script {script}: nothing sets `:{name}`{why}\nhint: pass -D {name}=VALUE, or add `variables = {{ {name} = VALUE }}` in the spec's \
+         [workload], or `\\set {name} VALUE` to the script"
     )
 }
 
-/// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN
-/// and COMMIT.
+/// True when a script is atomic: one statement, or everything between BEGIN and COMMIT.
 fn is_whole(script: &Script) -> bool {
     let sent: Vec<&str> = script.statements().map(|(command, _)| command.line.as_str()).collect();
     let (begins, ends) = (["begin", "start"], ["commit", "end"]);
@@ -295,8 +294,8 @@ fn is_whole(script: &Script) -> bool {
     }
 }
 
-/// The script's name where it sends one statement; else the command's number and first words behind
-/// it.
+/// The script's name if it sends one statement; otherwise followed by the command's number and
+/// first words.
 fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
     let script = &scripts[script];
     match script.statements().count() {
@@ -310,14 +309,14 @@ fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
     }
 }
 
-/// What a script says went wrong, kept for the failure.
+/// The error reported by a script, kept for the failure.
 #[derive(Default)]
 struct Said(Mutex<Option<String>>);
 
 impl Terminal for Said {
     fn result(&self, _text: &str) {}
 
-    /// The first thing that is said is the reason; what follows tells where.
+    /// The first message is the reason; the following ones are details.
     fn message(&self, text: &str) {
         let mut said = lock(&self.0);
         let text = text.trim_end().trim_start_matches("pgbench: error: ");
@@ -331,13 +330,13 @@ impl Terminal for Said {
 pub struct Client {
     performer: Performer,
     said: Arc<Said>,
-    /// What every transaction begins with.
+    /// The variables at the start of every transaction.
     beginning: Variables,
 }
 
 impl Client {
-    /// The failure of a script that cannot go on, with the script's name and its own words where
-    /// there are any.
+    /// The failure of a script that cannot continue, with the script's name and its own message if
+    /// there is one.
     fn trouble(&self, script: usize, failure: OperationFailure) -> OperationFailure {
         let said = lock(&self.said.0).take();
         if failure.is_answered() || failure.kind != FailureKind::Other {
@@ -350,7 +349,8 @@ impl Client {
 }
 
 impl Transactions {
-    /// Measures one trial: of one, or of one for each database that the clients are spread over.
+    /// Measures one trial: for one database, or for each database among which the clients are
+    /// distributed.
     ///
     /// # Errors
     /// As [`run_groups_trial`].
@@ -436,7 +436,7 @@ impl Workload for Transactions {
         outcome
     }
 
-    /// Also asks which statements the server can prepare: their tables are there now.
+    /// Also finds the statements that the server can prepare, because their tables exist now.
     async fn baseline(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
         if self.program.query_mode != QueryMode::Simple {
             let which = Which::WithVariables;
@@ -461,7 +461,7 @@ impl Workload for Transactions {
 }
 
 impl Transactions {
-    /// Performs a script once.
+    /// Executes a script once.
     async fn perform(
         &self,
         script: usize,
@@ -475,8 +475,7 @@ impl Transactions {
         performer.has_waited = false;
         let outcome = attempt(performer, session, script).await;
         if !performer.has_waited {
-            // A script whose branches send nothing would keep the others of its thread from ever
-            // having a turn.
+            // A script whose branches send nothing would block the others of its thread.
             session.give_way().await;
         }
         let failure = match outcome {
@@ -516,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn each_statement_is_a_kind_of_its_own_and_a_script_of_one_gives_it_its_name() {
+    fn each_statement_has_its_own_kind_and_that_of_a_single_one_has_the_scripts_name() {
         let order = "\\set id 1 + 1\nBEGIN;\nINSERT INTO orders VALUES (:id);\nEND;";
         let workload = built(&[("read", 8, "SELECT 1;"), ("order", 1, order)])
             .unwrap_or_else(|error| panic!("{error}"));
@@ -536,11 +535,11 @@ mod tests {
     }
 
     #[test]
-    fn a_script_with_a_mistake_is_named_before_anything_runs() {
+    fn a_script_with_an_error_is_reported_before_anything_runs() {
         let refusal = |text: &str| built(&[("q", 1, text)]).err().unwrap_or_default();
         assert!(
             refusal("SELECT :idd;")
-                .starts_with("the script q: nothing sets `:idd`\nhint: say -D idd=VALUE")
+                .starts_with("the script q: nothing sets `:idd`\nhint: pass -D idd=VALUE")
         );
         for text in [
             "SELECT :scale;",
@@ -565,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_whole_when_it_is_one_statement_or_one_transaction() {
+    fn a_script_is_atomic_when_it_is_one_statement_or_one_transaction() {
         for (text, expected) in [
             ("UPDATE t SET x = 1;", true),
             ("\\set a 1\nBEGIN;\nUPDATE t SET x = 1;\nUPDATE t SET x = 2;\nEND;", true),
@@ -579,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reads_is_known_by_its_words() {
+    fn read_only_scripts_are_recognised_by_their_words() {
         for (text, is_writing) in [
             ("select 1; (SELECT 2); WITH a AS (SELECT 1) SELECT * FROM a;", false),
             ("BEGIN; SELECT 1; COMMIT;", false),
@@ -595,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_writes_in_one_place_is_asked_in_all_what_it_changes() {
+    fn for_a_script_that_writes_once_all_its_changes_are_reported() {
         for (text, expected) in [
             ("INSERT INTO a VALUES (1); SELECT 1 \\; DELETE FROM b;", Some("a b from into")),
             ("INSERT INTO a VALUES (1); WITH x AS (SELECT 1) DELETE FROM b;", None),

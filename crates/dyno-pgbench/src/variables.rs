@@ -1,14 +1,14 @@
-//! Variables of scripts. Names are resolved to places when scripts are parsed, so that a client
-//! only indexes.
+//! Variables of scripts. Names are resolved to indexes when scripts are parsed, so that clients
+//! need no lookup.
 
 use crate::expression::Value;
 use std::collections::HashMap;
 
-/// The place of a variable; the same for all clients.
+/// The index of a variable; the same for all clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Slot(u32);
 
-/// All names that scripts and options mention.
+/// All names in scripts and options.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     slots: HashMap<String, Slot>,
@@ -16,7 +16,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The place of a name, which is a new one if the name is.
+    /// The index of a name, added if it is new.
     pub(crate) fn slot(&mut self, name: &str) -> Slot {
         if let Some(slot) = self.slots.get(name) {
             return *slot;
@@ -27,42 +27,42 @@ impl Names {
         slot
     }
 
-    /// The place of a name that has been mentioned before.
+    /// The index of a known name.
     pub(crate) fn find(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }
 
-    /// All places.
+    /// All indexes.
     pub(crate) fn all(&self) -> impl Iterator<Item = Slot> + use<> {
         (0..self.names.len() as u32).map(Slot)
     }
 
-    /// The name of a place.
+    /// The name of an index.
     pub(crate) fn name(&self, slot: Slot) -> &str {
         &self.names[slot.0 as usize]
     }
 }
 
-/// True for a character that a variable's name may begin with.
+/// True for the first character of a variable's name.
 pub(crate) fn starts_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }
 
-/// True for a character that may stand further on in a name.
+/// True for further characters of a name.
 pub(crate) fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit()
 }
 
-/// True for what may be a variable's name.
+/// True for a valid name of a variable.
 pub(crate) fn is_name(name: &str) -> bool {
     name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
 }
 
-/// What a variable holds.
+/// Content of a variable.
 #[derive(Debug, Clone, PartialEq)]
 enum Content {
     Value(Value),
-    /// As it came from the command line or a server; read as a value when an expression wants one.
+    /// A text from the command line or a server; parsed when an expression needs its value.
     Text(Box<str>),
 }
 
@@ -75,7 +75,7 @@ impl Clone for Variables {
         Self(self.0.clone())
     }
 
-    /// Takes no memory anew, as every transaction begins with this.
+    /// Allocates nothing, because every transaction starts with this.
     fn clone_from(&mut self, source: &Self) {
         self.0.clone_from(&source.0);
     }
@@ -108,8 +108,8 @@ impl Variables {
     /// The value of a variable.
     ///
     /// # Errors
-    /// When it is not set, or its text is no value, in pgbench's words; an empty text fails without
-    /// words, as there.
+    /// When it is not set, or its text is not a value, in pgbench's words; an empty text fails
+    /// without a message, as in pgbench.
     pub(crate) fn value(&self, slot: Slot, names: &Names) -> Result<Value, String> {
         match self.0.get(slot.0 as usize) {
             Some(Some(Content::Value(value))) => Ok(*value),
@@ -118,7 +118,7 @@ impl Variables {
         }
     }
 
-    /// What of a variable stands in a statement's text or travels as a parameter.
+    /// The content of a variable in the text or parameters of a statement.
     pub(crate) fn content(&self, slot: Slot) -> Parameter<'_> {
         match self.0.get(slot.0 as usize) {
             Some(Some(Content::Value(value))) => Parameter::Value(*value),
@@ -128,7 +128,7 @@ impl Variables {
     }
 }
 
-/// A variable as a statement sees it.
+/// A variable as used by a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Parameter<'a> {
     Unset,
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_has_the_same_place() {
+    fn equal_names_have_equal_indexes() {
         let mut names = Names::default();
         let (one, two) = (names.slot("one"), names.slot("two"));
         assert_ne!(one, two);

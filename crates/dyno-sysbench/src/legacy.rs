@@ -1,12 +1,12 @@
 //! The bundled scripts of sysbench 0.5, which tutorials still name:
 //! `--test=/usr/share/doc/sysbench/tests/db/oltp.lua`, `tests/include/oltp_legacy/select.lua`.
-//! Where such a file does not exist, today's script does the same work under the old names of its
-//! options.
+//! Where such a file does not exist, the current script does the same work, with the old names of
+//! its options.
 
 use crate::options::Options;
 use std::path::Path;
 
-/// Old script, and what does its work today.
+/// Old scripts, and their current replacements.
 const SCRIPTS: [(&str, &str); 9] = [
     ("oltp", "oltp_read_write"),
     ("oltp_simple", "oltp_point_select"),
@@ -40,11 +40,11 @@ const OPTIONS: [(&str, &str); 17] = [
     ("mysql_table_engine", "mysql_storage_engine"),
 ];
 
-/// Folders in which the old scripts were.
+/// Folders of the old scripts.
 const FOLDERS: [&str; 2] = ["oltp_legacy", "tests/db"];
 
-/// Today's script for a path to an old one; `None` when it is none of them. Words such as `select`
-/// mean the old scripts only in the old folders; `oltp.lua` was never anything else.
+/// The current script for the path of an old one; `None` for other paths. Names such as `select`
+/// are only recognised in the old folders; `oltp.lua` is always recognised.
 pub(crate) fn script(path: &str) -> Option<&'static str> {
     let stem = Path::new(path).file_name()?.to_str()?.strip_suffix(".lua")?;
     let is_in_folder = FOLDERS.iter().any(|folder| path.contains(folder));
@@ -52,7 +52,7 @@ pub(crate) fn script(path: &str) -> Option<&'static str> {
     (is_in_folder || stem == "oltp").then_some(known.1)
 }
 
-/// Gives the options their names of today; the script that does what they ask for.
+/// Translates the options to their current names; returns the script that matches them.
 pub(crate) fn translate(script: &'static str, options: &mut Options) -> &'static str {
     options.rename(&OPTIONS);
     let read_only = options.take_switch("oltp_read_only");
@@ -70,7 +70,7 @@ mod tests {
     use std::ffi::OsString;
 
     #[test]
-    fn old_scripts_are_known_by_their_folders() {
+    fn old_scripts_are_recognised_by_their_folders() {
         for (path, expected) in [
             ("/usr/share/doc/sysbench/tests/db/oltp.lua", Some("oltp_read_write")),
             ("tests/include/oltp_legacy/select.lua", Some("oltp_point_select")),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn old_names_of_options_reach_todays_script() {
+    fn old_option_names_reach_the_current_script() {
         let line =
             ["--oltp-table-size=7", "--oltp-tables-count=3", "--oltp-read-only=on", "--strange=1"];
         let mut options = Options::parse(&line.map(OsString::from)).unwrap();

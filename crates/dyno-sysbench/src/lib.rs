@@ -2,17 +2,17 @@
 //!
 //! # Layout (read in this order)
 //! * [`program`]: from the command line to the exit code; [`job`]: what all parts share;
-//! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a
-//!   name means, [`legacy`] the scripts of 0.5;
-//! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
+//! * [`options`]: definitions, parsing and meaning of options; [`resolve`]: finds the script for a
+//!   name, [`legacy`] the scripts of 0.5;
+//! * [`run`]: commands executed in Lua; [`native`]: bundled scripts as native workloads of dyno;
 //! * [`workload`]: the same scripts as a workload of a spec, [`preparation`]: the `prepare` that
 //!   several of them share;
-//! * [`report`]: layouts of everything that is printed about a run, made from plain figures;
-//! * [`logger`]: the only way to the terminal.
+//! * [`report`]: layouts of everything that is printed about a run;
+//! * [`logger`]: the only access to the terminal.
 //!
 //! # Invariants
-//! * Option names, output labels and exit codes are sysbench's; words are our own.
-//! * Passwords reach no log, report or error.
+//! * Option names, output labels and exit codes are sysbench's; messages are dyno's own.
+//! * Passwords never appear in a log, report or error.
 
 mod job;
 mod legacy;

@@ -1,6 +1,6 @@
-//! Everything that is written: log lines on standard output with sysbench's levels, complaints
-//! about the command line on standard error. Nothing else in the crate writes to the terminal, and
-//! no message holds a password ([`dyno_model::mask`]).
+//! All output: log lines on standard output with sysbench's levels, errors of the command line on
+//! standard error. Nothing else in the crate writes to the terminal, and no message contains a
+//! password ([`dyno_model::mask`]).
 
 pub(crate) use dyno_lua::LogLevel as Level;
 use dyno_model::mask::masked;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What a line of a level begins with.
+/// The prefix of lines of a level.
 fn prefix(level: Level) -> &'static str {
     match level {
         Level::Fatal => "FATAL: ",
@@ -21,16 +21,16 @@ fn prefix(level: Level) -> &'static str {
     }
 }
 
-/// Where the text goes: two streams, normally the process's own. The caller opens them.
+/// The destination of the output: two streams, normally those of the process, opened by the caller.
 pub struct Terminal {
     /// Results and the log.
     pub out: Box<dyn Write + Send>,
-    /// Complaints about the command line.
+    /// Errors of the command line.
     pub error: Box<dyn Write + Send>,
 }
 
-/// Writes log lines. All threads share one; every line is flushed at once, because people and
-/// scripts watch them live.
+/// Writes log lines. Shared by all threads; every line is flushed at once, because users and
+/// scripts watch them.
 pub(crate) struct Logger {
     streams: Mutex<Streams>,
     verbosity: AtomicU8,
@@ -42,13 +42,13 @@ struct Streams {
     terminal: Terminal,
     last: Option<(Level, String)>,
     repeated: u64,
-    /// With `--json` on standard output, log lines go to standard error so that the document stays
-    /// alone.
+    /// With `--json` on standard output, log lines go to standard error so that standard output
+    /// contains only the document.
     is_log_diverted: bool,
 }
 
 impl Logger {
-    /// A logger at the default verbosity, notices and worse.
+    /// A logger with the default verbosity: notices and more severe.
     pub(crate) fn new(terminal: Terminal) -> Self {
         Self {
             streams: Mutex::new(Streams {
@@ -63,33 +63,33 @@ impl Logger {
         }
     }
 
-    /// Sets the least important level that is written, 0 to 5.
+    /// Sets the least severe level that is written, 0 to 5.
     pub(crate) fn set_verbosity(&self, verbosity: u8) {
         self.verbosity.store(verbosity, Ordering::Relaxed);
     }
 
-    /// From now on log lines go to standard error: standard output is kept for one document.
+    /// From now on log lines go to standard error; standard output is reserved for a document.
     pub(crate) fn divert_log(&self) {
         self.lock().is_log_diverted = true;
     }
 
-    /// True when lines of this level are written at all.
+    /// True when lines of this level are written.
     pub(crate) fn is_enabled(&self, level: Level) -> bool {
         level as u8 <= self.verbosity.load(Ordering::Relaxed)
     }
 
-    /// True once nobody reads standard output any more (`| head`), so that a run may end early.
+    /// True when nothing reads standard output any more (`| head`), so that a run may end early.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
     }
 
-    /// True when something could not be written though somebody may read: a disk is full. It was
-    /// told on standard error.
+    /// True when output was lost for another reason, such as a full disk. This was reported on
+    /// standard error.
     pub(crate) fn has_lost(&self) -> bool {
         self.has_lost.load(Ordering::Relaxed)
     }
 
-    /// One message, which may have several lines. The same message again is only counted, and the
+    /// Writes one message, possibly of several lines. An identical message is only counted, and the
     /// count is written before the next different one.
     pub(crate) fn log(&self, level: Level, text: &str) {
         if !self.is_enabled(level) {
@@ -109,7 +109,7 @@ impl Logger {
         self.write(&mut streams, &line);
     }
 
-    /// One line that begins with the time since the start; never taken for a repetition.
+    /// Writes a line with the elapsed time; never counted as a repetition.
     pub(crate) fn timestamped(&self, level: Level, elapsed: Duration, text: &str) {
         if !self.is_enabled(level) {
             return;
@@ -121,12 +121,12 @@ impl Logger {
         self.write(&mut streams, &line);
     }
 
-    /// What ends the program.
+    /// An error that ends the program.
     pub(crate) fn fatal(&self, text: &str) {
         self.log(Level::Fatal, text);
     }
 
-    /// What may spoil the figures.
+    /// A condition that may distort the results.
     pub(crate) fn warning(&self, text: &str) {
         self.log(Level::Warning, text);
     }
@@ -136,8 +136,8 @@ impl Logger {
         self.log(Level::Notice, text);
     }
 
-    /// Text on standard output whatever the verbosity: help, version, a JSON document. A line end
-    /// is not added.
+    /// Text on standard output for every verbosity: help, version, a JSON document. No line end is
+    /// added.
     pub(crate) fn print(&self, text: &str) {
         let mut streams = self.lock();
         let written = streams
@@ -148,10 +148,10 @@ impl Logger {
         self.note_failure(&mut streams, &written);
     }
 
-    /// One line on standard error whatever the verbosity: what is wrong with the command line.
+    /// A line on standard error for every verbosity: an error of the command line.
     pub(crate) fn complain(&self, text: &str) {
         let error = &mut self.lock().terminal.error;
-        // When standard error is gone, nobody could be told.
+        // If standard error is closed, there is nowhere to report it.
         let _ = writeln!(error, "{}", masked(text)).and_then(|()| error.flush());
     }
 
@@ -172,7 +172,7 @@ impl Logger {
             }
             Err(error) => {
                 if !self.has_lost.swap(true, Ordering::Relaxed) {
-                    // When standard error is gone as well, nobody could be told.
+                    // If standard error is closed as well, there is nowhere to report it.
                     let _ = writeln!(
                         streams.terminal.error,
                         "cannot write to standard output: {error}"
@@ -183,13 +183,13 @@ impl Logger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
-        // A thread that panicked while writing leaves whole lines or nothing; the log goes on.
+        // A thread that panicked while writing leaves whole lines or nothing, so logging continues.
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Streams {
-    /// The line about repetitions of the last message, if there were any.
+    /// The line about repetitions of the last message, if any.
     fn repetitions(&mut self) -> String {
         match std::mem::take(&mut self.repeated) {
             0 => String::new(),
@@ -198,8 +198,8 @@ impl Streams {
     }
 }
 
-/// Seconds as headings and timestamps show them: whole where they are whole (to 5 ms), else with
-/// the decimals needed.
+/// Seconds in headings and timestamps: integers if possible (to 5 ms), otherwise with the necessary
+/// decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seconds(pub(crate) Duration);
 
@@ -217,24 +217,24 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A stream that keeps what is written; also for tests of this crate and of its callers.
+/// A stream that keeps its content; also for tests of this crate and of its callers.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     kept: Arc<Mutex<Vec<u8>>>,
-    /// Most bytes that are kept; `None`: all.
+    /// Maximum number of bytes kept; `None` for all.
     most: Option<usize>,
 }
 
 impl Transcript {
-    /// One that keeps the beginning only.
+    /// Keeps only the beginning.
     pub(crate) fn of_beginning(most: usize) -> Self {
         Self { most: Some(most), ..Self::default() }
     }
 
-    /// What was written so far.
+    /// The content so far.
     ///
     /// # Panics
-    /// Never: everything written is text.
+    /// Never: all output is text.
     #[must_use]
     pub fn text(&self) -> String {
         let bytes = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_repeats_is_counted_and_told_before_the_next() {
+    fn a_repeated_message_is_counted_and_the_count_written_before_the_next() {
         let (logger, out, _) = logger();
         logger.fatal("boom");
         logger.fatal("boom");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_below_the_verbosity_is_not_written() {
+    fn levels_below_the_verbosity_are_not_written() {
         let (logger, out, error) = logger();
         logger.log(Level::Info, "why");
         logger.set_verbosity(0);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_have_decimals_only_where_they_need_them() {
+    fn seconds_have_only_necessary_decimals() {
         for (millis, text) in
             [(1000, "1"), (1004, "1"), (1500, "1.5"), (250, "0.25"), (9_996, "10")]
         {

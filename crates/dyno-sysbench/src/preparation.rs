@@ -1,17 +1,17 @@
-//! A `prepare` that scripts of several workloads share: which run it, and whether other options
-//! make it another.
+//! A `prepare` shared by the scripts of several workloads: which of them runs it, and whether
+//! different options make it a different one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a command of a script is written: the text or the module, and the line.
+/// Where a command of a script is defined: the text or the module, and the line.
 pub(crate) type Origin = (String, usize);
 
-/// Where the scripts' commands of a name are written, each with the options that the scripts which
-/// have it take.
+/// Where the scripts' commands with a name are defined, each with the options of the scripts that
+/// have it.
 pub(crate) type Origins = BTreeMap<Origin, BTreeMap<String, String>>;
 
-/// What each `prepare` has read of its options, once it has run; inside `None` when that may be
+/// The options that each `prepare` has read, once it has run; `None` inside when it may have read
 /// all.
 #[derive(Default)]
 pub(crate) struct Read(Mutex<BTreeMap<Origin, Option<BTreeSet<String>>>>);
@@ -22,7 +22,7 @@ impl Read {
     }
 }
 
-/// A `prepare` that another workload runs before, with other values of these options.
+/// A `prepare` that another workload has run before with other values of these options.
 pub(crate) struct Before {
     pub(crate) origin: Origin,
     options: BTreeSet<String>,
@@ -34,8 +34,8 @@ impl Before {
         Self { origin, options, read: Arc::clone(read) }
     }
 
-    /// The options among these that play a part in what is made. What values scripts draw follows
-    /// from options that they do not read themselves.
+    /// Those of the options that affect the result. The values drawn by scripts also depend on
+    /// options that they do not read.
     pub(crate) fn that_count(&self) -> BTreeSet<&str> {
         let all = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
         let read = all.get(&self.origin).and_then(Option::as_ref);
@@ -45,7 +45,7 @@ impl Before {
     }
 }
 
-/// The names that both have and that stand for two things.
+/// The names that both have with different values.
 pub(crate) fn at_odds(
     one: &BTreeMap<String, String>,
     other: &BTreeMap<String, String>,
@@ -55,8 +55,7 @@ pub(crate) fn at_odds(
     one.iter().filter(differs).map(|(name, _)| name.clone()).collect()
 }
 
-/// What may be the reason why a `prepare` failed that has run before, with other values of options
-/// that it reads.
+/// A hint after a failed `prepare` that has run before with other values of options that it reads.
 pub(crate) fn already(before: &[BTreeSet<&str>]) -> String {
     let names: BTreeSet<&str> = before.iter().flatten().copied().collect();
     if names.is_empty() {
@@ -64,7 +63,7 @@ pub(crate) fn already(before: &[BTreeSet<&str>]) -> String {
     }
     let names: Vec<&str> = names.into_iter().collect();
     format!(
-        "\nhint: another workload of the trial has run this `prepare` with another value of {}, which it reads; with the same in both it runs once",
+        "\nhint: another workload of the trial has run this `prepare` with another value of {}, which it reads; use the same value in both workloads, and it runs only once",
         names.join(", ")
     )
 }
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_count_that_a_prepare_has_read_or_may_have_or_that_values_are_drawn_by() {
+    fn options_count_if_a_prepare_reads_or_may_read_them_or_values_are_drawn_with_them() {
         let read = Arc::new(Read::default());
         let prepare = ("tables.lua".to_owned(), 3);
         let options = ["rand_type", "rows", "range_size"].map(str::to_owned);

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Runs the program. `arguments` is the command line without the program's name, `name` the name
-/// that scripts see as `sysbench.cmdline.argv[0]`. An interrupt by the user ends a run with its
-/// report; the count may only grow.
+/// Runs the program. `arguments` is the command line without the program's name, `name` is what
+/// scripts see as `sysbench.cmdline.argv[0]`. An interrupt by the user ends a run with its report;
+/// the count may only increase.
 #[must_use]
 pub fn main(
     arguments: &[OsString],
@@ -60,7 +60,7 @@ pub fn main(
     if logger.has_lost() { code.max(FAILED) } else { code }
 }
 
-/// Says what is wrong with the command line.
+/// Reports an error of the command line.
 fn refuse(logger: &Logger, error: &OptionError) -> u8 {
     match error {
         OptionError::Argument(text) => logger.complain(text),
@@ -79,7 +79,7 @@ fn tell(logger: &Logger, warnings: &[OptionWarning]) {
     }
 }
 
-/// An argument as scripts may see it: passwords reach them through their options only.
+/// An argument as scripts may see it: passwords are only passed to them as options.
 fn shown(argument: &OsString) -> String {
     let text = argument.to_string_lossy();
     match text.split_once('=') {
@@ -90,8 +90,8 @@ fn shown(argument: &OsString) -> String {
     }
 }
 
-/// Whether a path can be a script. A folder cannot: one of a script's name, such as that of its
-/// results, does not stand before it.
+/// Whether a path can be a script. A folder cannot: a folder with the name of a bundled script,
+/// such as that of its results, does not hide the script.
 fn is_script(path: &Path) -> bool {
     path.exists() && !path.is_dir()
 }
@@ -104,7 +104,7 @@ fn perform(job: Job<'_>, script: Script, argv: Vec<String>) -> u8 {
     match script {
         Script::BuiltIn(test) => {
             job.logger.complain(&format!(
-                "The '{test}' test measures no database. dyno has no such test: run it with sysbench itself."
+                "The '{test}' test does not measure a database and is not part of dyno: use sysbench for it."
             ));
             FAILED
         }
@@ -126,16 +126,16 @@ fn perform(job: Job<'_>, script: Script, argv: Vec<String>) -> u8 {
     }
 }
 
-/// Says that a bundled script stands in for a file that is not there.
+/// Reports that a bundled script is used in place of a missing file.
 fn substitute(job: &Job<'_>, name: &str) {
     job.logger.notice(&format!("There is no file '{}': using dyno's own {name}.", job.script));
 }
 
-/// A script on standard input is run once; there are no commands.
+/// A script on standard input is run once, without commands.
 fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
     if std::io::stdin().is_terminal() {
         job.logger.notice(
-            "Reading the script from standard input. See 'sysbench --help' for what else there is.",
+            "Reading the script from standard input. See 'sysbench --help' for other ways to run a script.",
         );
     }
     let text = match dyno_files::read_from(std::io::stdin(), SCRIPT_MAX) {
@@ -153,8 +153,8 @@ fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
     }
 }
 
-/// Loads a script, which tells its options, and carries out the command: natively where that can be
-/// done, else in Lua.
+/// Loads a script, which declares its options, and executes the command: natively if possible,
+/// otherwise in Lua.
 fn lua(
     mut job: Job<'_>,
     source: ScriptSource,
@@ -182,7 +182,7 @@ fn lua(
     }
 }
 
-/// Commands in the order in which they are looked for: the script's own, then the usual ones.
+/// Executes a command: those of the script are searched first, then the usual ones.
 fn command(job: &Job<'_>, script: &LoadedScript) -> u8 {
     let Some(command) = job.options.positionals.command.as_deref() else { return OK };
     if let Some(code) = commands::custom(job, script, command) {
@@ -199,7 +199,7 @@ fn command(job: &Job<'_>, script: &LoadedScript) -> u8 {
     }
 }
 
-/// Says why a script could not be loaded.
+/// Reports why a script could not be loaded.
 fn unloadable(job: &Job<'_>, error: &ScriptError) -> u8 {
     match error.kind {
         ErrorKind::NotFound => job.logger.fatal(&format!(

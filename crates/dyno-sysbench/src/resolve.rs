@@ -1,43 +1,43 @@
-//! Which script a name means.
+//! Finds the script for a name.
 
 use crate::legacy;
 use std::path::Path;
 
-/// Scripts that come with dyno, under sysbench's names: the bundled modules that are not only parts
-/// of others.
+/// Scripts bundled with dyno under sysbench's names: the bundled modules that are not only parts of
+/// others.
 pub(crate) fn bundled() -> impl Iterator<Item = &'static str> {
     dyno_lua::bundled_names().filter(|name| !["oltp_common", "oltp_tables"].contains(name))
 }
 
-/// sysbench's built-in tests. They measure no database.
+/// sysbench's built-in tests, which do not measure databases.
 pub(crate) const BUILT_IN: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];
 
-/// What a script's name means.
+/// The meaning of a script's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Script {
     /// Standard input.
     Input,
-    /// A file, by the path as given.
+    /// A file, by its path as given.
     File(String),
-    /// A module that Lua looks for.
+    /// A module that Lua searches for.
     Module(String),
-    /// A bundled script that nothing of the user's stands before.
+    /// A bundled script that is not hidden by the user's own.
     Bundled {
         name: &'static str,
-        /// True when it was named by a path to a file that does not exist.
+        /// True when it was named by the path of a missing file.
         is_substitute: bool,
     },
-    /// A script of 0.5 that does not exist here; today's script that does its work.
+    /// A script of 0.5 that does not exist here, with its current replacement.
     Legacy(&'static str),
-    /// A built-in test of sysbench's, which dyno has not.
+    /// A built-in test of sysbench's, which dyno does not have.
     BuiltIn(&'static str),
 }
 
-/// Finds out what a script's name means. `exists` says whether a path is there.
+/// Finds the meaning of a script's name. `exists` checks paths.
 ///
 /// A file always wins. A bundled name is the bundled script unless the current directory has a
-/// module of that name, which Lua would find first. A path to nowhere whose file name is a bundled
-/// script is the bundled script: tutorials name installation folders of all kinds.
+/// module of that name, which Lua would find first. The path of a missing file with the name of a
+/// bundled script is the bundled script, because tutorials name various installation folders.
 pub(crate) fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Script {
     let Some(name) = name.filter(|name| *name != "-" && !name.is_empty()) else {
         return Script::Input;
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn bundled_names_are_known_with_and_without_suffix_and_folder() {
+    fn bundled_names_are_recognised_with_and_without_suffix_and_folder() {
         assert_eq!(with(&[], "oltp_read_write"), bundled("oltp_read_write", false));
         for name in [
             "oltp_read_write.lua",
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_user_wins() {
+    fn the_users_file_wins() {
         for (file, name) in [
             ("oltp_read_write.lua", "oltp_read_write.lua"),
             ("/usr/share/sysbench/oltp_insert.lua", "/usr/share/sysbench/oltp_insert.lua"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nothing_else_is_left_to_lua() {
+    fn other_names_are_left_to_lua() {
         assert_eq!(with(&[], "tpcc"), Script::Module("tpcc".into()));
         assert_eq!(with(&[], "nofile.lua"), Script::Module("nofile.lua".into()));
         assert_eq!(with(&[], "tests/db/oltp.lua"), Script::Legacy("oltp_read_write"));

@@ -1,5 +1,5 @@
-//! Scripts of sysbench's world as a workload of a spec: `kind = "lua"`. They run as `dyno sysbench`
-//! runs them; how many clients there are, how long and how often is the spec's.
+//! sysbench scripts as a workload of a spec: `kind = "lua"`. They run as in `dyno sysbench`; the
+//! spec determines clients, duration and repetitions.
 
 use crate::job::{INTERRUPTED, Job, OK};
 use crate::logger::{Logger, Terminal, Transcript};
@@ -34,8 +34,7 @@ const MODULES: &str = "modules";
 const AUDIT: &str = "audit";
 const OWN: [&str; 3] = [SCRIPTS, MODULES, AUDIT];
 
-/// Options that exist without a script and are no matter of the load's, the system's or the
-/// report's.
+/// Options that exist without a script and are not about load, system or reports.
 const TAKEN: [&str; 12] = [
     "rand_type",
     "rand_spec_iter",
@@ -51,10 +50,10 @@ const TAKEN: [&str; 12] = [
     "thread_stack_size",
 ];
 
-/// Most of a log that is kept for an error.
+/// Maximum length of a log that is kept for an error.
 const LOG_MAX: usize = 4096;
 
-/// The workload as the spec is checked against.
+/// The description against which the spec is checked.
 #[must_use]
 pub fn description() -> WorkloadDescription {
     let texts = |name, help, is_required| OptionDescription {
@@ -65,7 +64,7 @@ pub fn description() -> WorkloadDescription {
     };
     WorkloadDescription {
         name: LUA,
-        summary: "Lua scripts as for sysbench: each transaction is an event of one of them, chosen by weight. Options that the scripts declare are keys \
+        summary: "sysbench scripts in Lua: each transaction is an event of one of them, chosen by weight. Options that the scripts declare are keys \
                   beside these. Their `prepare` makes the data wherever dyno may write; with `data = \"existing\"` they find it there.",
         audit: "What `audit` names, as for `sql`. Without it none, since what your data must look like is not known here.",
         options: vec![
@@ -86,11 +85,11 @@ pub fn description() -> WorkloadDescription {
     }
 }
 
-/// The options that the scripts declare, and those of sysbench's own that a workload takes.
+/// The options declared by the scripts, and those of sysbench's own that a workload accepts.
 ///
 /// # Errors
-/// When a script cannot be loaded, declares what is no option, or has no events; in words, with its
-/// line where it has one.
+/// A message with its line, when a script cannot be loaded, declares an invalid option, or has no
+/// events.
 pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String> {
     // Options do not depend on the engine.
     let engine =
@@ -101,7 +100,7 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
     for script in &source.scripts {
         if script.think.is_some() {
             return Err(format!(
-                "the script {} has a think time, which scripts of Lua take for themselves\nhint: remove `think`; `load.think` is for all of them",
+                "the script {} has a think time, which Lua scripts implement themselves\nhint: remove `think`, or use `load.think` for all scripts",
                 script.name
             ));
         }
@@ -124,7 +123,7 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
 }
 
 fn add(all: &mut Vec<DeclaredOption>, Definition { name, kind, default, .. }: &Definition) {
-    // As in sysbench a script never sees the value of such an option.
+    // As in sysbench, a script never sees the value of such an option.
     let (Some(default), false) = (recorded(default), *kind == Kind::File) else { return };
     if let Some(known) = all.iter_mut().find(|option| option.name == *name) {
         known.default = known.default.take().filter(|known| *known == default);
@@ -141,17 +140,17 @@ fn add(all: &mut Vec<DeclaredOption>, Definition { name, kind, default, .. }: &D
     all.push(DeclaredOption { name: name.clone(), kind, default: Some(default) });
 }
 
-/// The scripts, and what was given for them.
+/// The scripts and their options.
 #[derive(Clone)]
 struct Source {
     scripts: Vec<ScriptText>,
     modules: BTreeMap<String, String>,
-    /// Options that the spec has for them, by name.
+    /// Options of the spec, by name.
     given: BTreeMap<String, String>,
     engine: Engine,
 }
 
-/// What a script is loaded for.
+/// The purpose for which a script is loaded.
 struct Usage<'a> {
     command: &'static str,
     threads: u32,
@@ -161,7 +160,7 @@ struct Usage<'a> {
 }
 
 impl<'a> Usage<'a> {
-    /// To look at it.
+    /// For inspection.
     fn of_nothing(logger: &'a Arc<Logger>) -> Self {
         Self { command: "run", threads: 1, seed: 0, targets: Vec::new(), logger }
     }
@@ -172,13 +171,13 @@ impl Opened {
         let main = &self.main;
         if !main.has_function("event") {
             return Err(format!(
-                "the script {name} has no function `event`, so there is nothing to run\nhint: name the script that `sysbench` would run, and what it \
+                "the script {name} has no function `event`\nhint: name the script that `sysbench` would run, and what it \
                  requires as `{MODULES}`"
             ));
         }
         if scripts > 1 && main.has_own_loop() {
             return Err(format!(
-                "the script {name} has a loop of its own (`thread_run`), so its events cannot take turns with those of others\nhint: run it alone"
+                "the script {name} defines its own event loop (`thread_run`), so its events cannot alternate with those of other scripts\nhint: run it alone"
             ));
         }
         Ok(())
@@ -213,7 +212,7 @@ impl Source {
         }
     }
 
-    /// Loads a script and gives it the options that it declares.
+    /// Loads a script and assigns the options that it declares.
     fn opened(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(Opened, Options), String> {
         let file = file(script);
         let driver = self.engine.sysbench().name;
@@ -279,7 +278,7 @@ impl Source {
         Ok((loaded, options))
     }
 
-    /// What is given of the options that a script takes.
+    /// The given options that a script accepts.
     fn given_to(&self, opened: &Opened) -> BTreeMap<String, String> {
         let is_taken = |name: &str| {
             TAKEN.contains(&name)
@@ -292,9 +291,9 @@ impl Source {
         taken.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Has each script carry out a command of its own, if it has such a one that neither a script
-    /// before it has, nor those of another workload do. A `prepare` that has run with other options
-    /// is left out when it read none of these: it would make the same.
+    /// Lets each script execute a custom command, unless a script before it or another workload has
+    /// the same one. A `prepare` that has run with other options is skipped when it read none of
+    /// these, because the result would be the same.
     fn command(
         &self,
         command: &'static str,
@@ -366,7 +365,7 @@ fn words(error: &OptionError) -> &str {
     }
 }
 
-/// A logger that nobody sees, for fatal lines only, and the beginning of what it writes.
+/// A logger for fatal lines only, without output, and the beginning of what it writes.
 fn silent() -> (Arc<Logger>, Transcript) {
     let log = Transcript::of_beginning(LOG_MAX);
     let logger = Logger::new(Terminal { out: Box::new(log.clone()), error: Box::new(log.clone()) });
@@ -374,7 +373,7 @@ fn silent() -> (Arc<Logger>, Transcript) {
     (Arc::new(logger), log)
 }
 
-/// The lines of a log as one, without what they begin with.
+/// The lines of a log joined to one, without prefixes.
 fn told(log: &Transcript) -> String {
     let text = log.text();
     let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("FATAL: ")).collect();
@@ -387,28 +386,27 @@ pub struct Scripts {
     audit: Arc<OwnAudit>,
 }
 
-/// What the scripts' `prepare` makes.
+/// The data created by the scripts' `prepare`.
 struct Data {
     source: Source,
-    /// Threads and seed that it is made with.
+    /// Threads and seed of `prepare`.
     threads: u32,
     seed: u64,
-    /// Commands that make the data and remove them, by name. What another workload's scripts do is
-    /// not among them.
+    /// Commands that create and remove the data, by name, without those left to another workload.
     origins: BTreeMap<&'static str, Origins>,
-    /// Those of them that another workload has run before in another way.
+    /// Those that another workload has run before with other options.
     before: Vec<Before>,
-    /// What its own read, where others have the same.
+    /// The options read by its own commands, where others have the same commands.
     read: Option<Arc<Read>>,
 }
 
 impl Scripts {
-    /// Makes the workload from options that were checked against [`description`] and
-    /// [`declared_options`]. The data are made with as many threads as the system has clients at
-    /// most, since scripts make a table for each thread, some of them.
+    /// Builds the workload from options that were checked against [`description`] and
+    /// [`declared_options`]. The data are created with as many threads as the system has clients at
+    /// most, because some scripts create a table per thread.
     ///
     /// # Errors
-    /// When a script cannot be loaded, or an audit is none.
+    /// When a script cannot be loaded, or an audit is invalid.
     pub fn build(
         options: &WorkloadOptions,
         setting: Setting,
@@ -425,7 +423,7 @@ impl Scripts {
                 origins.entry(origin).or_default().extend(source.given_to(&opened));
             }
         }
-        // What a script had done before it failed is not known.
+        // The work done by a script before its failure is unknown.
         let known: Vec<(&str, bool)> =
             source.scripts.iter().map(|script| (script.name.as_str(), false)).collect();
         let audit = Arc::new(OwnAudit::new(options.texts(AUDIT), &known)?);
@@ -441,9 +439,10 @@ impl Scripts {
         &self.data
     }
 
-    /// Leaves to others what their scripts do as these would: the same `prepare` or `cleanup`, with
-    /// the same modules and options. Those that only one of both has are none of its. Whether other
-    /// values of options make it another `prepare`, those of the others will show.
+    /// Leaves commands to other workloads whose scripts have the same ones: the same `prepare` or
+    /// `cleanup`, with the same modules and options. Commands that only one of both has are not
+    /// affected. Whether other option values make a different `prepare` is decided when the others
+    /// run.
     pub fn leave_to(&mut self, others: &mut Self) {
         let (own, others) = (&mut self.data, &mut others.data);
         if !at_odds(&own.source.modules, &others.source.modules).is_empty() {
@@ -452,7 +451,7 @@ impl Scripts {
         for (command, origins) in &mut own.origins {
             origins.retain(|origin, given| {
                 let Some(theirs) = others.origins[command].get(origin) else { return true };
-                // Some make a table for each thread.
+                // Some create a table per thread.
                 others.threads = others.threads.max(own.threads);
                 let options = at_odds(given, theirs);
                 let is_another = !options.is_empty();
@@ -465,7 +464,7 @@ impl Scripts {
         }
     }
 
-    /// The SQL of the values that must come to something.
+    /// The SQL of the audited values.
     pub fn audited(&self) -> impl Iterator<Item = &str> {
         self.audit.expressions()
     }
@@ -478,8 +477,7 @@ impl Scripts {
         kinds(&names)
     }
 
-    /// Asks for every value of the audit once, where the tables are there. Returns what the server
-    /// says of those that it refuses.
+    /// Queries every value of the audit once, if the tables exist. Returns the server's errors.
     ///
     /// # Errors
     /// When the server cannot be reached.
@@ -494,8 +492,7 @@ impl Scripts {
     /// Measures one trial.
     ///
     /// # Errors
-    /// When nothing could be measured. Trouble during measuring is in the record's findings
-    /// instead.
+    /// When nothing could be measured. Problems during measuring are warnings of the record.
     pub fn run(
         self,
         input: &TrialInput<'_>,
@@ -503,8 +500,7 @@ impl Scripts {
     ) -> Result<TrialRecord, TrialError> {
         let (logger, _) = silent();
         let source = &self.data.source;
-        // A script knows of no way to another node when one is lost, so it has none that is for
-        // that only.
+        // A script cannot switch to another node when one is lost, so it does not get spare nodes.
         let nodes = input.nodes.iter().filter(|node| !node.is_spare);
         let nodes = nodes.map(|node| node.client_target.as_ref().unwrap_or(&node.target));
         let usage = Usage {
@@ -536,7 +532,7 @@ impl Scripts {
             LuaScripts { parts, seed: usage.seed, audit, logger: Arc::clone(&logger), start };
         let record = run_script_trial(clients, &self.audit, &threads, input, listener)?;
         for (job, main) in mains.iter().filter(|(_, main)| main.has_global("done")) {
-            // Its figures are there already.
+            // The figures have already been collected.
             let _ = watched(job, main, || main.call("done", None));
         }
         Ok(record)
@@ -559,7 +555,7 @@ impl DataSet for Data {
         text
     }
 
-    /// Nobody knows what an event leaves.
+    /// The effects of an event are unknown.
     fn is_reusable(&self) -> bool {
         false
     }
@@ -577,7 +573,7 @@ impl DataSet for Data {
     }
 
     fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
-        // There may be nothing to clean up, which many scripts take for an error.
+        // There may be nothing to clean up, which many scripts treat as an error.
         let _ = self.source.command(CLEANUP, self, target, interrupts);
     }
 }

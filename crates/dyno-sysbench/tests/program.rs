@@ -1,4 +1,4 @@
-//! The whole program in this process, on scripts that need no server.
+//! The whole program in this process, with scripts that need no server.
 
 use dyno_sysbench::{Terminal, Transcript};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a run of the program left.
+/// Result of running the program.
 struct Ran {
     code: u8,
     out: String,
@@ -16,7 +16,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// Everything after the banner.
+    /// All output after the banner.
     fn text(&self) -> &str {
         self.out.split_once("\n\n").map_or(self.out.as_str(), |(_, rest)| rest)
     }
@@ -34,7 +34,7 @@ fn run(arguments: &[&str]) -> Ran {
     run_with(&AtomicUsize::new(0), arguments)
 }
 
-/// Runs a script with more arguments.
+/// Runs a script with further arguments.
 fn script(lua: &str, arguments: &[&str]) -> Ran {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("script.lua");
@@ -49,7 +49,7 @@ fn script(lua: &str, arguments: &[&str]) -> Ran {
     ran
 }
 
-/// Digits and what is right of them in a report differ from run to run.
+/// Replaces digits, and what follows them in a line, which differ between runs.
 fn masked(text: &str) -> String {
     let mut masked = String::new();
     let mut is_number = false;
@@ -69,7 +69,7 @@ fn masked(text: &str) -> String {
 }
 
 #[test]
-fn every_failing_function_is_told_with_file_and_line_and_the_exit_code_is_sysbenchs() {
+fn every_failing_function_is_reported_with_file_line_and_sysbenchs_exit_code() {
     let event = "function event() end\n";
     let rows = [
         ("x = 1\n", "run", 1, "FATAL: cannot find the event() function in script.lua\n"),
@@ -151,7 +151,7 @@ fn every_failing_function_is_told_with_file_and_line_and_the_exit_code_is_sysben
 }
 
 #[test]
-fn complaints_about_commands_go_to_standard_error() {
+fn errors_of_commands_go_to_standard_error() {
     let lua = "function event() end\n";
     for (command, complaint) in [
         ("prepare", "'script.lua' test does not implement the 'prepare' command.\n"),
@@ -172,7 +172,7 @@ fn complaints_about_commands_go_to_standard_error() {
 }
 
 #[test]
-fn unknown_options_are_refused_unless_the_script_is_of_the_old_kind() {
+fn unknown_options_are_rejected_unless_the_script_is_of_the_old_kind() {
     let modern = "sysbench.cmdline.options = { a = {'A', 1} }\nfunction prepare() end\n";
     let ran = script(modern, &["--b=1", "prepare"]);
     assert_eq!((ran.code, ran.error.as_str()), (1, "invalid option: --b=1\n"));
@@ -210,7 +210,7 @@ sysbench.cmdline.commands = {
 }
 
 #[test]
-fn a_run_prints_headings_and_the_report_and_nothing_else() {
+fn a_run_prints_only_headings_and_the_report() {
     let ran = script("function event() end\n", &["--events=5", "--threads=2", "run"]);
     assert_eq!(ran.code, 0);
     let expected = "Running the test with following options:
@@ -244,7 +244,7 @@ execution time (avg/stddev): N/N
 }
 
 #[test]
-fn intervals_and_checkpoints_have_their_lines_at_their_times() {
+fn interval_and_checkpoint_lines_appear_at_their_times() {
     let lua = "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(2000) end\n";
     let ran = script(
         lua,
@@ -263,7 +263,7 @@ fn intervals_and_checkpoints_have_their_lines_at_their_times() {
         within,
         ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]
     );
-    // An event that a busy machine holds up at the end of the time has lines until its own end.
+    // An event that a busy machine delays beyond the time limit has lines until it ends.
     assert!(beyond.iter().all(|line| line.contains("s ] thds:")), "{beyond:?}");
     assert_eq!(ran.out.matches("General statistics:").count(), 2);
     assert!(ran.out.contains("Time limit exceeded, exiting...\nDone.\n\n\nGeneral"), "{}", ran.out);
@@ -271,14 +271,14 @@ fn intervals_and_checkpoints_have_their_lines_at_their_times() {
 }
 
 #[test]
-fn an_event_that_returns_something_ends_its_thread_and_is_not_counted() {
+fn an_event_that_returns_a_value_ends_its_thread_and_is_not_counted() {
     let ran = script("function event() return 0 end\n", &["--threads=2", "run"]);
     assert!(ran.out.contains("total number of events:              0\n"), "{}", ran.out);
     assert_eq!(ran.code, 0);
 }
 
 #[test]
-fn threads_that_hang_are_cut_off_and_the_report_says_so() {
+fn threads_that_hang_are_cut_off_and_reported() {
     let lua =
         "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(900000000) end\n";
     let begun = Instant::now();
@@ -329,7 +329,7 @@ fn an_interrupt_ends_a_run_with_its_report() {
 }
 
 #[test]
-fn one_document_on_standard_output_leaves_the_log_to_standard_error() {
+fn a_document_on_standard_output_moves_the_log_to_standard_error() {
     let ran = script("function event() end\n", &["--events=7", "--json", "run"]);
     let document: serde_json::Value =
         serde_json::from_str(&ran.out).expect("nothing but the document");
@@ -339,7 +339,7 @@ fn one_document_on_standard_output_leaves_the_log_to_standard_error() {
 }
 
 #[test]
-fn a_results_folder_can_be_reported_on_and_holds_no_password() {
+fn a_results_folder_can_be_reported_on_and_contains_no_password() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let root = folder.path().display().to_string();
     let ran = script(
@@ -365,7 +365,7 @@ fn a_results_folder_can_be_reported_on_and_holds_no_password() {
     assert!(!holds(folder.path(), "geheim") && !ran.out.contains("geheim"));
 }
 
-/// Whether any file below a folder holds a text.
+/// Whether any file below a folder contains a text.
 fn holds(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).any(
         |path| {
@@ -379,7 +379,7 @@ fn holds(folder: &Path, text: &str) -> bool {
 }
 
 #[test]
-fn the_seed_governs_what_threads_draw() {
+fn the_seed_determines_what_threads_draw() {
     let lua = "function event()
    local file = io.open(sysbench.opt.file, 'a')
    file:write(sysbench.rand.uniform(1, 1000000), ' ', sysbench.rand.string('####'), '\\n')

@@ -1,10 +1,10 @@
-//! What an expression is worth.
+//! Evaluates expressions.
 
 use super::{Expression, Function, Value};
 use crate::random::{Generator, distribution, scramble};
 use crate::variables::{Names, Variables};
 
-/// What an expression may look at and change.
+/// Data that an expression may read and change.
 pub(crate) struct Environment<'a> {
     /// The client's variables.
     pub(crate) variables: &'a Variables,
@@ -12,24 +12,24 @@ pub(crate) struct Environment<'a> {
     pub(crate) names: &'a Names,
     /// The client's random numbers.
     pub(crate) random: &'a mut Generator,
-    /// Where `debug()` goes.
+    /// Receives the output of `debug()`.
     pub(crate) debug: &'a mut dyn FnMut(Value),
 }
 
-/// In pgbench's words.
+/// Errors have pgbench's words.
 type Evaluated = Result<Value, String>;
 
-/// Least parameter of `random_gaussian`.
+/// Minimum parameter of `random_gaussian`.
 const GAUSSIAN_MIN: f64 = 2.0;
 /// Limits of the parameter of `random_zipfian`.
 const ZIPFIAN_MIN: f64 = 1.001;
 const ZIPFIAN_MAX: f64 = 1000.0;
 
 impl Expression {
-    /// Evaluates.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// When a variable is not set, types do not fit or numbers overflow, in pgbench's words.
+    /// When a variable is not set, types do not match or numbers overflow, in pgbench's words.
     pub(crate) fn evaluate(&self, environment: &mut Environment<'_>) -> Evaluated {
         match self {
             Self::Constant(value) => Ok(*value),
@@ -79,8 +79,8 @@ impl Expression {
     }
 }
 
-/// AND and OR: `decisive` is the value of the left side that settles the matter. As in pgbench, and
-/// unlike in SQL, NULL on the left settles it too.
+/// AND and OR: `decisive` is the value of the left side that determines the result. As in pgbench,
+/// and unlike in SQL, NULL on the left also does.
 fn junction(
     left: Value,
     right: &Expression,
@@ -155,12 +155,13 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
         | Function::RandomGaussian
         | Function::RandomExponential
         | Function::RandomZipfian => random(function, values, environment.random),
-        // What is evaluated before does not come here.
+        // Functions evaluated above do not get here.
         operator => operate(operator, values[0], values[1]),
     }
 }
 
-/// An operator between two numbers: of doubles when one of them is and the operator has doubles.
+/// An operator on two numbers: on doubles when one of them is a double and the operator supports
+/// doubles.
 fn operate(function: Function, left: Value, right: Value) -> Evaluated {
     use Function::{BitAnd, BitOr, BitXor, Modulo, ShiftLeft, ShiftRight};
     let is_of_integers =
@@ -205,7 +206,7 @@ fn integers(function: Function, left: i64, right: i64) -> Evaluated {
         Function::BitAnd => Ok(Value::Integer(left & right)),
         Function::BitOr => Ok(Value::Integer(left | right)),
         Function::BitXor => Ok(Value::Integer(left ^ right)),
-        // Beyond 63 bits C leaves it open; processors take the count modulo 64.
+        // Beyond 63 bits C does not define the result; processors use the count modulo 64.
         Function::ShiftLeft => Ok(Value::Integer(left.wrapping_shl(right as u32))),
         _ => Ok(Value::Integer(left.wrapping_shr(right as u32))),
     }

@@ -1,7 +1,7 @@
 //! Functions and operators.
 
-/// Everything that can be called. Operators are functions too; `>` and `>=` are `<` and `<=` with
-/// the sides exchanged.
+/// All functions. Operators are functions too; `>` and `>=` are `<` and `<=` with their sides
+/// exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Function {
     Add,
@@ -21,11 +21,11 @@ pub(crate) enum Function {
     /// `x IS y`, for NULL and booleans.
     Is,
     Not,
-    /// Evaluates its right side only when it must.
+    /// Evaluates its right side only if necessary.
     And,
-    /// Evaluates its right side only when it must.
+    /// Evaluates its right side only if necessary.
     Or,
-    /// Condition, value, condition, value, ..., value otherwise.
+    /// Condition, value, condition, value, ..., default value.
     Case,
     Absolute,
     Debug,
@@ -47,17 +47,17 @@ pub(crate) enum Function {
     SquareRoot,
 }
 
-/// How many arguments a function takes.
+/// Number of arguments of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arity {
     Exactly(usize),
     /// At least one.
     Some,
-    /// So many, or one less: the seed is then that of the run.
+    /// This many, or one fewer, in which case the seed is that of the run.
     Seeded(usize),
 }
 
-/// The functions that scripts name.
+/// The functions that scripts can name.
 const NAMED: [(&str, Function, Arity); 21] = [
     ("abs", Function::Absolute, Arity::Exactly(1)),
     ("debug", Function::Debug, Arity::Exactly(1)),
@@ -82,7 +82,7 @@ const NAMED: [(&str, Function, Arity); 21] = [
     ("sqrt", Function::SquareRoot, Arity::Exactly(1)),
 ];
 
-/// The function of a name, in capital letters or not.
+/// Finds a function by name, ignoring case.
 pub(crate) fn find(name: &str) -> Option<(Function, Arity)> {
     NAMED
         .iter()

@@ -1,10 +1,10 @@
-//! Words and signs of an expression. It ends with its line, unless a backslash stands before the
-//! line's end.
+//! Splits an expression into tokens. It ends with its line, unless a backslash precedes the end of
+//! the line.
 
 use super::value::Value;
 use crate::variables::{continues_name, starts_name};
 
-/// A word or sign.
+/// A token.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token<'s> {
     /// A number, boolean or NULL.
@@ -13,41 +13,41 @@ pub(crate) enum Token<'s> {
     BeyondInteger,
     /// `:name`
     Variable(&'s str),
-    /// A name that is no keyword.
+    /// A name that is not a keyword.
     Name(&'s str),
-    /// A keyword or sign, keywords in small letters.
+    /// A keyword in lower case, or an operator or punctuation.
     Sign(&'static str),
     /// The end of the line or of the script.
     End,
 }
 
-/// What cannot be read.
+/// An invalid token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// What is wrong.
+    /// The error.
     pub(crate) message: &'static str,
-    /// The text it is about.
+    /// The text that caused it.
     pub(crate) text: String,
 }
 
 const KEYWORDS: [&str; 11] =
     ["and", "or", "not", "is", "isnull", "notnull", "case", "when", "then", "else", "end"];
 
-/// Longer signs stand before their beginnings.
+/// Longer signs precede their prefixes.
 const SIGNS: [&str; 21] = [
     "<<", ">>", "<>", "<=", ">=", "!=", "+", "-", "*", "/", "%", "=", "<", ">", "|", "&", "#", "~",
     "(", ")", ",",
 ];
 
-/// Reads a script from a place on.
+/// Reads tokens of a script from a position.
 #[derive(Debug, Clone)]
 pub(crate) struct Lexer<'s> {
     source: &'s str,
     at: usize,
 }
 
-/// Length of the blanks that the text of a command begins with: a line that ends in a backslash
-/// goes on.
+/// Length of the leading blanks in the text of a command, including a backslash with the end of its
+/// line.
 pub(crate) fn blanks(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -61,12 +61,12 @@ pub(crate) fn blanks(text: &[u8]) -> usize {
 }
 
 impl<'s> Lexer<'s> {
-    /// Reads from a place of the script on.
+    /// Starts at a position of the script.
     pub(crate) fn new(source: &'s str, at: usize) -> Self {
         Self { source, at }
     }
 
-    /// Where reading has come to: behind the last token.
+    /// The position after the last token.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -78,7 +78,7 @@ impl<'s> Lexer<'s> {
     /// The next token.
     ///
     /// # Errors
-    /// When a character has no place in an expression, or a constant is too large.
+    /// When a character is not valid in an expression, or a constant is too large.
     pub(crate) fn next_token(&mut self) -> Result<Token<'s>, Unreadable> {
         self.at += blanks(self.rest());
         let rest = self.rest();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_is_cut_into_words_and_signs() {
+    fn an_expression_is_split_into_tokens() {
         let expected = vec![
             Token::Constant(Value::Integer(1)),
             Token::Sign("<<"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_before_the_end_of_a_line_goes_on() {
+    fn a_backslash_before_the_end_of_a_line_continues_it() {
         assert_eq!(tokens("1 \\\n 2 \\\r\n3\n4").len(), 3);
     }
 }

@@ -1,8 +1,7 @@
 //! Expressions of `\set`, `\if` and `\elif`.
 //!
-//! * [`lexer`]: words and signs with their places; [`parser`]: the grammar; [`function`]: which
-//!   functions there are;
-//! * [`evaluate`]: what an expression is worth; [`value`]: values and their forms.
+//! * [`lexer`]: tokens with their positions; [`parser`]: the grammar; [`function`]: the functions;
+//! * [`evaluate`]: evaluates expressions; [`value`]: values and their text forms.
 
 pub(crate) mod evaluate;
 pub(crate) mod function;
@@ -16,20 +15,20 @@ pub(crate) use value::Value;
 
 use crate::variables::Slot;
 
-/// An expression as it was parsed.
+/// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expression {
     Constant(Value),
     Variable(Slot),
-    /// A function or operator with its arguments; as many as the function takes.
+    /// A function or operator with its arguments; their number is correct.
     Call(Function, Box<[Expression]>),
-    /// An operand and what is done with it from left to right, without nesting: operators, each
-    /// with its right side.
+    /// An operand followed by operators with their right sides, evaluated from left to right
+    /// without nesting.
     Chain(Box<Expression>, Vec<(Function, Expression)>),
 }
 
 impl Expression {
-    /// What an operator makes of a left and a right side.
+    /// Applies an operator to a left and a right side.
     fn then(self, function: Function, right: Self) -> Self {
         match self {
             Self::Chain(first, mut steps) => {
@@ -40,7 +39,7 @@ impl Expression {
         }
     }
 
-    /// Visits the variables in it.
+    /// Calls `visit` with its variables.
     pub(crate) fn variables(&self, visit: &mut impl FnMut(Slot)) {
         match self {
             Self::Constant(_) => {}

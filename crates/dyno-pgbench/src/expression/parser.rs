@@ -1,34 +1,34 @@
-//! The grammar of expressions, by precedence climbing. Operators that follow each other make no
-//! depth, however many they are, and what makes depth has a limit: parsing and evaluating need as
-//! much of a thread's stack as an expression is deep.
+//! The grammar of expressions, by precedence climbing. Any number of operators in sequence adds no
+//! depth, and nesting has a limit: parsing and evaluating use a thread's stack in proportion to an
+//! expression's depth.
 //!
-//! From loosest to tightest: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not chain;
-//! `| # & << >>`; `+ -`; `* / %`; signs and `~`.
+//! From lowest to highest precedence: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not
+//! chain; `| # & << >>`; `+ -`; `* / %`; signs and `~`.
 
 use super::function::{Arity, Function, find};
 use super::lexer::{Lexer, Token};
 use super::{Expression, Value};
 use crate::variables::Names;
 
-/// Variable with the seed of hashes and permutations that name none.
+/// Variable with the default seed of hashes and permutations.
 pub(crate) const DEFAULT_SEED: &str = "default_seed";
 
-/// Most brackets, functions, signs and cases within each other.
+/// Maximum nesting of parentheses, functions, signs and cases.
 const DEPTH_MAX: usize = 200;
 
-/// Why an expression is none.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// What is wrong.
+    /// The error.
     pub(crate) message: String,
-    /// The last character that was read.
+    /// Position of the last character read.
     pub(crate) at: usize,
 }
 
-/// Reads one expression up to the end of its line; returns it with the place where the line ends.
+/// Parses one expression up to the end of its line; returns it with the position of the end.
 ///
 /// # Errors
-/// When it is none.
+/// When it is invalid.
 pub(crate) fn parse(
     source: &str,
     at: usize,
@@ -44,10 +44,10 @@ pub(crate) fn parse(
     }
 }
 
-/// How tightly an operator binds.
+/// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
-    /// More loosely than all operators.
+    /// Lower than that of all operators.
     None,
     Or,
     And,
@@ -58,8 +58,7 @@ enum Level {
     Multiply,
 }
 
-/// An operator between two operands: how tightly it binds, its function, and whether the sides are
-/// exchanged.
+/// A binary operator: its precedence, its function, and whether its sides are exchanged.
 fn operator(sign: &str) -> Option<(Level, Function, bool)> {
     Some(match sign {
         "or" => (Level::Or, Function::Or, false),
@@ -96,7 +95,7 @@ struct Parser<'s, 'n> {
     lexer: Lexer<'s>,
     next: Token<'s>,
     names: &'n mut Names,
-    /// How deep the expression is at this place.
+    /// Depth of the expression at this point.
     depth: usize,
 }
 
@@ -135,7 +134,7 @@ impl<'s> Parser<'s, '_> {
         Err(self.error(format!("expression is nested more than {DEPTH_MAX} levels deep")))
     }
 
-    /// Everything that binds more tightly than `level`.
+    /// Parses everything with a higher precedence than `level`.
     fn expression(&mut self, level: Level) -> Parsed {
         self.deeper()?;
         let expression = self.operators(level)?;
@@ -179,14 +178,13 @@ impl<'s> Parser<'s, '_> {
         Ok(left)
     }
 
-    /// Notes that the left side of an operator lies in another expression, which makes depth from
-    /// the second time on; it stays.
+    /// Records that the left side of an operator becomes nested, which adds depth from the second
+    /// time on.
     fn nest(&mut self, is_nested: &mut bool) -> Result<(), SyntaxError> {
         if std::mem::replace(is_nested, true) { self.deeper() } else { Ok(()) }
     }
 
-    /// What follows `x IS`, `x ISNULL`, `x NOTNULL`: the value, and whether it is the one that is
-    /// not meant.
+    /// The rest of `x IS`, `x ISNULL`, `x NOTNULL`: the value, and whether the test is negated.
     fn is(&mut self, sign: &str) -> Result<(Value, bool), SyntaxError> {
         match sign {
             "isnull" => Ok((Value::Null, false)),
@@ -247,7 +245,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// What follows CASE.
+    /// The rest of CASE.
     fn case(&mut self) -> Parsed {
         let mut parts = Vec::new();
         while self.accept("when")? {
@@ -311,7 +309,7 @@ impl<'s> Parser<'s, '_> {
 mod tests {
     use super::*;
 
-    /// The expression in brackets, to see what binds to what.
+    /// The expression with all parentheses, which shows precedence.
     fn shape(source: &str) -> String {
         fn show(expression: &Expression) -> String {
             match expression {
@@ -335,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_bind_as_they_do_in_pgbench() {
+    fn operators_have_the_precedence_of_pgbench() {
         let cases = [
             ("1 + 2 * 3", "Add(1 Multiply(2 3))"),
             ("1 - 2 - 3", "Subtract(Subtract(1 2) 3)"),
@@ -363,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_has_as_many_terms_as_it_likes_and_a_limit_to_its_depth() {
+    fn an_expression_has_any_number_of_terms_and_limited_depth() {
         let deep = [
             ("(", "1", ")"),
             ("-", "1", ""),
@@ -389,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_point_at_the_last_character_read() {
+    fn errors_point_to_the_last_character_read() {
         let cases = [
             ("1 +\n", "syntax error at 3"),
             ("1 + * 2", "syntax error at 4"),

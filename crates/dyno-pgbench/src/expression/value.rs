@@ -1,4 +1,4 @@
-//! Values of expressions and their forms as text.
+//! Values of expressions and their text forms.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ pub(crate) enum Value {
     Null,
     /// TRUE or FALSE.
     Boolean(bool),
-    /// 64 bits with a sign.
+    /// A signed 64-bit integer.
     Integer(i64),
     /// Double precision.
     Double(f64),
 }
 
-/// Digits with which a double is written, as C's `DBL_DIG` has it.
+/// Number of digits of doubles, as in C's `DBL_DIG`.
 const DIGITS: usize = 15;
 
-/// What is asked for as something that it is not fails in pgbench's words.
+/// Conversions to another type fail with pgbench's words.
 impl Value {
     /// Name of the type in messages.
     pub(crate) fn type_name(self) -> &'static str {
@@ -28,13 +28,13 @@ impl Value {
         }
     }
 
-    /// As an integer; doubles are rounded half to even.
+    /// The value as an integer; doubles are rounded half to even.
     pub(crate) fn integer(self) -> Result<i64, String> {
         match self {
             Self::Integer(value) => Ok(value),
             Self::Double(value) => {
                 let rounded = value.round_ties_even();
-                // 2^63 is the first double beyond the range.
+                // 2^63 is the first double out of range.
                 if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
                     Ok(rounded as i64)
                 } else {
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// As a double.
+    /// The value as a double.
     pub(crate) fn double(self) -> Result<f64, String> {
         match self {
             Self::Integer(value) => Ok(value as f64),
@@ -54,7 +54,7 @@ impl Value {
         }
     }
 
-    /// As a boolean; only booleans are.
+    /// The value as a boolean; other types fail.
     pub(crate) fn boolean(self) -> Result<bool, String> {
         match self {
             Self::Boolean(value) => Ok(value),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// What `\if` and CASE make of it: numbers other than zero are true, NULL is false.
+    /// The truth value for `\if` and CASE: numbers other than zero are true, NULL is false.
     pub(crate) fn is_true(self) -> bool {
         match self {
             Self::Null => false,
@@ -72,11 +72,11 @@ impl Value {
         }
     }
 
-    /// Reads the text of a variable (its name is for the message): `null`, the beginnings of
-    /// `true`, `yes`, `false` and `no`, `on`, `of`, `off`, an integer, or else a double.
+    /// Parses the text of a variable (its name is for the message): `null`, the prefixes of `true`,
+    /// `yes`, `false` and `no`, `on`, `of`, `off`, an integer, otherwise a double.
     ///
     /// # Errors
-    /// When the text is nothing of this, in pgbench's words.
+    /// When the text is none of these, in pgbench's words.
     pub(crate) fn from_text(text: &str, name: &str) -> Result<Self, String> {
         let begins = |word: &str| {
             word.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text))
@@ -102,7 +102,7 @@ impl Value {
     }
 }
 
-/// Digits with an optional sign and spaces around.
+/// Digits with an optional sign and surrounding spaces.
 fn is_integer(text: &str) -> bool {
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -110,7 +110,7 @@ fn is_integer(text: &str) -> bool {
 }
 
 impl fmt::Display for Value {
-    /// As it stands in a statement.
+    /// The form used in a statement.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("NULL"),
@@ -122,7 +122,7 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// As `debug()` writes it: with its type.
+    /// The form used by `debug()`: with its type.
     pub(crate) fn described(self) -> String {
         match self {
             Self::Null => "null".to_owned(),
@@ -131,7 +131,7 @@ impl Value {
     }
 }
 
-/// C's `%f` with PostgreSQL's names for what is no number.
+/// C's `%f`, with PostgreSQL's names for NaN and infinity.
 pub(crate) fn fixed(value: f64) -> String {
     special(value).unwrap_or_else(|| format!("{value:.6}"))
 }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubles_are_written_with_fifteen_digits_like_in_c() {
+    fn doubles_are_written_with_fifteen_digits_as_in_c() {
         let cases = [
             (1.5, "1.5"),
             (5.0, "5"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_as_what_they_look_like() {
+    fn the_type_of_a_text_follows_from_its_form() {
         let cases = [
             ("5", Value::Integer(5)),
             (" -7 ", Value::Integer(-7)),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_made_of_doubles_by_rounding_half_to_even() {
+    fn doubles_are_rounded_half_to_even() {
         assert_eq!(Value::Double(2.5).integer(), Ok(2));
         assert_eq!(Value::Double(9.2).integer(), Ok(9));
         assert_eq!(Value::Double(f64::from(i32::MIN) * 4_294_967_296.0).integer(), Ok(i64::MIN));

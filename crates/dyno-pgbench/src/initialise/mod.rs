@@ -1,7 +1,7 @@
-//! `-i`: the standard tables are made and filled.
+//! `-i`: creates and fills the standard tables.
 //!
 //! * this file: the steps and their times; [`statements`]: their SQL in the engines' dialects;
-//!   [`rows`]: what is loaded.
+//!   [`rows`]: the loaded rows.
 
 mod rows;
 mod statements;
@@ -18,11 +18,11 @@ use rows::Accounts;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Rows after which a line of progress is written.
+/// Number of rows per line of progress.
 const ROWS_PER_LINE: u64 = 100_000;
 /// Time between two lines of progress with `-q`.
 const QUIET: Duration = Duration::from_secs(5);
-/// How often the progress of loading is looked at.
+/// How often the progress of loading is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A statement that failed.
@@ -31,7 +31,7 @@ struct Refused {
     failure: OperationFailure,
 }
 
-/// Makes and fills the tables. Returns the exit code.
+/// Creates and fills the tables. Returns the exit code.
 pub(crate) fn initialise(
     wanted: &Initialisation,
     target: &Target,
@@ -113,7 +113,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Fills `pgbench_accounts` by the engine's bulk path.
+    /// Fills `pgbench_accounts` with the engine's bulk loading.
     fn load(&mut self) -> Result<(), Refused> {
         let accounts = Accounts::new(self.wanted.scale);
         let table = accounts.table();
@@ -137,7 +137,7 @@ impl Steps<'_> {
     }
 }
 
-/// Writes lines of progress until everything is loaded.
+/// Writes lines of progress until all rows are loaded.
 fn show_progress(
     terminal: &dyn Terminal,
     accounts: &Accounts,
@@ -169,7 +169,7 @@ fn show_progress(
     }
 }
 
-/// The multiples of [`ROWS_PER_LINE`] behind one number of rows, up to another.
+/// The multiples of [`ROWS_PER_LINE`] after one number of rows, up to another.
 fn lines(shown: u64, done: u64) -> Vec<u64> {
     (shown / ROWS_PER_LINE + 1..=done / ROWS_PER_LINE).map(|line| line * ROWS_PER_LINE).collect()
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_progress_come_every_hundred_thousand_rows() {
+    fn a_line_of_progress_is_written_every_hundred_thousand_rows() {
         assert_eq!(lines(0, 250_000), [100_000, 200_000]);
         assert_eq!(lines(200_000, 299_999), [0; 0]);
         assert_eq!(

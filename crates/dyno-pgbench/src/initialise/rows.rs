@@ -1,4 +1,4 @@
-//! Rows of `pgbench_accounts`, made as they are loaded.
+//! Rows of `pgbench_accounts`, generated during the load.
 
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) const ACCOUNTS_PER_BRANCH: u64 = 100_000;
 pub(super) const TELLERS_PER_BRANCH: u64 = 10;
-/// Rows after which a loader adds to the common count.
+/// Rows after which a loader updates the shared counter.
 const ROWS_PER_COUNT: u64 = 1_000;
 
-/// Rows of `pgbench_accounts` at a scale.
+/// Number of rows of `pgbench_accounts` at a scale.
 pub(crate) fn accounts(scale: u32) -> u64 {
     u64::from(scale) * ACCOUNTS_PER_BRANCH
 }
 
-/// The rows, counted as they are made.
+/// The generated rows, with their counter.
 pub(super) struct Accounts {
     rows: u64,
     made: AtomicU64,
@@ -25,12 +25,12 @@ impl Accounts {
         Self { rows: accounts(scale), made: AtomicU64::new(0) }
     }
 
-    /// Rows made so far, a little behind.
+    /// Number of rows so far, with a short delay.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// The table as the loader wants it; it exists already.
+    /// The table definition for the loader; the table already exists.
     pub(super) fn table(&self) -> TableDefinition {
         TableDefinition::new(
             "pgbench_accounts",

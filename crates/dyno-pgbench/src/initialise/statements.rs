@@ -5,16 +5,16 @@ use crate::options::{Initialisation, PartitionMethod, Step};
 use crate::own::OWN;
 use dyno_model::target::Engine;
 
-/// Scale from which on account numbers need 64 bits.
+/// Scale from which account numbers need 64 bits.
 const BIGINT_SCALE: u32 = 20_000;
-/// Rows of one INSERT of the small tables.
+/// Rows per INSERT of the small tables.
 const ROWS_PER_INSERT: u64 = 1_000;
 
-/// The standard tables in the order in which they are dropped and emptied.
+/// The standard tables in the order in which they are dropped and truncated.
 const TABLES: [&str; 4] =
     ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
 
-/// What an engine cannot do.
+/// Rejects options that an engine does not support.
 pub(super) fn check(wanted: &Initialisation, engine: Engine) -> Result<(), String> {
     if engine == OWN {
         return Ok(());
@@ -41,12 +41,12 @@ pub(super) fn drop(engine: Engine) -> Vec<String> {
     if !engine.dialect().drops_several {
         return TABLES.iter().map(|table| format!("drop table if exists {table}")).collect();
     }
-    // History first: others' rows may be referenced by it.
+    // History first, because it may reference rows of the others.
     let tables = ["pgbench_history", "pgbench_tellers", "pgbench_accounts", "pgbench_branches"];
     vec![format!("drop table if exists {}", tables.join(", "))]
 }
 
-/// A table's columns: name and type, the first one is its key where it has one.
+/// A table's columns with types; the first one is the key, if there is one.
 fn columns(table: &str, wanted: &Initialisation, engine: Engine) -> String {
     let account = if wanted.scale >= BIGINT_SCALE { "bigint" } else { "int" };
     let time = engine.dialect().date_and_time;
@@ -134,7 +134,7 @@ pub(super) fn partitions(wanted: &Initialisation) -> Vec<String> {
         .collect()
 }
 
-/// Everything but the accounts, whose rows are loaded.
+/// The rows of all tables but the accounts, which are bulk-loaded.
 pub(super) fn small_rows(wanted: &Initialisation, engine: Engine) -> Vec<String> {
     let mut statements = engine.dialect().truncate.statements(&TABLES);
     let scale = u64::from(wanted.scale);
@@ -151,7 +151,7 @@ pub(super) fn small_rows(wanted: &Initialisation, engine: Engine) -> Vec<String>
     statements
 }
 
-/// Everything made by the server, PostgreSQL only.
+/// Statements that generate all rows on the server, PostgreSQL only.
 pub(super) fn generate(wanted: &Initialisation) -> Vec<String> {
     let scale = u64::from(wanted.scale);
     let mut statements = vec!["begin".to_owned()];

@@ -1,30 +1,29 @@
-//! Cutting a command line into options, as GNU getopt does: letters in clusters, values attached or
-//! in the next argument, long names cut short as long as they are clear, options and other
-//! arguments in any order.
+//! Splits a command line into options like GNU getopt: letters in clusters, values attached or in
+//! the next argument, abbreviated long names if unambiguous, options and other arguments in any
+//! order.
 
 use super::UsageError;
 
-/// One option: its letter if it has one, its long name if it has one, and whether a value belongs
-/// to it.
+/// An option: its letter if any, its long name if any, and whether it has a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub(crate) letter: Option<char>,
-    /// The long name; what the option is known by.
+    /// The long name, which identifies the option.
     pub(crate) name: &'static str,
-    /// True when a value belongs to it.
+    /// True when it has a value.
     pub(crate) takes_value: bool,
-    /// With what it may stand.
+    /// The requests in which it is allowed.
     pub(crate) of: Use,
 }
 
-/// With which kind of request an option has a meaning.
+/// The kind of request in which an option is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     /// With and without `-i`.
     Both,
     /// With `-i` only.
     Initialisation,
-    /// Without it only.
+    /// Only without `-i`.
     Run,
 }
 
@@ -38,7 +37,7 @@ pub(crate) const fn spec(
     Spec { letter, name, takes_value, of }
 }
 
-/// A piece of the command line.
+/// A part of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Argument {
     /// An option with its value.
@@ -47,11 +46,11 @@ pub(crate) enum Argument {
     Other(String),
 }
 
-/// Cuts the arguments after the program's name.
+/// Splits the arguments (without the program's name).
 ///
 /// # Errors
-/// At the first argument that is no option, in getopt's words. What came before it is not returned:
-/// nothing has happened yet.
+/// At the first invalid option, in getopt's words. Arguments before it are not returned, because
+/// nothing has been executed yet.
 pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageError> {
     let mut pieces = Vec::new();
     let mut rest = arguments.iter();
@@ -115,8 +114,8 @@ pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>,
     Ok(pieces)
 }
 
-/// `-d` is `--debug` in version 15 and takes the database's name since 16. No database has an
-/// option's name.
+/// `-d` is `--debug` in version 15 and the name of the database since 16. Databases do not have the
+/// names of options.
 fn is_switch(rest: &[String]) -> bool {
     rest.first().is_none_or(|next| next.starts_with('-'))
 }
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn options_may_be_written_in_all_the_ways_of_getopt() {
+    fn options_may_be_written_in_all_forms_of_getopt() {
         for line in
             [&["-c10"][..], &["-c", "10"], &["--client=10"], &["--client", "10"], &["--cl=10"]]
         {
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_as_getopt_tells_them() {
+    fn mistakes_are_reported_as_by_getopt() {
         let cases = [
             (&["-x"][..], "pgbench: invalid option -- 'x'"),
             (&["--foo"], "pgbench: unrecognized option '--foo'"),

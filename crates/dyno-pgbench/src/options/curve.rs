@@ -4,12 +4,12 @@ use super::arguments::{Argument, cut};
 use super::reader::SPECS;
 use dyno_model::curve::{Curve, blocks, clients};
 
-/// The runs that a command line asks for; `None` when it is one run, as pgbench knows it, or none.
+/// The runs that a command line requests; `None` for a single run, as in pgbench, or for none.
 ///
 /// # Errors
-/// When a list or a number of repeats cannot be made sense of, or stands with `-i`.
+/// When a list or a number of repeats is invalid, or is used with `-i`.
 pub fn curve(arguments: &[String]) -> Result<Option<Curve<String>>, String> {
-    // What is no command line at all is told by whoever reads it as one.
+    // An invalid command line is reported by its usual reader.
     let Ok(pieces) = cut(arguments, &SPECS) else { return Ok(None) };
     let mut curve = Curve { clients: vec![1], blocks: 1, results: None, arguments: Vec::new() };
     let (mut is_asked_for, mut initialises, mut others) = (false, false, Vec::new());
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_clients_is_several_runs_and_one_number_is_one() {
+    fn a_list_of_clients_is_several_runs_and_a_number_is_one() {
         assert_eq!(read("-c 8 -T 5 --results=r shop"), Ok(None));
         let found = read("-nc 1,8 -T5 shop --blocks=3 --results r").unwrap().unwrap();
         assert_eq!((found.clients, found.blocks, found.results), (vec![1, 8], 3, Some("r".into())));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_several_times_is_told() {
+    fn requests_that_cannot_be_repeated_are_reported() {
         for (line, reason) in [
             ("-c 1,y", "-c/--clients \"1,y\": `y` is no number of 1 or more"),
             ("-c 1,2 --blocks=0", "--blocks: `0` is no number from 1 to 1000"),

@@ -1,6 +1,6 @@
 //! The text of `--help` and `--version`.
 
-/// Version of pgbench whose behaviour this is; parsers look for the word in front of it.
+/// The compatible version of pgbench; parsers look for the word in front of it.
 pub(crate) const COMPATIBLE: &str = "15";
 
 /// The first line of a run's output.
@@ -8,12 +8,12 @@ pub(crate) fn banner() -> String {
     format!("pgbench ({COMPATIBLE}, dyno {})", env!("CARGO_PKG_VERSION"))
 }
 
-/// What `--version` prints.
+/// The output of `--version`.
 pub(crate) fn version() -> String {
     format!("pgbench (PostgreSQL) {COMPATIBLE} (dyno {})\n", env!("CARGO_PKG_VERSION"))
 }
 
-/// What `--help` prints.
+/// The output of `--help`.
 pub(crate) fn text() -> String {
     format!(
         "{USAGE}\nCompatible with pgbench {COMPATIBLE}; docs/pgbench.md lists the differences.\n"

@@ -1,8 +1,8 @@
-//! The command line: options, their limits, and where to connect.
+//! The command line: options, their limits, and the target.
 //!
-//! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each
-//!   option means; [`curve`]: several runs in one command line;
-//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`];
+//! * [`arguments`]: splits a command line into options like getopt; [`reader`]: the meaning of each
+//!   option; [`curve`]: several runs in one command line;
+//! * [`target`]: builds a [`dyno_model::target::Target`] from options, environment and files;
 //! * [`help`]: the text of `--help`.
 
 pub(crate) mod arguments;
@@ -19,20 +19,20 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What was asked for.
+/// The requested operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Request {
-    /// Make and fill the standard tables.
+    /// Create and fill the standard tables.
     Initialise(Initialisation, Address),
     /// Run scripts.
     Run(Box<Run>, Address),
-    /// Print this and end well.
+    /// Print this and exit with success.
     Print(String),
-    /// The same on standard error, where pgbench shows its scripts.
+    /// The same on standard error, where pgbench prints its scripts.
     Tell(String),
 }
 
-/// Where to connect, as options say it; environment and files fill the rest.
+/// The address given by options; environment and files complete it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Address {
     /// `-h`
@@ -41,28 +41,28 @@ pub(crate) struct Address {
     pub(crate) port: Option<String>,
     /// `-U`
     pub(crate) user: Option<String>,
-    /// `-d`, or the argument without a letter: a name, a connection string or a URL.
+    /// `-d`, or the positional argument: a name, a connection string or a URL.
     pub(crate) database: Option<String>,
-    /// `--url`: a system that is no PostgreSQL, or is one.
+    /// `--url`: a system of any engine.
     pub(crate) url: Option<String>,
 }
 
-/// How to make the standard tables.
+/// Parameters of creating the standard tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Initialisation {
-    /// Steps, in their order.
+    /// Steps in order.
     pub(crate) steps: Vec<Step>,
-    /// Branches; everything else is a multiple.
+    /// Number of branches; all other tables are multiples of it.
     pub(crate) scale: u32,
-    /// Per cent of a page that is filled.
+    /// Fill factor in per cent of a page.
     pub(crate) fillfactor: u32,
     /// Fewer lines of progress.
     pub(crate) is_quiet: bool,
     /// No write-ahead log for the tables.
     pub(crate) is_unlogged: bool,
-    /// Parts of `pgbench_accounts`; 0 for a plain table.
+    /// Number of partitions of `pgbench_accounts`; 0 for a plain table.
     pub(crate) partitions: u32,
-    /// How it is divided.
+    /// How it is partitioned.
     pub(crate) partition_method: PartitionMethod,
     /// For tables.
     pub(crate) tablespace: Option<String>,
@@ -81,7 +81,7 @@ pub(crate) enum Step {
     ForeignKeys,
 }
 
-/// Steps: their letters, what is said when one begins, and what it is called beside its time.
+/// Steps: their letters, the message at the beginning, and the name next to the time.
 pub(crate) const STEPS: [(char, Step, &str, &str); 7] = [
     ('d', Step::Drop, "dropping old tables", "drop tables"),
     ('t', Step::Tables, "creating tables", "create tables"),
@@ -93,7 +93,7 @@ pub(crate) const STEPS: [(char, Step, &str, &str); 7] = [
 ];
 
 dyno_model::named! {
-    /// How `pgbench_accounts` is divided; the names are those of SQL.
+    /// How `pgbench_accounts` is partitioned; the names are those of SQL.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub(crate) enum PartitionMethod {
         /// By ranges of `aid`.
@@ -104,10 +104,10 @@ dyno_model::named! {
     }
 }
 
-/// A script to be read.
+/// The source of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// One that comes with the program, by its name.
+    /// A built-in script, by name.
     Builtin(&'static str),
     /// A file; `-` is standard input.
     File(PathBuf),
@@ -116,9 +116,9 @@ pub(crate) enum Source {
 /// When the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// After so many transactions of each client.
+    /// After this many transactions per client.
     Transactions(u64),
-    /// After so many seconds.
+    /// After this many seconds.
     Seconds(u64),
 }
 
@@ -131,23 +131,23 @@ impl Default for Length {
 /// Seed of all random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Seed {
-    /// Another one each time.
+    /// A random one.
     #[default]
     Any,
-    /// The same, asked for by name; it is told on the terminal.
+    /// A random one requested by name; shown on the terminal.
     Drawn,
-    /// This one; it is told on the terminal.
+    /// This one; shown on the terminal.
     Given(u64),
 }
 
-/// What of a run's options shows in reports.
+/// The options of a run that appear in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Style {
     /// `-R`, transactions per second.
     pub(crate) rate: Option<f64>,
     /// `-L`, microseconds.
     pub(crate) latency_limit: Option<i64>,
-    /// `--max-tries`; 0 is as many as it takes.
+    /// `--max-tries`; 0 for no limit.
     pub(crate) tries_max: u32,
     /// `--failures-detailed`
     pub(crate) details_failures: bool,
@@ -161,10 +161,10 @@ pub(crate) struct Style {
     pub(crate) length: Length,
 }
 
-/// How to run scripts.
+/// Parameters of running scripts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Run {
-    /// What shows in reports.
+    /// The options that appear in reports.
     pub(crate) style: Style,
     /// Scripts with their weights.
     pub(crate) scripts: Vec<(Source, u32)>,
@@ -176,15 +176,15 @@ pub(crate) struct Run {
     pub(crate) variables: Vec<(String, String)>,
     /// `-M`
     pub(crate) query_mode: QueryMode,
-    /// `-n`: the tables are not vacuumed before.
+    /// `-n`: no vacuum before the run.
     pub(crate) skips_vacuum: bool,
-    /// `-v`: all four tables are vacuumed before.
+    /// `-v`: vacuum all four tables before the run.
     pub(crate) vacuums_all: bool,
     /// `-s`
     pub(crate) scale: Option<u32>,
     /// `--progress-timestamp`
     pub(crate) has_progress_timestamp: bool,
-    /// `-l` and what belongs to it.
+    /// `-l` and related options.
     pub(crate) log: Option<Log>,
     /// `--verbose-errors`
     pub(crate) tells_errors: bool,
@@ -192,25 +192,24 @@ pub(crate) struct Run {
     pub(crate) exits_on_abort: bool,
     /// `--random-seed`
     pub(crate) seed: Seed,
-    /// `--hang-timeout`: how long transactions may go on after `-T`; `None` is without limit.
+    /// `--hang-timeout`: how long transactions may continue after `-T`; `None` for no limit.
     pub(crate) hang_timeout: Option<Duration>,
     /// `--results`
     pub(crate) results: Option<PathBuf>,
 }
 
-/// Log of transactions.
+/// Parameters of the transaction log.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Log {
-    /// Beginning of the files' names.
+    /// Prefix of the files' names.
     pub(crate) prefix: String,
-    /// Share of the transactions that are written.
+    /// Share of the transactions that are logged.
     pub(crate) sampling: Option<f64>,
-    /// Seconds that one line sums up.
+    /// Seconds per aggregated line.
     pub(crate) aggregate: Option<u64>,
 }
 
-/// A command line that cannot be followed. Its text is what pgbench would print after its name,
-/// with `error: ` or without.
+/// An invalid command line. The text is pgbench's output after its name, with or without `error: `.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
@@ -221,12 +220,12 @@ impl UsageError {
         Self(format!("pgbench: error: {message}"))
     }
 
-    /// The same with a line that helps.
+    /// Adds a line with details.
     pub(crate) fn with_detail(self, detail: &str) -> Self {
         Self(format!("{}\npgbench: detail: {detail}", self.0))
     }
 
-    /// The same with the advice to look at `--help`.
+    /// Adds a hint to `--help`.
     pub(crate) fn with_hint(self) -> Self {
         Self(format!("{}\npgbench: hint: Try \"pgbench --help\" for more information.", self.0))
     }

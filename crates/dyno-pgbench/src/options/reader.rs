@@ -1,4 +1,4 @@
-//! What each option means, within which limits, and which go together.
+//! The meaning of options, their limits and valid combinations.
 
 use super::arguments::{Argument, Spec, Use, cut, spec};
 use super::help;
@@ -12,7 +12,7 @@ use dyno_model::target::QueryMode;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Largest value of options that are numbers, as in C.
+/// Maximum of numeric options, as in C.
 const INT_MAX: i64 = 2_147_483_647;
 
 /// All options.
@@ -64,19 +64,19 @@ pub(super) const SPECS: [Spec; 51] = [
     spec(None, "verbose-errors", false, Use::Run),
     spec(None, "exit-on-abort", false, Use::Run),
     spec(None, "report-latencies", false, Use::Run), // name of -r before version 15
-    spec(None, "hang-timeout", true, Use::Run),      // ours
-    spec(None, "blocks", true, Use::Run),            // ours, of several runs
-    spec(None, "results", true, Use::Run),           // ours
-    spec(None, "url", true, Use::Both),              // ours
+    spec(None, "hang-timeout", true, Use::Run),      // dyno's own
+    spec(None, "blocks", true, Use::Run),            // dyno's own, for several runs
+    spec(None, "results", true, Use::Run),           // dyno's own
+    spec(None, "url", true, Use::Both),              // dyno's own
 ];
 
-/// How long transactions may go on after `-T` unless told otherwise.
+/// Default time for which transactions may continue after `-T`.
 const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Reads the arguments after the program's name. `environment` gives variables of the environment.
+/// Reads the arguments (without the program's name). `environment` returns environment variables.
 ///
 /// # Errors
-/// When they cannot be followed; the text is what pgbench prints.
+/// When they are invalid; the text is that of pgbench.
 pub(crate) fn read(
     arguments: &[String],
     environment: &dyn Fn(&str) -> Option<String>,
@@ -96,7 +96,7 @@ pub(crate) fn read(
     reader.finish(others)
 }
 
-/// Everything read so far, with the defaults of what was not.
+/// Everything read so far, otherwise defaults.
 #[derive(Default)]
 struct Reader {
     initialisation: Initialisation,
@@ -111,7 +111,7 @@ struct Reader {
     has_partition_method: bool,
     adds_foreign_keys: bool,
     is_initialisation: bool,
-    /// An option that only one of both kinds of request takes.
+    /// An option that is only valid for one kind of request.
     has_initialisation_option: bool,
     has_run_option: bool,
 }
@@ -142,7 +142,7 @@ impl Reader {
         })
     }
 
-    /// Takes an option; returns a request when that is all there is to do.
+    /// Processes an option; returns a request if the option is one.
     fn option(&mut self, spec: Spec, value: String) -> Result<Option<Request>, UsageError> {
         match spec.of {
             Use::Both => {}
@@ -175,8 +175,7 @@ impl Reader {
                 self.initialisation.scale = scale;
                 self.run.scale = Some(scale);
             }
-            // pgbench 15 prints what it does; there is nothing here that anybody could want to
-            // read.
+            // pgbench 15 prints debugging output; there is none here.
             _ => {}
         }
         Ok(None)
@@ -225,7 +224,7 @@ impl Reader {
                 let (file, weight) = weighted(&value)?;
                 run.scripts.push((Source::File(PathBuf::from(file)), weight));
             }
-            // More than one run is not read here.
+            // Several runs are handled elsewhere.
             "blocks" => {}
             "client" => run.clients = number(&value, "-c/--clients", 1, INT_MAX)? as u32,
             "jobs" => run.jobs = number(&value, "-j/--jobs", 1, INT_MAX)? as u32,
@@ -277,7 +276,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Looks at everything together.
+    /// Checks the combination of all options.
     fn finish(mut self, others: Vec<String>) -> Result<Request, UsageError> {
         let mut run = std::mem::take(&mut self.run);
         if !self.is_initialisation {
@@ -344,7 +343,7 @@ impl Reader {
         Ok(Request::Run(Box::new(run), self.address))
     }
 
-    /// What belongs to the log, and only to it.
+    /// The options of the log.
     fn log(&mut self) -> Result<Option<Log>, UsageError> {
         let Self { has_log, sampling, aggregate, seconds, .. } = *self;
         let prefix = self.log_prefix.take();
@@ -398,7 +397,7 @@ fn number(text: &str, option: &str, least: i64, most: i64) -> Result<i64, UsageE
     }
 }
 
-/// A number as C's `atof` reads it: as far as it goes, and 0 when it goes nowhere.
+/// A number as parsed by C's `atof`: up to the first invalid character, 0 without digits.
 fn float(text: &str) -> f64 {
     let text = text.trim_start();
     let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
@@ -424,7 +423,7 @@ fn builtin(prefix: &str) -> Result<builtin::Builtin, UsageError> {
         .map_err(|message| UsageError::new(format!("{message}\n{}\n", builtin::list().trim_end())))
 }
 
-/// Cuts a script's weight off its name.
+/// Separates a script's weight from its name.
 fn weighted(text: &str) -> Result<(&str, u32), UsageError> {
     let Some((name, weight)) = text.rsplit_once('@') else { return Ok((text, 1)) };
     let Ok(weight) = weight.parse::<i64>() else {

@@ -1,4 +1,4 @@
-//! From options, environment and files to a target, as libpq does it for PostgreSQL.
+//! Builds a target from options, environment and files, like libpq for PostgreSQL.
 
 use super::{Address, UsageError};
 use crate::own::OWN;
@@ -7,10 +7,10 @@ use dyno_model::address::{Address as Url, AddressError, Key, Keys};
 use dyno_model::engine::Execution;
 use dyno_model::target::{Engine, QueryMode, Target};
 
-/// Finds out where to connect.
+/// Resolves the address.
 ///
 /// # Errors
-/// When a part of the address cannot be understood. No message holds a password.
+/// When a part of the address is invalid. Messages contain no passwords.
 pub(crate) fn resolve(
     address: &Address,
     mode: QueryMode,
@@ -29,7 +29,7 @@ pub(crate) fn resolve(
         if address.url.is_some() { Some(Url::scheme(text)) } else { Url::scheme(text).map(Some) };
     let no_database = || {
         let known = "mysql://, mariadb://, postgres:// and sqlite:";
-        UsageError::new(format!("this is no address of a database; {known} are"))
+        UsageError::new(format!("this is not the address of a database; supported are {known}"))
     };
     let target = match engine {
         Some(engine) => {
@@ -92,7 +92,7 @@ fn of_name(
     address::resolve(OWN, options, world)
 }
 
-/// What is wrong with an address, in pgbench's manner.
+/// The errors of an address in pgbench's format.
 fn refused(errors: &[AddressError]) -> UsageError {
     let lines = errors
         .iter()
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn options_come_before_the_environment_and_a_connection_string_before_both() {
+    fn options_override_the_environment_and_a_connection_string_overrides_both() {
         let environment =
             [("PGHOST", "h"), ("PGPORT", "5433"), ("PGDATABASE", "db"), ("PGPASSWORD", "secret")];
         assert_eq!(tcp(&resolve_in(&environment, &Address::default())), "h:5433 me db secret");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_a_folder_has_the_socket_in_it() {
+    fn a_host_that_is_a_folder_contains_the_socket() {
         let address = Address { host: Some("/tmp".into()), ..Address::default() };
         let target = resolve_in(&[("PGPORT", "99"), ("PGSSLMODE", "require")], &address);
         assert_eq!(target.endpoint, Endpoint::Unix("/tmp/.s.PGSQL.99".into()));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_the_session_are_taken_from_the_options() {
+    fn session_settings_are_taken_from_the_options() {
         let options =
             "-c default_transaction_isolation=repeatable\\ read --lock-timeout=5s -cwork_mem=1MB";
         let target = resolve_in(&[("PGOPTIONS", options)], &Address::default());

@@ -1,4 +1,4 @@
-//! Carrying out the commands of a script.
+//! Executes the commands of a script.
 
 use super::program::Program;
 use super::rows::LastRows;
@@ -17,20 +17,20 @@ use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What carries out scripts for a client, from one transaction to the next.
+/// A client's state for executing scripts, kept between transactions.
 pub(crate) struct Performer {
     pub(crate) program: Arc<Program>,
     /// The client's number.
     pub(crate) id: u32,
     pub(crate) variables: Variables,
     pub(crate) random: Generator,
-    /// Who is told why a script cannot go on.
+    /// Receives the reason why a script cannot continue.
     teller: Arc<dyn Terminal>,
     /// Scratch space for a statement's text.
     text: String,
-    /// True when the present transaction has waited for something.
+    /// True when the current transaction has waited for something.
     pub(crate) has_waited: bool,
-    /// Times of the commands of each script; `None` when nobody wants them.
+    /// Times of the commands of each script; `None` when they are not needed.
     pub(crate) times: Option<Vec<Vec<Times>>>,
 }
 
@@ -55,28 +55,28 @@ impl Performer {
         }
     }
 
-    /// Tells why the client ends.
+    /// Reports why the client ends.
     pub(crate) fn tell_end(&self, why: &str) {
         self.teller.error(&format!("client {} aborted{why}", self.id));
     }
 }
 
-/// Microseconds of nanoseconds.
+/// Nanoseconds as microseconds.
 pub(crate) fn micros(nanos: u64) -> f64 {
     nanos as f64 / 1_000.0
 }
 
-/// Why a script ended before its end.
+/// Why a script stopped early.
 pub(crate) enum Stop {
-    /// A serialization failure or a deadlock: the transaction may be tried again.
+    /// A serialization failure or a deadlock: the transaction may be retried.
     Conflict {
-        /// What it is counted as when it is not.
+        /// How it is counted without a retry.
         ending: Ending,
         failure: OperationFailure,
         /// Index of the command.
         command: usize,
     },
-    /// The client cannot go on. It has been told why on the terminal.
+    /// The client cannot continue. The reason has been reported on the terminal.
     Abort(OperationFailure),
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn attempt(
     Ok(())
 }
 
-/// The script that a client is in the midst of.
+/// The progress of a client within a script.
 struct Step<'a> {
     program: &'a Program,
     performer: &'a mut Performer,
@@ -126,7 +126,7 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Carries out a command; returns the index of the next one.
+    /// Executes a command; returns the index of the next one.
     async fn command(&mut self, command: &Command) -> Result<usize, Stop> {
         let next = self.at + 1;
         match &command.action {
@@ -145,7 +145,7 @@ impl Step<'_> {
                     return self.branch(branches.next);
                 }
             }
-            // Whoever comes here from above has been in the branch that was taken.
+            // Reached only after the branch that was taken.
             Action::Elif(_, branches) | Action::Else(branches) => return Ok(branches.end),
             Action::EndIf => {}
             Action::StartPipeline => self.start_pipeline().await?,
@@ -172,7 +172,7 @@ impl Step<'_> {
         Ok(next)
     }
 
-    /// Looks for the branch to take from an `\elif`, `\else` or `\endif` on.
+    /// Finds the branch to take, starting from an `\elif`, `\else` or `\endif`.
     fn branch(&mut self, mut at: usize) -> Result<usize, Stop> {
         loop {
             match &self.script.commands[at].action {
@@ -209,7 +209,7 @@ impl Step<'_> {
         })
     }
 
-    /// Tells why the client cannot go on after a command.
+    /// Reports why the client cannot continue after a command.
     fn abort(&self, command: &str, message: &str) -> Stop {
         let (client, at, script) = (self.performer.id, self.at, self.number);
         let text = format!(
@@ -291,7 +291,7 @@ impl Step<'_> {
                     .error(&format!("{command}: invalid variable name: \"{name}\""));
                 return Err(self.abort_query(&format!("error storing into variable {name}")));
             }
-            // A name that no script mentions is of no use to anybody.
+            // A name that no script mentions is never read.
             if let Some(slot) = self.program.names.find(&name) {
                 self.performer.variables.set_text(slot, value);
             }
@@ -299,7 +299,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Tells why the client cannot go on after the answer to a query.
+    /// Reports why the client cannot continue after the answer to a query.
     fn abort_query(&self, message: &str) -> Stop {
         let (client, script, at) = (self.performer.id, self.number, self.at);
         let text = format!("client {client} script {script} command {at} query 0: {message}");
@@ -307,7 +307,7 @@ impl Step<'_> {
         Stop::Abort(FailureKind::Other.failure(message))
     }
 
-    /// Sends a statement by the query mode and waits for its answer.
+    /// Sends a statement in the query mode and waits for its answer.
     async fn send<S: RowSink>(
         &mut self,
         sql: &Sql,
@@ -315,7 +315,7 @@ impl Step<'_> {
     ) -> Result<Outcome, OperationFailure> {
         let (kind, program) = (self.kind(), self.program);
         let performer = &mut *self.performer;
-        // Texts may hold several statements.
+        // Texts may contain several statements.
         if program.is_text(kind) || S::WANTS_NAMES && program.engine.traits().names_need_text {
             performer.text.clear();
             sql.write(&performer.variables, &program.names, &mut performer.text);
@@ -326,7 +326,7 @@ impl Step<'_> {
         self.session.execute_sql(kind, sql.template(), &fields, sink).await
     }
 
-    /// Judges the answer to what was sent, for a statement.
+    /// Handles the answer to a statement.
     fn answered(&mut self, sql: Option<&Sql>, answered: Result<Outcome, OperationFailure>) -> Done {
         self.performer.has_waited = true;
         let Err(failure) = answered else { return Ok(()) };
@@ -335,7 +335,7 @@ impl Step<'_> {
         }
         let (client, script, at) = (self.performer.id, self.number, self.at);
         let text = if failure.kind == FailureKind::Unsupported && failure.sqlstate.is_empty() {
-            // The only thing that drivers refuse by themselves.
+            // The only statement that drivers themselves reject.
             "COPY is not supported in pgbench, aborting".to_owned()
         } else if failure.is_lost() && failure.sqlstate.is_empty() {
             let what = "perhaps the backend died while processing";
@@ -407,7 +407,7 @@ impl Step<'_> {
     }
 }
 
-/// Ends the transaction that met a conflict. Servers that have ended it already are fine with that.
+/// Rolls back after a conflict. Servers accept this even if they have already done so.
 pub(crate) async fn roll_back(session: &mut Session) -> Result<(), OperationFailure> {
     let connection = session.connection();
     if !connection.is_in_transaction() {
@@ -419,7 +419,7 @@ pub(crate) async fn roll_back(session: &mut Session) -> Result<(), OperationFail
     }
 }
 
-/// Doubles as text with the digits that pgbench gives them, one for each parameter that is one.
+/// Doubles as text with pgbench's digits, one entry per parameter that is a double.
 fn texts(variables: &Variables, parameters: &[Slot]) -> Vec<Option<String>> {
     let text = |slot: &Slot| match variables.content(*slot) {
         Parameter::Value(value @ Value::Double(_)) => Some(value.to_string()),
@@ -455,7 +455,7 @@ fn fields<'a>(
     parameters.iter().enumerate().map(field).collect()
 }
 
-/// The integer that a text begins with, as C's `atoi` reads it; 0 when there is none.
+/// The integer at the start of a text, as parsed by C's `atoi`; 0 when there is none.
 fn leading_integer(text: &str) -> i64 {
     let text = text.trim_start();
     let sign = usize::from(text.starts_with(['-', '+']));

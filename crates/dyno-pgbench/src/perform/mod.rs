@@ -1,8 +1,7 @@
-//! Performing scripts, whoever asks for it: pgbench's own loop, or a workload of a spec.
+//! Executes scripts, for pgbench's own loop or for a workload of a spec.
 //!
-//! * [`program`]: scripts as all clients perform them; [`command`]: what their commands do;
-//!   [`rows`]: results that scripts keep;
-//!   [`trial_run`]: whether a script writes.
+//! * [`program`]: scripts in the form shared by all clients; [`command`]: executes their commands;
+//!   [`rows`]: stored results; [`trial_run`]: finds out whether a script writes.
 
 mod command;
 mod program;

@@ -1,4 +1,4 @@
-//! Scripts as all clients perform them.
+//! Scripts in the form shared by all clients.
 
 use crate::script::{Action, Command, Script};
 use crate::variables::Names;
@@ -7,7 +7,7 @@ use dyno_model::target::{Engine, QueryMode};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// Scripts, and what follows from them for every client.
+/// Scripts, with derived data that is the same for every client.
 pub(crate) struct Program {
     /// At least one.
     pub(crate) scripts: Vec<Script>,
@@ -16,18 +16,18 @@ pub(crate) struct Program {
     pub(crate) names: Names,
     pub(crate) engine: Engine,
     pub(crate) query_mode: QueryMode,
-    /// Names of the kinds of statements, each of which is one command of one script.
+    /// Names of the kinds of statements; each is one command of one script.
     pub(crate) kinds: Vec<&'static str>,
-    /// The kind of each command of each script; 0 for those that send nothing.
+    /// The kind of each command of each script; 0 for commands that send nothing.
     pub(crate) kind_of: Vec<Vec<u16>>,
-    /// The kinds that are sent as text because they cannot be prepared; nothing where that was not
-    /// asked.
+    /// The kinds that are sent as text because they cannot be prepared; unset where that was not
+    /// checked.
     pub(crate) sent_as_text: OnceLock<BTreeSet<u16>>,
 }
 
 impl Program {
-    /// `name` says what a command that sends something is called: of the scripts, by the script's
-    /// number and the command's, both from 0.
+    /// `name` returns the name of a command that sends something, from the scripts, the script's
+    /// index and the command's index.
     pub(crate) fn new(
         scripts: Vec<Script>,
         names: Names,
@@ -52,13 +52,13 @@ impl Program {
         Self { scripts, weights, names, engine, query_mode, kinds, kind_of, sent_as_text }
     }
 
-    /// True when a statement of a kind is sent as text.
+    /// True when statements of this kind are sent as text.
     pub(crate) fn is_text(&self, kind: u16) -> bool {
         self.query_mode == QueryMode::Simple
             || self.sent_as_text.get().is_some_and(|kinds| kinds.contains(&kind))
     }
 
-    /// The script that a number below the sum of the weights stands for.
+    /// The script for a number below the sum of the weights.
     pub(crate) fn chosen(&self, mut drawn: u64) -> usize {
         for (index, script) in self.scripts.iter().enumerate() {
             match drawn.checked_sub(u64::from(script.weight)) {
@@ -70,7 +70,7 @@ impl Program {
     }
 }
 
-/// The first words of a statement, which stand for it in the name of its kind.
+/// The first words of a statement, used in the name of its kind.
 pub(crate) fn first_words(line: &str) -> String {
     let words = line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
     words.trim_end_matches(';').to_owned()

@@ -1,8 +1,8 @@
-//! What `\gset` and `\aset` keep of a statement's rows.
+//! The rows stored by `\gset` and `\aset`.
 
 use dyno_drivers::{Row, RowSink, Value};
 
-/// Keeps the last row of each result with the names of its columns.
+/// Keeps the last row of each result with its column names.
 #[derive(Debug, Default)]
 pub(super) struct LastRows {
     pub(super) results: Vec<ResultRows>,
@@ -50,10 +50,10 @@ impl RowSink for LastRows {
     }
 }
 
-/// A field as PostgreSQL writes it; NULL is the empty text, as in pgbench.
+/// A field in PostgreSQL's format; NULL is an empty text, as in pgbench.
 fn text(value: &Value<'_>) -> String {
     match value {
-        // Whole numbers without a point: a variable with one would be a double.
+        // Integers without a point: a variable with one would be a double.
         Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
             format!("{number:.0}")
         }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_written_as_postgresql_writes_them() {
+    fn fields_are_written_as_in_postgresql() {
         let cases = [
             (Value::Null, ""),
             (Value::Integer(-5), "-5"),

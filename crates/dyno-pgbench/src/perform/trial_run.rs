@@ -1,4 +1,4 @@
-//! Runs a script once in a transaction that only reads and is never committed, to see whether it
+//! Runs a script once in a read-only transaction that is never committed, to find out whether it
 //! writes.
 
 use super::program::Program;
@@ -12,13 +12,13 @@ use dyno_drivers::{Connection, Discard, Driver, Table};
 use dyno_model::engine::ReadOnlyQuestions;
 use dyno_model::failure::{FailureKind, OperationFailure};
 
-/// Why a text is refused that would end the transaction in which it is tried.
+/// Why a text is rejected that would end the transaction of the trial run.
 const MIXED: &str = "it begins or ends a transaction among other statements, so dyno cannot check it; write them without `\\;` between them";
 
-/// What of a script writes, or lets its session write, as far as one run with one set of values
-/// shows it; every branch is gone through. A statement that fails for another reason ends the run:
-/// what it needs may be there only when the script runs as it is. The connection is to be closed
-/// then, which rolls back.
+/// Returns a statement of a script that writes, or makes the session writable, as far as one run
+/// with one set of values shows; all branches are executed. A statement that fails for another
+/// reason ends the run, because what it needs may only exist when the script really runs. The
+/// caller must then close the connection, which rolls back.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -70,14 +70,14 @@ pub(crate) async fn writing(
     asked(connection, asks).await
 }
 
-/// Refused by the server in a transaction that only reads, or not sent at all.
+/// Rejected by the server in a read-only transaction, or not sent at all.
 fn is_about_writing(failure: &OperationFailure) -> bool {
     failure.kind == FailureKind::ReadOnly
         || failure.kind == FailureKind::BadStatement && !failure.is_answered()
 }
 
-/// What the server says of the transaction; nothing when it does not answer because a statement has
-/// failed.
+/// Queries the state of the transaction; `None` when the server does not answer because a statement
+/// has failed.
 async fn asked(
     connection: &mut Connection,
     asks: &ReadOnlyQuestions,
@@ -97,7 +97,7 @@ async fn asked(
     Ok(None)
 }
 
-/// Keeps what `\gset` and `\aset` do.
+/// Stores rows like `\gset` and `\aset`.
 fn keep(rows: &LastRows, store: &Store, program: &Program, variables: &mut Variables) {
     let (Store::AnyRow(prefix) | Store::LastRow(prefix)) = store else { return };
     for result in &rows.results {

@@ -1,8 +1,9 @@
-//! Integers of a range under several distributions. Callers have checked ranges and parameters.
+//! Random integers in a range with several distributions. Callers have checked ranges and
+//! parameters.
 
 use super::Generator;
 
-/// How many numbers a range holds; pgbench refuses ranges for which this does not fit.
+/// Number of integers in a range; pgbench rejects ranges for which it overflows.
 fn width(low: i64, high: i64) -> i64 {
     high - low + 1
 }
@@ -12,7 +13,7 @@ pub(crate) fn uniform(generator: &mut Generator, low: i64, high: i64) -> i64 {
     low.wrapping_add(generator.up_to(high.wrapping_sub(low) as u64) as i64)
 }
 
-/// A normal distribution over low..=high, cut off `parameter` standard deviations from the middle
+/// Normal distribution on low..=high, truncated `parameter` standard deviations from the centre
 /// (Box and Muller 1958, the sine of the pair).
 pub(crate) fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
     let deviation = loop {
@@ -26,7 +27,7 @@ pub(crate) fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter
     low + (width(low, high) as f64 * share) as i64
 }
 
-/// An exponential distribution over low..=high, cut off at `parameter`: the inverse of its
+/// Exponential distribution on low..=high, truncated at `parameter`: the inverse of its
 /// distribution function.
 pub(crate) fn exponential(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
     let cut = (-parameter).exp();
@@ -35,8 +36,8 @@ pub(crate) fn exponential(generator: &mut Generator, low: i64, high: i64, parame
     low + (width(low, high) as f64 * share) as i64
 }
 
-/// A Zipf distribution over low..=high by rejection (Devroye, "Non-Uniform Random Variate
-/// Generation", 1986, page 550).
+/// Zipf distribution on low..=high by rejection (Devroye, "Non-Uniform Random Variate Generation",
+/// 1986, page 550).
 pub(crate) fn zipfian(generator: &mut Generator, low: i64, high: i64, exponent: f64) -> i64 {
     let count = width(low, high);
     if count <= 1 {
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_those_of_pgbench() {
+    fn draws_equal_those_of_pgbench() {
         // pgbench --random-seed=42, one client, two transactions; hash and default_seed in between
         // draw nothing.
         let mut random = client(42);
@@ -93,8 +94,8 @@ mod tests {
 
     #[test]
     fn distributions_have_the_documented_shape() {
-        // Half of a normal distribution cut at 2.5 lies within 0.6745 standard deviations,
-        // corrected for what was cut off.
+        // Half of a normal distribution truncated at 2.5 lies within 0.6745 standard deviations,
+        // corrected for the truncation.
         let middle = share(|random| gaussian(random, 1, 1_000, 2.5), |n| (366..=635).contains(&n));
         assert!((middle - 0.5).abs() < 0.02, "{middle}");
         // The first half of an exponential distribution with parameter 3: (1 - e^-1.5) / (1 -
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn no_draw_leaves_its_range() {
+    fn no_draw_is_out_of_range() {
         let mut random = client(3);
         for _ in 0..5_000 {
             for draw in [uniform(&mut random, -3, 3), gaussian(&mut random, -3, 3, 2.0)] {

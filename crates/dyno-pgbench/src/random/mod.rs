@@ -1,5 +1,5 @@
-//! Random numbers as pgbench's scripts define them, bit for bit: with `--random-seed`, a client
-//! draws here what it draws there. The tests hold numbers that pgbench 15 printed.
+//! Random numbers of pgbench's scripts, bit for bit: with the same `--random-seed` a client draws
+//! the same numbers as in pgbench. The tests contain numbers printed by pgbench 15.
 //!
 //! * [`Generator`]: xoroshiro128** seeded by SplitMix64; [`distribution`]: uniform, normal,
 //!   exponential, Zipf, Poisson;
@@ -24,7 +24,7 @@ impl Generator {
         Self { low: state.bits(), high: state.bits() }
     }
 
-    /// A generator of its own for a client, seeded with the next number of this one.
+    /// A separate generator for a client, seeded with the next number of this one.
     pub(crate) fn derive(&mut self) -> Self {
         Self::new(self.bits())
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_gives_what_pgbench_draws_from_it() {
+    fn a_seed_gives_the_same_draws_as_in_pgbench() {
         // pgbench --random-seed=42 with one client: its first draws from random(1, 1000000) and
         // random(-5, 5), and its default_seed, which is drawn after the clients' own seeds.
         let mut base = Generator::new(42);

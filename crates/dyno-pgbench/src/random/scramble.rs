@@ -1,9 +1,9 @@
-//! Values made to look random, but always the same for the same input: hashes and a permutation.
+//! Values that look random but are determined by their input: hashes and a permutation.
 
 use super::Generator;
 
-/// FNV-1a of the eight bytes of a value, lowest first (Fowler, Noll, Vo), with a seed laid over the
-/// start value.
+/// FNV-1a of the eight bytes of a value, lowest first (Fowler, Noll, Vo), with the seed applied to
+/// the start value.
 pub(crate) fn fnv1a(value: i64, seed: i64) -> i64 {
     let start = 0xCBF2_9CE4_8422_2325 ^ seed as u64;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
@@ -26,12 +26,12 @@ pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
 /// Rounds of [`permute`].
 const ROUNDS: usize = 6;
 
-/// The place of a value (modulo `size`) in a pseudorandom permutation of 0..size that the seed
-/// chooses.
+/// The position of a value (modulo `size`) in a pseudorandom permutation of 0..size that depends on
+/// the seed.
 ///
 /// Each round scrambles the lowest and the highest power of two of the range, which overlap, by an
-/// odd multiplier, an exclusive or and a rotation by one bit, and then shifts everything; each of
-/// these steps can be undone, so the whole is a permutation.
+/// odd multiplier, an exclusive or and a rotation by one bit, and then shifts all values; each of
+/// these steps is invertible, so the result is a permutation.
 pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_those_of_pgbench() {
+    fn hashes_equal_those_of_pgbench() {
         assert_eq!(murmur2(10, 5_432), -5_817_877_081_768_721_676);
         assert_eq!(murmur2(-1, -1), 1_317_380_444_104_773_032);
         assert_eq!(murmur2(10, 4_306_334_408_478_191_133), 7_448_483_461_986_166_326);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_pgbench() {
+    fn positions_equal_those_of_pgbench() {
         let rows = [
             (0, 4, 1, 0),
             (1, 4, 1, 1),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permutation_hits_every_place_once() {
+    fn a_permutation_reaches_every_position_once() {
         for size in (2..70).chain([127, 128, 129, 1_000]) {
             let mut places: Vec<i64> = (0..size).map(|value| permute(value, size, 5)).collect();
             places.sort_unstable();

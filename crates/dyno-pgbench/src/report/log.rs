@@ -1,23 +1,23 @@
-//! Lines of the log of transactions.
+//! Lines of the transaction log.
 
 use crate::options::Style;
 use crate::statistics::{Ending, Finished, Tally};
 use std::fmt::Write;
 
-/// Microseconds of a second.
+/// A second in microseconds.
 const SECOND: i64 = 1_000_000;
 
-/// A transaction and who ran it.
+/// A transaction and its client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) client: u32,
-    /// How many transactions the client has ended, this one included.
+    /// Number of transactions that the client has ended, including this one.
     pub(crate) number: u64,
     /// Script, from 0.
     pub(crate) script: usize,
     /// When it ended, microseconds since 1970.
     pub(crate) at: i64,
-    /// What became of it.
+    /// Its outcome.
     pub(crate) finished: Finished,
 }
 
@@ -39,14 +39,14 @@ pub(crate) fn append(style: &Style, entry: &Entry, text: &mut String) {
         text.push_str(&format!(" {:.0}", finished.lag));
     }
     if style.tries_max != 1 {
-        // A transaction that was skipped was not tried at all, which pgbench's unsigned counter
-        // shows as its largest value.
+        // A skipped transaction has zero tries, for which pgbench's unsigned counter shows its
+        // maximum.
         text.push_str(&format!(" {}", finished.tries.wrapping_sub(1)));
     }
     text.push('\n');
 }
 
-/// Transactions of one interval, summed up.
+/// Aggregated transactions of one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Aggregate {
     /// Microseconds since 1970.
@@ -57,7 +57,7 @@ pub(crate) struct Aggregate {
 }
 
 impl Aggregate {
-    /// Intervals of so many seconds from a time on, microseconds since 1970.
+    /// Intervals of this length from a start in microseconds since 1970.
     pub(crate) fn new(start: i64, seconds: u64) -> Self {
         Self { start, length: seconds as i64 * SECOND, tally: Tally::default() }
     }
@@ -92,7 +92,7 @@ impl Aggregate {
         }
     }
 
-    /// Counts a transaction that ended at a time, after the lines of intervals that ended before.
+    /// Counts a transaction that ended at a time, after the lines of earlier intervals.
     pub(crate) fn add(&mut self, style: &Style, entry: &Entry, text: &mut String) {
         self.advance(style, entry.at, text);
         self.tally.count(&entry.finished, style.rate.is_some(), style.latency_limit);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_fields_that_the_options_ask_for() {
+    fn a_line_has_the_fields_that_the_options_request() {
         let done = entry(Ending::Done, 1_175_850_569_000_608);
         assert_eq!(line(&STYLE, &done), "0 199 2241 1 1175850569 608\n");
         let style = Style { rate: Some(1.0), tries_max: 5, ..STYLE };
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_summed_up_also_when_nothing_happened_in_them() {
+    fn intervals_are_aggregated_even_without_transactions() {
         let mut aggregate = Aggregate::new(10_500_000, 2);
         let mut text = String::new();
         aggregate.add(&STYLE, &entry(Ending::Done, 11_000_000), &mut text);

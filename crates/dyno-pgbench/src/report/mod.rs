@@ -1,6 +1,7 @@
-//! What a run prints and logs, in the form of pgbench 15. Everything here makes text of figures.
+//! The output and logs of a run in the format of pgbench 15. Everything here formats figures as
+//! text.
 //!
-//! * [`summary`]: the report at the end; [`progress`]: lines meanwhile; [`log`]: lines of log
+//! * [`summary`]: the report at the end; [`progress`]: lines during the run; [`log`]: lines of log
 //!   files.
 
 pub(crate) mod log;

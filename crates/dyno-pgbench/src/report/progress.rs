@@ -3,16 +3,16 @@
 use crate::options::Style;
 use crate::statistics::Tally;
 
-/// When a line is written.
+/// The time of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stamp {
-    /// Seconds since the run began.
+    /// Seconds since the start of the run.
     Elapsed(f64),
     /// Unix time in seconds.
     Unix(f64),
 }
 
-/// A line about what happened since the one before, which was `seconds` ago.
+/// A line about the time since the previous one, which was `seconds` ago.
 pub(crate) fn line(
     style: &Style,
     stamp: Stamp,
@@ -56,7 +56,7 @@ mod tests {
     use crate::statistics::{Ending, Finished};
 
     #[test]
-    fn a_line_tells_what_happened_since_the_last() {
+    fn a_line_shows_what_happened_since_the_previous_one() {
         let style = Style {
             rate: None,
             latency_limit: None,

@@ -4,19 +4,19 @@ use crate::options::{Length, PartitionMethod, Run, Style};
 use crate::statistics::{CommandTally, Tally, Times};
 use std::fmt::Write;
 
-/// Everything that the report shows.
+/// The content of the report.
 #[derive(Debug)]
 pub(crate) struct Summary<'a> {
-    /// What options decide.
+    /// Options that determine the format.
     pub(crate) options: &'a Run,
     /// Scale of the tables.
     pub(crate) scale: u64,
-    /// How `pgbench_accounts` is divided, if it is.
+    /// How `pgbench_accounts` is partitioned, if it is.
     pub(crate) partitions: Option<(PartitionMethod, u32)>,
     pub(crate) scripts: Vec<ScriptCounters>,
     /// All transactions.
     pub(crate) total: Tally,
-    /// From the first transaction's start to the last one's end, microseconds.
+    /// From the start of the first transaction to the end of the last one, in microseconds.
     pub(crate) duration: f64,
     /// Time to connect all clients, or with `-C` the sum over all connections, microseconds.
     pub(crate) connecting: f64,
@@ -28,7 +28,7 @@ pub(crate) struct ScriptCounters {
     pub(crate) weight: u32,
     /// Its transactions.
     pub(crate) tally: Tally,
-    /// Its commands: their text and their books.
+    /// Its commands: text and counters.
     pub(crate) commands: Vec<(String, CommandTally)>,
 }
 
@@ -44,7 +44,7 @@ fn write_all(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
     let style = &options.style;
     parameters(summary, text)?;
     outcomes(style, total, "", text)?;
-    // Without a transaction that came to its end all further figures would be nonsense.
+    // Without completed transactions all further figures would be meaningless.
     if total.done == 0 {
         return Ok(());
     }
@@ -129,7 +129,7 @@ fn parameters(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
     }
 }
 
-/// Failures and retries, each line after `mark`.
+/// Failures and retries, each line prefixed with `mark`.
 fn outcomes(style: &Style, tally: &Tally, mark: &str, text: &mut String) -> std::fmt::Result {
     let share = |count: u64| 100.0 * count as f64 / tally.total() as f64;
     let mut line = |what: &str, count: u64| {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_is_laid_out_like_that_of_pgbench() {
+    fn the_report_has_the_layout_of_pgbench() {
         let expected = "\
 transaction type: s.sql
 scaling factor: 1

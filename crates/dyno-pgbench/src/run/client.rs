@@ -1,4 +1,4 @@
-//! One client: transaction after transaction, each with its tries.
+//! A client: executes transactions with their tries.
 
 use super::log_files::unix_time;
 use super::scene::{Beginning, Counters, Scene};
@@ -16,12 +16,11 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A client that waits for nothing lets the others of its thread have a turn after so many
-/// transactions.
+/// Number of transactions after which a client that never waits yields to others of its thread.
 const TURN: u32 = 64;
 
-/// pgbench's scripts as a workload of the engine. It repeats transactions by itself, and its
-/// statements are not known beforehand.
+/// pgbench's scripts as a workload of the engine. It retries transactions itself, and its
+/// statements are not known in advance.
 pub(super) struct Scripts(pub(super) Arc<Scene>);
 
 /// State of a client.
@@ -31,11 +30,11 @@ pub(super) struct Client {
     counters: Counters,
     choice: Generator,
     sample: Generator,
-    /// Transactions ended.
+    /// Number of transactions ended.
     number: u64,
     /// Transactions since the client last waited.
     turn: u32,
-    /// What becomes of the client after the transaction that just failed.
+    /// What happens to the client after the transaction that just failed.
     verdict: Verdict,
 }
 
@@ -73,7 +72,7 @@ impl Client {
         program.chosen(drawn as u64)
     }
 
-    /// Runs a script to its end, as often as it takes and is allowed.
+    /// Runs a script to its end, with all allowed tries.
     async fn transaction(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
         let scheduled = session.intended_start();
         let script = self.choose();
@@ -163,7 +162,7 @@ impl Client {
         Ok(())
     }
 
-    /// The client ends, and with `--exit-on-abort` everybody.
+    /// Ends the client, and with `--exit-on-abort` all clients.
     async fn abort(
         &mut self,
         session: &mut Session,
@@ -223,7 +222,7 @@ impl Client {
         self.scene.terminal.note(&text);
     }
 
-    /// Counts a transaction and logs it.
+    /// Counts and logs a transaction.
     fn count(&mut self, script: usize, finished: Finished) {
         let scene = &self.scene;
         let style = &scene.options.style;
@@ -243,7 +242,7 @@ impl Client {
         log.write(&Entry { client, number, script, at: unix_time(), finished });
     }
 
-    /// A client that never waits would keep the others of its thread from ever having a turn.
+    /// A client that never waits would block the others of its thread.
     async fn is_exclusive(&mut self, session: &Session) {
         self.turn = if std::mem::take(&mut self.performer.has_waited) { 0 } else { self.turn + 1 };
         if self.turn == TURN {
@@ -254,7 +253,7 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// A client that was cut off leaves its books too.
+    /// A client that was cut off also adds its counters.
     fn drop(&mut self) {
         if let Some(times) = &self.performer.times {
             let tallies = self.counters.commands.iter_mut().flatten();
@@ -277,7 +276,7 @@ impl Workload for Scripts {
     }
 
     fn data(&self) -> &dyn DataSet {
-        // Scripts find their tables there.
+        // Scripts expect existing tables.
         &NoData
     }
 

@@ -1,4 +1,4 @@
-//! The files of `-l`: one for each worker thread, as pgbench has it.
+//! The files of `-l`: one per worker thread, as in pgbench.
 
 use crate::options::{Log, Style};
 use crate::report::log::{Aggregate, Entry, append};
@@ -30,10 +30,10 @@ pub(super) fn unix_time() -> i64 {
 }
 
 impl LogFiles {
-    /// Makes the files `prefix.pid`, `prefix.pid.1`, ...
+    /// Creates the files `prefix.pid`, `prefix.pid.1`, ...
     ///
     /// # Errors
-    /// When one cannot be made, with its name.
+    /// When one cannot be created, with its name.
     pub(super) fn create(
         log: &Log,
         style: Style,
@@ -43,7 +43,7 @@ impl LogFiles {
         let file = |thread: u32| {
             let suffix = if thread == 0 { String::new() } else { format!(".{thread}") };
             let name = format!("{}.{process}{suffix}", log.prefix);
-            // The name can be guessed.
+            // Opened carefully, because the name is predictable.
             match dyno_files::append(Path::new(&name), 0o666)
                 .and_then(|file| file.set_len(0).map(|()| file))
             {
@@ -60,7 +60,7 @@ impl LogFiles {
         Ok(Self { style, files: (0..threads).map(file).collect::<Result<_, _>>()? })
     }
 
-    /// Writes a transaction down.
+    /// Writes the line of a transaction.
     pub(super) fn write(&self, entry: &Entry) {
         let file = &self.files[entry.client as usize % self.files.len()];
         let file = &mut *lock(file);
@@ -72,10 +72,10 @@ impl LogFiles {
         file.write();
     }
 
-    /// Writes what is left.
+    /// Writes buffered lines.
     ///
     /// # Errors
-    /// The first that happened at any time, with the file's name.
+    /// The first error of the run, with the file's name.
     pub(super) fn finish(&self) -> Result<(), (String, io::Error)> {
         for file in &self.files {
             let file = &mut *lock(file);

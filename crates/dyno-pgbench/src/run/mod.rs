@@ -1,9 +1,9 @@
-//! Running scripts, from reading them to the report.
+//! Runs scripts, from reading them to the report.
 //!
-//! * this file: the order of things; [`setup`]: what is asked of the tables before; [`scene`]: what
-//!   clients have in common;
+//! * this file: the sequence of steps; [`setup`]: queries about the tables; [`scene`]: state shared
+//!   by clients;
 //! * [`client`]: transactions and their tries;
-//! * [`progress`], [`log_files`], [`results`]: what is written meanwhile.
+//! * [`progress`], [`log_files`], [`results`]: output during the run.
 
 mod client;
 mod log_files;
@@ -64,7 +64,7 @@ pub(crate) fn run(
         .unwrap_or(exit_code::FAILED)
 }
 
-/// Everything that is known before the clients start.
+/// Prepares everything that is needed before the clients start.
 fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Arc<Scene>> {
     let mut names = Names::default();
     let scripts = read_scripts(options, target.engine, &mut names, &**terminal)?;
@@ -77,7 +77,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     if options.seed != Seed::Any {
         terminal.note(&format!("setting random seed to {seed}"));
     }
-    // pgbench asks the same, and waits for as long as it takes.
+    // pgbench sends the same queries, without a timeout.
     let io = Io::WithTimeout(TimeoutPolicy::endless());
     let mut connection = block_on(Connection::connect(target, &io)).map_err(|failure| {
         terminal.error(&failure::connecting(&failure, target));
@@ -128,8 +128,8 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     }))
 }
 
-/// Names of commands that send something: number and first words, with several scripts the script's
-/// number before them.
+/// Names of commands that send something: number and first words, with several scripts prefixed by
+/// the script's number.
 fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
     let Command { action, line } = &scripts[script].commands[command];
     let words =
@@ -214,7 +214,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     };
     let measured =
         run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
-    // The last line of progress comes before the report.
+    // The last line of progress precedes the report.
     drop(progress);
     let aborted = lock(&scene.counters).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;

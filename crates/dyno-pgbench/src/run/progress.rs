@@ -1,4 +1,4 @@
-//! Lines of progress while a run goes on, by a thread that only looks.
+//! Writes lines of progress during a run, in a thread that only reads counters.
 
 use super::log_files::unix_time;
 use super::scene::Scene;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The thread that writes lines of progress; dropping it ends it.
+/// The thread that writes lines of progress; dropping it ends the thread.
 pub(super) struct ProgressThread {
     state: Arc<(Mutex<State>, Condvar)>,
     thread: Option<JoinHandle<()>>,
@@ -19,13 +19,13 @@ pub(super) struct ProgressThread {
 
 #[derive(Default)]
 struct State {
-    /// When the clients start.
+    /// Start time of the clients.
     began: Option<Instant>,
     is_over: bool,
 }
 
 impl ProgressThread {
-    /// Writes a line every so many seconds from the clients' common start on.
+    /// Writes a line every `seconds` from the clients' common start on.
     pub(super) fn start(
         scene: &Arc<Scene>,
         seconds: u64,
@@ -55,7 +55,7 @@ impl Listener for ProgressThread {
 impl Drop for ProgressThread {
     fn drop(&mut self) {
         self.change(|state| state.is_over = true);
-        // It writes one line at most before it ends.
+        // It writes at most one more line.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -76,7 +76,7 @@ fn write_lines(
         let waited = state.1.wait_timeout_while(lock(), left, |state| !state.is_over);
         let is_over = waited.unwrap_or_else(PoisonError::into_inner).0.is_over;
         let now = Instant::now();
-        // A run that lasts as long as its last line is due has that line too.
+        // A run that ends just when its last line is due has that line too.
         if now < due && is_over {
             return;
         }
@@ -92,7 +92,7 @@ fn write_lines(
             return;
         }
         (last, before) = (now, tally);
-        // Lines that were missed are not made up for.
+        // Missed lines are not made up for.
         while due <= now {
             due += every;
         }

@@ -1,4 +1,4 @@
-//! `--results`: the run as a dyno results folder, one trial of one configuration, for
+//! `--results`: stores the run as a results folder of dyno, one trial of one configuration, for
 //! `dyno report`.
 
 use super::scene::Scene;
@@ -19,10 +19,10 @@ use std::path::Path;
 /// Name of the experiment.
 const NAME: &str = "pgbench";
 
-/// Makes `root/pgbench/<utc time>-<id>/`.
+/// Creates `root/pgbench/<utc time>-<id>/`.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub(super) fn create(
     root: &Path,
     scene: &Scene,
@@ -32,8 +32,8 @@ pub(super) fn create(
     SingleRun::create(root, trial(scene, load, target), &spec(scene), scene.server_version.clone())
 }
 
-/// The trial's record; clients that were aborted make it a doubtful one, and so does a tally that
-/// is another than the books.
+/// The trial's record. Aborted clients, and a tally that differs from the engine's counters, raise
+/// a warning.
 pub(super) fn record(
     record: &LoadRecord,
     aborted: u32,
@@ -58,7 +58,7 @@ pub(super) fn record(
 fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
     let names: Vec<&str> =
         scene.program.scripts.iter().map(|script| script.name.as_str()).collect();
-    // As on the command line: a weight of 1 is not written.
+    // As on the command line, a weight of 1 is omitted.
     let weighted = scene.program.scripts.iter().map(|script| match script.weight {
         1 => script.name.clone(),
         weight => format!("{}@{weight}", script.name),
@@ -80,11 +80,11 @@ fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
     }
 }
 
-/// What stands in the place of a spec: the scripts as they ran, and what of the command line is in
-/// no plan.
+/// Stored in place of a spec: the executed scripts, and the command-line options that are in no
+/// plan.
 fn spec(scene: &Scene) -> String {
     let mut text =
-        String::from("# A run of dyno pgbench. This file is no spec that dyno could run again.\n");
+        String::from("# A run of dyno pgbench. This file is not a spec and cannot be run again.\n");
     for Script { name, weight, source, .. } in &scene.program.scripts {
         write!(text, "\n# script {name}, weight {weight}\n{source}\n")
             .expect("writing to memory does not fail");

@@ -1,4 +1,4 @@
-//! What all clients of a run have in common, and the books they leave.
+//! State shared by all clients of a run, and their counters.
 
 use super::log_files::LogFiles;
 use crate::options::{Length, PartitionMethod, Run};
@@ -11,44 +11,43 @@ use crate::variables::{Names, Variables};
 use dyno_drivers::lock;
 use std::sync::{Arc, Mutex};
 
-/// Everything about a run that does not change while it goes on, and the places where clients leave
-/// what they counted.
+/// Constant data of a run, and the places where clients add their counts.
 pub(super) struct Scene {
     pub(super) program: Arc<Program>,
     pub(super) options: Run,
     pub(super) seed: u64,
     /// Scale of the tables.
     pub(super) scale: u64,
-    /// How `pgbench_accounts` is divided, if it is.
+    /// How `pgbench_accounts` is partitioned, if it is.
     pub(super) partitions: Option<(PartitionMethod, u32)>,
     pub(super) server_version: String,
     pub(super) log: Option<LogFiles>,
     pub(super) terminal: Arc<dyn Terminal>,
-    /// What each client begins with, until it has begun.
+    /// The initial state of each client, until it starts.
     pub(super) beginnings: Vec<Mutex<Option<Beginning>>>,
-    /// Transactions of each client; anybody may look.
+    /// Transactions of each client, readable at any time.
     pub(super) tallies: Vec<Mutex<Tally>>,
-    /// Books of clients that have ended. One that panics leaves them wrong by one transaction, and
+    /// Counters of ended clients. A client that panics leaves them wrong by one transaction, and
     /// the panic is reported.
     pub(super) counters: Mutex<Counters>,
 }
 
-/// What a client begins with.
+/// Initial state of a client.
 pub(super) struct Beginning {
     pub(super) variables: Variables,
     /// For functions of scripts.
     pub(super) random: Generator,
     pub(super) choice: Generator,
-    /// For the choice of transactions that are logged.
+    /// For choosing the transactions to log.
     pub(super) sample: Generator,
 }
 
-/// Books over all clients.
+/// Counters of all clients.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counters {
-    /// Of each script, when there are several.
+    /// Per script, when there are several.
     pub(super) tallies: Vec<Tally>,
-    /// Of each command of each script, when they are asked for.
+    /// Per command of each script, if requested.
     pub(super) commands: Vec<Vec<CommandTally>>,
     /// Clients that were aborted.
     pub(super) aborted: u32,
@@ -57,7 +56,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Empty books of these scripts.
+    /// Empty counters for these scripts.
     pub(super) fn new(scripts: &[Script]) -> Self {
         Self {
             tallies: vec![Tally::default(); scripts.len()],
@@ -94,14 +93,14 @@ impl Scene {
         sum
     }
 
-    /// True when the run ends with time.
+    /// True when the run ends by time.
     pub(super) fn has_duration(&self) -> bool {
         matches!(self.options.style.length, Length::Seconds(_))
     }
 }
 
-/// What every client begins with, from one seed, in the order in which pgbench draws: clients, the
-/// seed of hashes, threads.
+/// The initial state of all clients from one seed, drawn in pgbench's order: clients, seed of
+/// hashes, threads.
 pub(super) fn beginnings(
     run: &Run,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Before a run: how large the tables are, how they are divided, and vacuum.
+//! Before a run: size and partitioning of the tables, and vacuum.
 
 use crate::failure;
 use crate::options::PartitionMethod;
@@ -8,12 +8,12 @@ use dyno_drivers::{Connection, Discard, Driver, Table, block_on};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Engine;
 
-/// Why a run cannot begin; it has been told.
+/// Why a run cannot start; already reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Impossible;
 
 impl Impossible {
-    /// Tells why.
+    /// Reports the reason.
     pub(super) fn told(terminal: &dyn Terminal, why: &str) -> Self {
         terminal.error(why);
         Self
@@ -56,7 +56,7 @@ pub(super) fn scale(
     }
 }
 
-/// How `pgbench_accounts` is divided, if it is. Only PostgreSQL is asked.
+/// How `pgbench_accounts` is partitioned, if it is. Only queried on PostgreSQL.
 pub(super) fn partitions(
     connection: &mut Connection,
     engine: Engine,
@@ -76,8 +76,8 @@ pub(super) fn partitions(
     Some((method, row.get(1)?.as_deref()?.parse().ok()?))
 }
 
-/// Cleans the small tables and empties the history, with `all` the large one too. A table that is
-/// missing is told and passed over.
+/// Vacuums the small tables and truncates the history; with `all` also vacuums the large one. A
+/// missing table is reported and skipped.
 pub(super) fn vacuum(
     connection: &mut Connection,
     engine: Engine,

@@ -1,9 +1,8 @@
-//! The scripts that come with the program. Their SQL is what pgbench's manual prints; it runs on
-//! every engine.
+//! The built-in scripts. Their SQL is that of pgbench's manual and runs on every engine.
 
 use dyno_model::target::Engine;
 
-/// A script that comes with the program.
+/// A built-in script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Builtin {
     /// Name on the command line.
@@ -15,7 +14,7 @@ pub(crate) struct Builtin {
 }
 
 impl Builtin {
-    /// Its text in the dialect of an engine: MySQL ends transactions with COMMIT only.
+    /// Its text in the dialect of an engine: MySQL ends transactions only with COMMIT.
     pub(crate) fn text(&self, engine: Engine) -> String {
         match engine.dialect().ends_by_end {
             true => self.source.to_owned(),
@@ -24,7 +23,7 @@ impl Builtin {
     }
 }
 
-/// Keys of one transaction over all tables.
+/// Draws the keys of one transaction.
 macro_rules! draws {
     () => {
         "\\set aid random(1, 100000 * :scale)\n\
@@ -47,7 +46,7 @@ macro_rules! history {
     };
 }
 
-/// All of them, in the order in which they are listed.
+/// All built-in scripts in the order of the list.
 pub(crate) const ALL: [Builtin; 3] = [
     Builtin {
         name: "tpcb-like",
@@ -74,7 +73,7 @@ pub(crate) const ALL: [Builtin; 3] = [
     },
 ];
 
-/// The list that `-b list` shows.
+/// The output of `-b list`.
 pub(crate) fn list() -> String {
     let mut text = "Available builtin scripts:\n".to_owned();
     for builtin in ALL {
@@ -84,7 +83,7 @@ pub(crate) fn list() -> String {
     text
 }
 
-/// The script whose name begins like this.
+/// The script whose name begins with `prefix`.
 ///
 /// # Errors
 /// When there is none or more than one, in pgbench's words.
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_may_be_cut_short_as_long_as_they_are_clear() {
+    fn names_may_be_abbreviated_if_unambiguous() {
         assert_eq!(find("tpc").map(|builtin| builtin.name), Ok("tpcb-like"));
         assert_eq!(find("se").map(|builtin| builtin.name), Ok("select-only"));
         let both = "ambiguous builtin name: 2 builtin scripts found for prefix \"s\"";

@@ -9,16 +9,16 @@ use crate::variables::{Names, Slot};
 pub(crate) struct Script {
     /// File name, or `<builtin: ...>`.
     pub(crate) name: String,
-    /// Share among all weights with which it is chosen.
+    /// Weight for choosing it among all scripts.
     pub(crate) weight: u32,
     /// Its text.
     pub(crate) source: String,
-    /// What it does; never empty.
+    /// Its commands; never empty.
     pub(crate) commands: Vec<Command>,
 }
 
 impl Script {
-    /// In each statement, takes names in brackets that nothing sets for what they are.
+    /// In each statement, keeps names in brackets that are never set as slices.
     pub(crate) fn keep_slices(&mut self, names: &Names, is_set: impl Fn(Slot) -> bool) {
         for command in &mut self.commands {
             if let Action::Sql(sql) = &mut command.action {
@@ -38,7 +38,7 @@ impl Script {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Command {
-    /// Its text: the first line of a statement, or a meta command as it was written.
+    /// Its text: the first line of a statement, or a meta command as written.
     pub(crate) line: String,
     pub(crate) action: Action,
 }
@@ -46,20 +46,20 @@ pub(crate) struct Command {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
     Sql(Sql),
-    /// `\set`; the name may be one that no variable can have, which fails when it is executed.
+    /// `\set`; the name may be invalid, which is an error at execution.
     Set {
         /// The name as it was written.
         name: String,
-        /// The variable, if that is a name.
+        /// The variable, if the name is valid.
         slot: Option<Slot>,
         /// Its new value.
         value: Expression,
     },
     /// `\sleep`
     Sleep {
-        /// How much of the unit.
+        /// Number of units.
         amount: Amount,
-        /// Microseconds in the unit.
+        /// The unit in microseconds.
         unit: i64,
     },
     /// `\if`
@@ -103,13 +103,13 @@ impl Action {
 /// How long to sleep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// So long.
+    /// This long.
     Constant(i64),
-    /// As a variable says.
+    /// The value of a variable.
     Variable(Slot),
 }
 
-/// Where a conditional block goes on; indexes of commands.
+/// Where a conditional block continues; indexes of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Branches {
     /// The next `\elif`, `\else` or `\endif` of the block.

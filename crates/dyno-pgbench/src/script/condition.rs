@@ -1,8 +1,8 @@
-//! Conditional blocks: checks that they are whole and finds out where each part goes on.
+//! Conditional blocks: checks that they are complete and connects their parts.
 
 use super::command::{Action, Branches, Command};
 
-/// A block that is open.
+/// An open block.
 struct Open {
     /// Its parts so far.
     parts: Vec<usize>,
@@ -12,7 +12,7 @@ struct Open {
 /// Fills in the branches of all conditional commands.
 ///
 /// # Errors
-/// When blocks are not whole: number of the command (from 1) and what is wrong with it.
+/// When a block is incomplete: number of the command (from 1) and the error.
 pub(super) fn connect(commands: &mut [Command]) -> Result<(), (usize, &'static str)> {
     let mut open: Vec<Open> = Vec::new();
     for index in 0..commands.len() {

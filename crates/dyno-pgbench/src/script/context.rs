@@ -1,54 +1,54 @@
-//! Where in a statement a variable is, which decides whether its value can be a parameter.
+//! The context of a variable in a statement, which determines whether its value can be a parameter.
 
 use crate::variables::continues_name;
 use dyno_model::engine::Syntax;
 
-/// What a byte of a statement belongs to.
+/// The part of a statement to which a byte belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nature {
     Code,
-    /// A text or a name in quotes, with them.
+    /// A quoted text or name, including the quotes.
     Quoted,
     /// A comment or a blank.
     Blank,
 }
 
-/// Where a variable is.
+/// The context of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Where a value may be, so that it can be a parameter.
+    /// A position for a value, so it can be a parameter.
     Value,
-    /// In a comment that no server reads.
+    /// In a comment that servers ignore.
     Comment,
-    /// Inside of quotes, or of a comment that the server reads.
+    /// In quotes, or in a comment that the server executes.
     Quoted,
-    /// Right behind a word, whose part its value becomes: `orders_:part`.
+    /// Directly after a word, of which its value becomes a part: `orders_:part`.
     Joined,
-    /// As [`Self::Joined`], in brackets, where a slice of an array was probably meant: `a[1:n]`.
+    /// As [`Self::Joined`] but in brackets, where a slice of an array was probably meant: `a[1:n]`.
     Slice,
-    /// In the list of ORDER BY or GROUP BY, where a number in the text is the place of a column and
-    /// a parameter is none.
+    /// In the list of ORDER BY or GROUP BY, where a number in the text is a column position and a
+    /// parameter is not.
     Position,
-    /// Behind PostgreSQL's `->` or `->>`, where a number in the text is an index and a parameter is
+    /// After PostgreSQL's `->` or `->>`, where a number in the text is an index and a parameter is
     /// a key.
     Key,
 }
 
-/// What has been read of a statement.
+/// State of reading a statement.
 #[derive(Debug)]
 pub(super) struct Context {
     syntax: Syntax,
     parentheses: usize,
     brackets: usize,
-    /// Depth of the list of ORDER BY or GROUP BY that is being read.
+    /// Depth of the current list of ORDER BY or GROUP BY.
     list: Option<usize>,
-    /// The last word, and the one before.
+    /// The last word, and the one before it.
     word: String,
     before: String,
     is_in_word: bool,
-    /// The last signs behind it.
+    /// The last signs after it.
     signs: String,
-    /// Start of the comment that is being read.
+    /// Start of the current comment.
     comment: Option<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Context {
         Self { syntax, parentheses, brackets, list, word, before, is_in_word, signs, comment }
     }
 
-    /// Reads the byte at a place of the text.
+    /// Processes a byte of the text.
     pub(super) fn pass(&mut self, text: &[u8], at: usize, nature: Nature) {
         let byte = text[at];
         if nature != Nature::Blank {
@@ -97,7 +97,7 @@ impl Context {
                 self.word.push(char::from(byte.to_ascii_lowercase()));
             }
             Nature::Code if !byte.is_ascii_whitespace() => self.sign(byte),
-            // A name or text in quotes stands where a word would.
+            // A quoted name or text takes the place of a word.
             Nature::Quoted => {
                 self.word.clear();
                 self.signs.clear();
@@ -131,12 +131,12 @@ impl Context {
         }
     }
 
-    /// True inside of brackets.
+    /// True inside brackets.
     pub(super) fn is_in_brackets(&self) -> bool {
         self.brackets > 0
     }
 
-    /// Where a variable is whose colon is at a place of the text.
+    /// The context of a variable whose colon is at this position.
     pub(super) fn place(&mut self, text: &[u8], at: usize, nature: Nature) -> Place {
         match nature {
             Nature::Quoted => return Place::Quoted,
@@ -164,7 +164,7 @@ impl Context {
         }
     }
 
-    /// Behind a variable, which stands where a word would.
+    /// Continues after a variable, which takes the place of a word.
     pub(super) fn pass_variable(&mut self) {
         self.word.clear();
         self.signs.clear();

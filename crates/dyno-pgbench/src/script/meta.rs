@@ -1,4 +1,4 @@
-//! Commands with a backslash.
+//! Meta commands, which begin with a backslash.
 
 use super::command::{Action, Amount, Branches};
 use super::error::ScriptError;
@@ -7,26 +7,26 @@ use crate::expression::lexer::blanks;
 use crate::expression::parser::parse;
 use crate::variables::{Names, is_name, starts_name};
 
-/// A meta command as it was read.
+/// A parsed meta command.
 pub(super) struct Meta {
     /// Its text, without the end of the line.
     pub(crate) line: String,
     pub(crate) effect: Effect,
-    /// Where to go on reading.
+    /// Where to continue reading.
     pub(crate) at: usize,
 }
 
-/// What a meta command is for.
+/// The effect of a meta command.
 pub(super) enum Effect {
     /// A command of its own.
     Action(Action),
-    /// It ends the statement before it and says what becomes of its rows.
+    /// It ends the preceding statement and stores its rows.
     Store(Store),
-    /// A backslash with nothing behind it.
+    /// A single backslash.
     Nothing,
 }
 
-/// A word of a meta command and where it stands.
+/// A word of a meta command and its position.
 #[derive(Clone, Copy)]
 struct Word<'s> {
     text: &'s str,
@@ -36,7 +36,7 @@ struct Word<'s> {
 struct Reader<'s> {
     file: &'s str,
     source: &'s str,
-    /// Of the backslash.
+    /// Position of the backslash.
     start: usize,
     at: usize,
 }
@@ -93,7 +93,7 @@ impl<'s> Reader<'s> {
         Some(Word { text: &self.source[start..self.at], at: start })
     }
 
-    /// Goes behind the end of the line.
+    /// Skips the end of the line.
     fn finish(&mut self) {
         while self.word().is_some() {}
         if self.at < self.source.len() {
@@ -130,7 +130,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Commands whose arguments are words.
+    /// Commands with words as arguments.
     fn with_words(
         &mut self,
         command: Word<'_>,
@@ -157,7 +157,7 @@ impl<'s> Reader<'s> {
                 return Err(self.error("missing argument", command, None));
             }
             "shell" | "setshell" => {
-                let message = "commands of the shell are not run by dyno";
+                let message = "shell commands are not supported by dyno";
                 return Err(self.error(message, command, None));
             }
             _ => {}
@@ -185,7 +185,7 @@ impl<'s> Reader<'s> {
     ) -> Result<Effect, ScriptError> {
         let (amount, unit) = match *words {
             [] => return Err(self.error("missing argument", command, None)),
-            // Number and unit may stand together.
+            // Number and unit may be written together.
             [amount] if !amount.text.starts_with(':') => {
                 let unsigned = amount.text.trim_start_matches(['+', '-']);
                 let sign = amount.text.len() - unsigned.len();

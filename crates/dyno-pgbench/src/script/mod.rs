@@ -1,11 +1,11 @@
-//! Scripts: what a transaction does.
+//! Scripts, which define transactions.
 //!
-//! * [`command`]: a script as commands; [`statement`]: cutting SQL out of a text and finding its
-//!   variables, [`context`]: and where they are;
-//! * [`parser`]: from text to commands; [`meta`]: those with a backslash; [`condition`]: where
-//!   `\if` and its relatives go; [`error`];
-//! * [`words`]: those of statements, for who has to know what they do; [`builtin`]: the scripts
-//!   that come with the program.
+//! * [`command`]: a script as commands; [`statement`]: extracts SQL from a text and finds its
+//!   variables, [`context`]: the contexts of variables;
+//! * [`parser`]: from text to commands; [`meta`]: meta commands; [`condition`]: connects `\if` and
+//!   related commands; [`error`];
+//! * [`words`]: the words of statements, for deriving what they do; [`builtin`]: the built-in
+//!   scripts.
 
 pub(crate) mod builtin;
 pub(crate) mod command;
@@ -21,5 +21,5 @@ pub(crate) use command::{Action, Amount, Command, Script};
 pub(crate) use context::Place;
 pub(crate) use parser::parse;
 pub(crate) use statement::{Sql, Store, escaped};
-/// First words of statements after which others may find what is not there yet.
+/// First words of statements after which others may find objects that do not exist yet.
 pub(crate) const DEFINING: [&str; 4] = ["create", "alter", "drop", "set"];

@@ -1,4 +1,4 @@
-//! From the text of a script to its commands.
+//! Parses the text of a script to commands.
 
 use super::command::{Action, Command, Script};
 use super::condition;
@@ -8,13 +8,13 @@ use super::statement::{End, Store, cut};
 use crate::variables::Names;
 use dyno_model::engine::Syntax;
 
-/// Most bytes of a statement that stand for it in reports.
+/// Maximum number of bytes of a statement shown in reports.
 const LINE_MAX: usize = 127;
 
-/// Reads a script. `name` is its file, which errors name.
+/// Parses a script. `name` is its file, for errors.
 ///
 /// # Errors
-/// When it has mistakes or no commands, in pgbench's words.
+/// When it has errors or no commands, in pgbench's words.
 pub(crate) fn parse(
     name: &str,
     source: &str,
@@ -72,7 +72,7 @@ pub(crate) fn parse(
     Ok(Script { name: name.to_owned(), weight, source: source.to_owned(), commands })
 }
 
-/// What stands for a statement in reports.
+/// The text of a statement in reports.
 fn first_line(text: &str) -> &str {
     let line = text.split(['\n', '\r']).next().unwrap_or_default();
     let mut end = line.len().min(LINE_MAX);

@@ -1,4 +1,4 @@
-//! Cutting statements out of a script, and the variables in them.
+//! Extracts statements and their variables from a script.
 
 use super::context::{Context, Nature, Place};
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
@@ -7,24 +7,24 @@ use dyno_drivers::sql_text::quoted_end;
 use dyno_model::engine::{Backslash, Syntax};
 use std::fmt::Write;
 
-/// What becomes of a statement's rows.
+/// How a statement's rows are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Store {
-    /// They are thrown away.
+    /// They are discarded.
     Nothing,
-    /// `\gset`: the only row of the last query, into variables with this prefix.
+    /// `\gset`: the only row of the last query, in variables with this prefix.
     LastRow(String),
-    /// `\aset`: the last row of each query that has one, into variables with this prefix.
+    /// `\aset`: the last row of each query that has one, in variables with this prefix.
     AnyRow(String),
 }
 
-/// A command of SQL: one statement, or several joined by `\;`.
+/// An SQL command: one statement, or several joined by `\;`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sql {
-    /// Its text, cut at its variables.
+    /// Its text, split at its variables.
     pieces: Vec<Piece>,
-    /// The text with `?` for variables, as drivers take it; variables inside of quotes and comments
-    /// stay as they are.
+    /// The text with `?` for variables, for drivers; variables in quotes and comments are
+    /// unchanged.
     template: String,
     /// The variables of the template.
     parameters: Vec<Slot>,
@@ -40,38 +40,38 @@ enum Piece {
     Variable { slot: Slot, place: Place, is_in_brackets: bool },
 }
 
-/// A part of a statement that is no variable.
+/// A part of a statement without variables.
 #[derive(Debug, Clone, PartialEq)]
 struct Fixed {
     text: String,
-    /// As drivers take it, where that differs.
+    /// The form for drivers, if different.
     escaped: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Semicolon,
-    /// At the backslash of a meta command, which is at the given place.
+    /// At the backslash of a meta command at this position.
     Backslash(usize),
     Script,
 }
 
-/// Words at the beginning of a statement among which stands whether it makes a routine.
+/// Number of words at the beginning of a statement that show whether it creates a routine.
 const HEAD_MAX: usize = 8;
 
-/// A statement's text as it was cut out.
+/// The text of an extracted statement.
 pub(crate) struct Cut {
     pub(crate) text: String,
-    /// That of each byte of the text.
+    /// The part to which each byte belongs.
     pub(super) natures: Vec<Nature>,
-    /// True when a `\;` is in it.
+    /// True when it contains `\;`.
     is_several: bool,
-    /// Where to go on reading.
+    /// Where to continue reading.
     pub(crate) at: usize,
     pub(crate) end: End,
 }
 
-/// What ends a statement unless a text says otherwise.
+/// The default end of a statement.
 pub(crate) const SEMICOLON: &str = ";";
 
 /// Cuts the next statement out of a script. Blanks and comments in front of it are left out.
@@ -97,7 +97,7 @@ pub(crate) fn cut_at(source: &str, start: usize, syntax: Syntax, delimiter: &str
     let end = scanner.scan();
     let is_several = scanner.is_several;
     let (mut bytes, mut natures) = (scanner.bytes, scanner.natures);
-    // In front of a meta command blanks stay, as in pgbench, whose reports show them.
+    // Blanks before a meta command are kept, as in pgbench, whose reports show them.
     while end == End::Script && bytes.last().is_some_and(u8::is_ascii_whitespace) {
         bytes.pop();
         natures.pop();
@@ -114,11 +114,12 @@ struct Scanner<'s> {
     delimiter: &'s str,
     bytes: Vec<u8>,
     natures: Vec<Nature>,
-    /// Open brackets.
+    /// Number of open parentheses.
     depth: usize,
-    /// Open BEGIN and CASE of a routine's body; semicolons inside of it are part of the statement.
+    /// Number of open BEGIN and CASE of a routine's body; semicolons inside it belong to the
+    /// statement.
     block: usize,
-    /// The first words of the statement, which tell whether it makes a routine.
+    /// The first words of the statement, which show whether it creates a routine.
     words: Vec<String>,
     is_several: bool,
 }
@@ -187,7 +188,7 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Blanks and comments to the end of a line; in front of a statement they are left out.
+    /// Blanks and comments up to the end of a line; skipped in front of a statement.
     fn blank(&mut self, length: usize) {
         if self.bytes.is_empty() { self.at += length } else { self.take(length, Nature::Blank) }
     }
@@ -212,7 +213,7 @@ impl Scanner<'_> {
         quoted_end(self.source, self.at, has_escapes) - self.at
     }
 
-    /// A word; some open or close the body of a routine.
+    /// A word, which may open or close the body of a routine.
     fn word(&mut self) {
         let length = self.run(|byte| continues_name(byte) || byte == b'$');
         let word =
@@ -231,14 +232,15 @@ impl Scanner<'_> {
         self.take(length, Nature::Code);
     }
 
-    /// `CREATE`, perhaps `OR REPLACE` and `DEFINER = ...`, and what has a body.
+    /// `CREATE`, optionally `OR REPLACE` and `DEFINER = ...`, and an object with a body.
     fn makes_routine(&self) -> bool {
         let has_body =
             |word: &String| ["function", "procedure", "trigger", "event"].contains(&word.as_str());
         self.words.first().is_some_and(|word| word == "create") && self.words.iter().any(has_body)
     }
 
-    /// `END IF` and its like end what no BEGIN or CASE began. `length` is that of the word END.
+    /// `END IF` and the like end blocks that no BEGIN or CASE opened. `length` is that of the word
+    /// END.
     fn ends_loop(&self, length: usize) -> bool {
         let rest = self.source[self.at + length..].trim_ascii_start();
         let end = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -257,7 +259,7 @@ impl Cut {
         // Everything before `copied` is in the pieces.
         let (mut at, mut copied) = (0, 0);
         while at < bytes.len() {
-            // A cast has two colons, and what follows them is no variable.
+            // A cast has two colons and is not followed by a variable.
             let colons = bytes[at..].iter().take_while(|byte| **byte == b':').count();
             let length =
                 bytes[at + colons..].iter().take_while(|byte| continues_name(**byte)).count();
@@ -316,17 +318,17 @@ impl Sql {
         &self.template
     }
 
-    /// The variables of the template, in the order of their places.
+    /// The variables of the template in order.
     pub(crate) fn parameters(&self) -> &[Slot] {
         &self.parameters
     }
 
-    /// True when it is several statements.
+    /// True for several statements.
     pub(crate) fn is_several(&self) -> bool {
         self.is_several
     }
 
-    /// Its variables with their places.
+    /// Its variables with their contexts.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (Slot, Place)> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Variable { slot, place, .. } => Some((*slot, *place)),
@@ -334,7 +336,7 @@ impl Sql {
         })
     }
 
-    /// Takes names in brackets that nothing sets for what they are: the upper bound of a slice,
+    /// Treats names in brackets that are never set as text: they are the upper bound of a slice,
     /// `a[1:n]`.
     pub(crate) fn keep_slices(&mut self, names: &Names, is_set: impl Fn(Slot) -> bool) {
         for piece in &mut self.pieces {
@@ -349,7 +351,7 @@ impl Sql {
         self.compose(names);
     }
 
-    /// Makes the template of the pieces.
+    /// Builds the template from the pieces.
     fn compose(&mut self, names: &Names) {
         self.template.clear();
         self.parameters.clear();
@@ -370,8 +372,8 @@ impl Sql {
         }
     }
 
-    /// Appends the text with values in the places of variables. Variables that are not set stay as
-    /// they are written.
+    /// Appends the text with values in place of variables. Variables that are not set are kept as
+    /// written.
     pub(crate) fn write(&self, variables: &Variables, names: &Names, text: &mut String) {
         for piece in &self.pieces {
             let begin = text.len();
@@ -385,7 +387,7 @@ impl Sql {
             };
             written.expect("writing to memory does not fail");
             if text[..begin].ends_with('-') && text[begin..].starts_with('-') {
-                // Two would begin a comment: a negative number behind a minus.
+                // A negative number after a minus would begin a comment.
                 text.insert(begin, ' ');
             }
         }
@@ -413,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_end_at_semicolons_that_are_not_inside_of_something() {
+    fn statements_end_at_semicolons_outside_quotes_comments_and_bodies() {
         let cases: [(&str, &[&str]); 12] = [
             ("SELECT 1; SELECT 2", &["SELECT 1;", "SELECT 2"]),
             ("-- a; b\nSELECT 1;", &["SELECT 1;"]),

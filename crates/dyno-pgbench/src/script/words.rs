@@ -1,20 +1,20 @@
-//! The words of statements, as far as a look at their text tells.
+//! The words of statements, as far as their text shows them.
 
 use super::context::Nature;
 use super::statement::{End, cut};
 use dyno_model::engine::Syntax;
 
-/// What a statement is made of; letters are small.
+/// A token of a statement; letters are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(String),
-    /// A word of a name or a text in quotes.
+    /// A word of a quoted name or text.
     Quoted(String),
     Sign(char),
 }
 
 impl Token {
-    /// The word, where it stands in no quotes.
+    /// The word, if it is not quoted.
     pub(crate) fn word(&self) -> Option<&str> {
         match self {
             Self::Word(word) => Some(word),
@@ -23,7 +23,7 @@ impl Token {
     }
 }
 
-/// True for what names are made of, on any engine.
+/// True for characters of names, on any engine.
 pub(crate) fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$')
 }

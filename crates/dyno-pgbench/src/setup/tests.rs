@@ -11,7 +11,7 @@ fn given(text: &str) -> ScriptText {
     }
 }
 
-/// What is sent, rows behind a COPY in brackets; or the refusal.
+/// The sent units, rows after a COPY in brackets; or the error.
 fn sent(text: &str, engine: Engine) -> Result<Vec<String>, String> {
     let (given, mut all) = (given(text), Vec::new());
     let mut pieces = Pieces::new(&given, text, engine.dialect().syntax);
@@ -25,7 +25,7 @@ fn sent(text: &str, engine: Engine) -> Result<Vec<String>, String> {
 }
 
 #[test]
-fn a_dump_of_postgresql_is_sent_as_psql_sends_it() {
+fn a_dump_of_postgresql_is_sent_as_by_psql() {
     let dump = "--\n-- PostgreSQL database dump\n--\n\n\\restrict Xy5\n\nSET statement_timeout = 0;\n\
                 CREATE FUNCTION public.f() RETURNS trigger\n    AS $$ BEGIN NEW.a := ';'; RETURN NEW; END $$;\n\n\
                 COPY public.t (id, note) FROM stdin;\n1\ta;b -- c\n2\t\\N\n3\t\\\\.\n\\.\n\n\n\
@@ -41,11 +41,11 @@ fn a_dump_of_postgresql_is_sent_as_psql_sends_it() {
     ];
     assert_eq!(sent(dump, Engine::Postgres), Ok(expected.map(str::to_owned).to_vec()));
     let cut_off = sent("COPY t (id) FROM stdin;\n1\n2\n", Engine::Postgres);
-    assert!(cut_off.as_ref().is_err_and(|error| error.contains("may be cut off")), "{cut_off:?}");
+    assert!(cut_off.as_ref().is_err_and(|error| error.contains("may be truncated")), "{cut_off:?}");
 }
 
 #[test]
-fn a_dump_of_mysql_s_family_is_sent_without_what_only_its_client_understands() {
+fn a_dump_of_the_mysql_family_is_sent_without_client_commands() {
     let dump = "/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19\n/*!40101 SET NAMES utf8mb4 */;\n\
                 SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a-b:1-5';\nSET @@SESSION.SQL_LOG_BIN= 0;\n\
                 INSERT INTO `t` VALUES (1,'a\\';\\\\'),(2,';# --');\n\
@@ -63,7 +63,7 @@ fn a_dump_of_mysql_s_family_is_sent_without_what_only_its_client_understands() {
 }
 
 #[test]
-fn routines_need_no_delimiter_of_their_own() {
+fn routines_need_no_delimiter_command() {
     let body = "CREATE TRIGGER x AFTER INSERT ON t BEGIN UPDATE t SET a = CASE a WHEN 1 THEN 2 ELSE 3 END; DELETE FROM u; END;";
     for engine in [Engine::Sqlite, Engine::Mysql] {
         assert_eq!(
@@ -76,8 +76,8 @@ fn routines_need_no_delimiter_of_their_own() {
 }
 
 #[test]
-fn what_leads_elsewhere_or_is_for_another_program_is_refused_with_its_words() {
-    let elsewhere = "leads to another database";
+fn statements_about_other_databases_and_client_commands_are_rejected_with_the_reason() {
+    let elsewhere = "refers to another database";
     for (text, engine, expected) in [
         ("USE shop;", Engine::Mysql, elsewhere),
         ("use `shop`;", Engine::Mysql, elsewhere),
@@ -103,7 +103,7 @@ fn what_leads_elsewhere_or_is_for_another_program_is_refused_with_its_words() {
 }
 
 #[test]
-fn only_what_a_dump_says_of_roles_and_settings_may_fail() {
+fn only_statements_about_roles_and_settings_of_a_dump_may_fail() {
     for (statement, expected) in [
         ("ALTER TABLE public.t OWNER TO shop;", true),
         ("GRANT SELECT ON TABLE public.t TO shop;", true),
@@ -119,12 +119,12 @@ fn only_what_a_dump_says_of_roles_and_settings_may_fail() {
 }
 
 #[test]
-fn a_text_that_stays_in_its_file_has_to_be_the_same_when_it_is_sent() {
+fn a_text_that_stays_in_its_file_must_be_unchanged_when_it_is_sent() {
     let text = "CREATE TABLE t (id int);";
     let file = ScriptFile { path: "dump.sql".into(), checksum: checksum(text.as_bytes()) };
     assert_eq!(checked(text.into(), &file).as_deref(), Ok(text));
     let changed = checked("CREATE TABLE t (id bigint);".into(), &file).expect_err("it is another");
-    assert_eq!(changed, "the setup dump.sql is not what it was when the run was planned");
+    assert_eq!(changed, "the setup dump.sql has changed since the run was planned");
     let setup =
         |file| Setup::new(&[ScriptText { file: Some(file), ..given("") }], Syntax::POSTGRES);
     let other = ScriptFile { checksum: "0".to_owned(), ..file.clone() };

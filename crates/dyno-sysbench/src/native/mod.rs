@@ -1,8 +1,8 @@
-//! Bundled scripts run by dyno's own workloads instead of Lua: the same statements, counted the
-//! same, for a fraction of the processor time and memory.
+//! Bundled scripts executed by dyno's own workloads instead of Lua: the same statements, counted in
+//! the same way, for a fraction of the processor time and memory.
 //!
-//! What the native workloads cannot express (an empty table, an odd combination of options) is left
-//! to the bundled script in Lua, which can.
+//! Whatever the native workloads do not support (an empty table, unusual combinations of options)
+//! is left to the bundled script in Lua.
 
 pub(crate) mod prepare;
 
@@ -14,29 +14,30 @@ use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, Workload
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
-/// The native workload that does what the bundled script of this name does with these options;
-/// `None` when there is none, or when it cannot do what the options ask.
+/// The native workload that is equivalent to the bundled script of this name with these options;
+/// `None` when there is none, or when it does not support the options.
 pub(crate) fn native(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Native> {
     let setting = Setting { engine, clients: options.general.threads, seed };
     Native::build(&plan(script, options)?, setting).ok()
 }
 
-/// Workload and all its options.
+/// The workload with all its options.
 fn plan(script: &str, options: &Options) -> Option<WorkloadPlan> {
     let description = catalog().into_iter().find(|description| {
-        // `rush` is a workload of dyno's own; no script of sysbench has its name.
+        // `rush` is dyno's own workload; no sysbench script has its name.
         description.name == script && bundled().any(|name| name == script)
     })?;
     let mut resolved = resolve(&description, options)?;
     if script == "bulk_insert" {
-        // No option of the script: an event is a row, and an INSERT is sent when 512 KiB are full.
+        // Not an option of the script: an event is a row, and an INSERT is sent when 512 KiB are
+        // full.
         resolved.0.insert("rows_per_insert".to_owned(), OptionValue::Integer(0));
     }
     Some(WorkloadPlan::new(script, resolved))
 }
 
-/// Every option of the workload with the value that the user gave for it; `None` when one is out of
-/// the workload's range. Options have the same names on both sides.
+/// Every option of the workload with the user's value; `None` when one is out of the workload's
+/// range. Options have the same names on both sides.
 fn resolve(description: &WorkloadDescription, options: &Options) -> Option<WorkloadOptions> {
     let mut resolved = description.defaults();
     for option in &description.options {
@@ -44,7 +45,7 @@ fn resolve(description: &WorkloadDescription, options: &Options) -> Option<Workl
             Value::Nothing => continue,
             value => match &option.kind {
                 OptionKind::Integer { min, max } => {
-                    // Scripts cut fractions, too.
+                    // Scripts truncate fractions, too.
                     let number = value.number().trunc();
                     (*min as f64 <= number && number <= *max as f64)
                         .then_some(OptionValue::Integer(number as i64))?
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_drawn_as_in_sysbench_unless_told_otherwise() {
+    fn keys_are_drawn_as_in_sysbench_by_default() {
         let plan = plan("oltp_read_only", &declared(&["oltp_read_only"])).expect("it is native");
         assert_eq!(plan.options.text("rand_type"), "special");
     }
@@ -121,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_workload_cannot_do_is_left_to_lua() {
+    fn unsupported_options_are_left_to_lua() {
         let options = declared(&["oltp_insert", "--table-size=0"]);
         assert!(native("oltp_insert", &options, Engine::Mysql, 1).is_none());
     }
 
     #[test]
-    fn workloads_of_dynos_own_are_no_scripts() {
+    fn dynos_own_workloads_are_not_scripts() {
         assert!(native("rush", &declared(&["rush"]), Engine::Mysql, 1).is_none());
     }
 }

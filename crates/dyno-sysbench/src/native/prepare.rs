@@ -1,9 +1,9 @@
-//! `prepare` of a bundled script: tables made and filled as the script makes and fills them, by the
-//! engine's bulk path.
+//! `prepare` of a bundled script: creates and fills the same tables as the script, with the
+//! engine's bulk loading.
 //!
-//! As in sysbench the threads divide the tables among them, a table that exists already is an
-//! error, and the same lines are printed. Unlike there, several connections fill one table when
-//! there are more of them than tables, and the data follow from `--rand-seed`.
+//! As in sysbench, the tables are divided among the threads, an existing table is an error, and the
+//! same lines are printed. Unlike in sysbench, several connections fill one table when there are
+//! more connections than tables, and the data depend on `--rand-seed`.
 
 use dyno_drivers::{Connection, Discard, Driver, Io, TimeoutPolicy, block_on};
 use dyno_engine::loading::{Loading, load_table};
@@ -13,35 +13,35 @@ use dyno_model::target::Target;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
-/// Connections that fill tables at the same time, at least: one alone leaves the server waiting for
-/// the client's next packet.
+/// Minimum number of connections that fill tables at the same time: with a single one the server
+/// would wait for the client's next packet.
 const CONNECTIONS_MIN: usize = 4;
 
-/// Why tables could not be made.
+/// Why tables could not be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrepareError {
     pub(crate) failure: OperationFailure,
-    /// Statement that it refused, if it was a single one.
+    /// The rejected statement, if it was a single one.
     pub(crate) statement: Option<String>,
 }
 
 pub(crate) struct Preparation<'a> {
-    /// Addresses, taken in turn by the threads.
+    /// Addresses, used in turn by the threads.
     pub(crate) targets: &'a [Target],
     pub(crate) data: &'a dyn DataSet,
-    /// Threads: as many tables are worked on at the same time.
+    /// Number of threads, i.e. of tables prepared at the same time.
     pub(crate) threads: u32,
-    /// Takes the lines that are printed, each without its end. Threads call it at the same time.
+    /// Receives the printed lines, each without its end. Called by several threads at the same
+    /// time.
     pub(crate) say: &'a (dyn Fn(&str) + Sync),
-    /// Number of interrupts by the user so far; one or more ends loading.
+    /// Number of interrupts by the user so far; any interrupt ends loading.
     pub(crate) interrupts: &'a AtomicUsize,
 }
 
-/// Makes, fills and indexes all tables.
+/// Creates, fills and indexes all tables.
 ///
 /// # Errors
-/// The first thing that the server refused. Tables made so far stay, as they do in sysbench, so
-/// that the user may look at them.
+/// The first error of the server. Tables created so far are kept, as in sysbench, for inspection.
 pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError> {
     let tables = preparation.data.tables();
     let threads = (preparation.threads as usize).clamp(1, tables.len().max(1));
@@ -55,7 +55,7 @@ pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError>
                 for (number, table) in own.take_while(|_| failed.get().is_none()) {
                     if let Err(error) = make_table(preparation, thread, number, table, connections)
                     {
-                        // Only the first is told.
+                        // Only the first one is reported.
                         let _ = failed.set(error);
                     }
                 }
@@ -108,7 +108,7 @@ mod tests {
     use dyno_model::target::{Endpoint, Engine};
     use std::sync::Mutex;
 
-    /// Prepares two tables in a file; gives the lines and the numbers of rows.
+    /// Prepares two tables in a file; returns the lines and the numbers of rows.
     fn prepared(target: &Target) -> (Result<(), PrepareError>, Vec<String>) {
         let description = catalog()
             .into_iter()
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_made_filled_and_indexed_one_after_another() {
+    fn tables_are_created_filled_and_indexed_one_after_another() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let target = Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("sbtest")));
         let (outcome, lines) = prepared(&target);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_exists_is_an_error_that_names_the_statement() {
+    fn an_existing_table_is_an_error_that_shows_the_statement() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let target = Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("sbtest")));
         let (_, _) = prepared(&target);

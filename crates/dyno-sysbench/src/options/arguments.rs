@@ -1,19 +1,19 @@
-//! The words of a command line, without knowing any option: `--name[=value]` and positionals in any
-//! order.
+//! Parses the words of a command line without knowing the options: `--name[=value]` and positionals
+//! in any order.
 
 use super::definition::underscored;
 use super::error::OptionError;
 
-/// An option as it was given.
+/// An option as given.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Argument {
     /// Name with underscores.
     pub(crate) name: String,
-    /// What follows `=`; `None` without `=`.
+    /// Text after `=`; `None` without `=`.
     pub(crate) value: Option<String>,
-    /// As it was typed, with the value of a password hidden.
+    /// As typed, with the value of a password hidden.
     pub(crate) typed: String,
-    /// The place in a config file; `None` on the command line.
+    /// Position in a config file; `None` on the command line.
     pub(crate) place: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Argument {
 }
 
 impl Argument {
-    /// An option from the command line, without its leading dashes.
+    /// An option of the command line, without its leading dashes.
     pub(crate) fn new(text: &str) -> Self {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -33,7 +33,7 @@ impl Argument {
         Self {
             name: underscored(name),
             typed: match &value {
-                // A misspelt password option must not carry the password into a log.
+                // A misspelt password option must not write the password to a log.
                 Some(_) if name.to_ascii_lowercase().contains("pas") => format!("--{name}=***"),
                 _ => format!("--{text}"),
             },
@@ -52,7 +52,7 @@ pub(crate) struct Positionals {
 }
 
 impl Positionals {
-    /// Takes the next positional.
+    /// Adds the next positional.
     ///
     /// # Errors
     /// When it is the third.
@@ -73,12 +73,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_same_with_dashes_and_underscores() {
+    fn dashes_and_underscores_in_names_are_equivalent() {
         assert_eq!(Argument::new("table-size=1").name, Argument::new("table_size=1").name);
     }
 
     #[test]
-    fn the_value_of_a_misspelt_password_is_hidden() {
+    fn the_value_of_a_misspelt_password_option_is_hidden() {
         let argument = Argument::new("mysql-pasword=secret");
         assert_eq!(argument.typed, "--mysql-pasword=***");
         assert!(!format!("{argument:?}").contains("secret"));

@@ -1,10 +1,10 @@
-//! Config files: `name=value` on a line. Names are trimmed, lines that begin with `#`, `;` or `[`
-//! are passed over, a value ends at a blank or `#` unless it is quoted.
+//! Config files: one `name=value` per line. Names are trimmed, lines that begin with `#`, `;` or
+//! `[` are skipped, and an unquoted value ends at a blank or `#`.
 
 use super::arguments::Argument;
 use super::definition::underscored;
 
-/// The options of a file, in its order.
+/// The options of a file, in order.
 pub(crate) fn arguments(text: &str, file: &str) -> Vec<Argument> {
     text.lines()
         .enumerate()
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_trimmed_comments_and_sections_passed_over() {
+    fn names_are_trimmed_and_comments_and_sections_skipped() {
         let text = "# a = b\n[mysql]\n\nmysql-db = bench # mine\nmysql-user=\"q r\"\ndebug\n--threads=3\nmysql-host=a,b\n";
         let read: Vec<(String, Option<String>)> =
             arguments(text, "f").into_iter().map(|it| (it.name, it.value)).collect();

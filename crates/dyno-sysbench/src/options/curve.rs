@@ -4,14 +4,13 @@ use super::arguments::Argument;
 use dyno_model::curve::{Curve, blocks, clients};
 use std::ffi::OsString;
 
-/// What sysbench takes for its command; only one of them is measured.
+/// Other commands of sysbench; only `run` can be repeated.
 const OTHERS: [&str; 4] = ["prepare", "cleanup", "prewarm", "help"];
 
-/// The runs that a command line asks for; `None` when it is one run, as sysbench knows it.
+/// The runs that a command line requests; `None` for a single run, as in sysbench.
 ///
 /// # Errors
-/// When a list or a number of repeats cannot be made sense of, or stands with a command that
-/// measures nothing.
+/// When a list or a number of repeats is invalid, or is used with a command that does not measure.
 pub fn curve(arguments: &[OsString]) -> Result<Option<Curve<OsString>>, String> {
     let mut curve = Curve { clients: vec![1], blocks: 1, results: None, arguments: Vec::new() };
     let mut is_asked_for = false;
@@ -31,7 +30,7 @@ pub fn curve(arguments: &[OsString]) -> Result<Option<Curve<OsString>>, String> 
                 curve.blocks = blocks(&value).map_err(wrong)?;
                 is_asked_for = true;
             }
-            // One number is for sysbench itself to read, and to refuse.
+            // A single number is parsed, and rejected, by the ordinary options.
             "threads" | "num_threads" if clients(&value).is_ok() => {
                 curve.clients = clients(&value).map_err(wrong)?;
             }
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_threads_is_several_runs_and_one_number_is_one() {
+    fn a_list_of_threads_is_several_runs_and_a_number_is_one() {
         assert_eq!(read("oltp_read_only --threads=8 --results=r run"), Ok(None));
         let found = read("oltp_read_only --time=5 --threads=1,8 --blocks=3 --results=r run")
             .unwrap()
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_several_times_is_told() {
+    fn commands_that_cannot_be_repeated_are_reported() {
         for (line, reason) in [
             ("x --threads=1,y run", "--threads=1,y: `y` is no number of 1 or more"),
             ("x --threads=1,2 --blocks=0 run", "--blocks=0: `0` is no number from 1 to 1000"),

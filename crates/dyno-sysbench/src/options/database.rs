@@ -1,4 +1,4 @@
-//! Database options as targets: where connections go, in turn, and which errors are ignored.
+//! Converts database options to targets, and to the errors that are ignored.
 
 use super::definition::{Kind, Value, dashed};
 use super::error::OptionError;
@@ -14,21 +14,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseOptions {
-    /// The driver, whatever was typed, and where each connects.
+    /// The driver name as typed, and the targets of each driver.
     pub(crate) databases: Databases,
-    /// `--db-ps-mode`: prepared in the server where it can, or as text with the values written in.
+    /// `--db-ps-mode`: prepared on the server if possible, or text with literal values.
     pub(crate) query_mode: QueryMode,
-    /// Options that were asked for and have no effect, in words.
+    /// Given options that have no effect, as messages.
     pub(crate) notes: Vec<String>,
 }
 
 type Values = BTreeMap<String, Value>;
 
-/// MySQL's port when none is named.
+/// MySQL's default port.
 const MYSQL_PORT: u16 = 3306;
 
-/// Where servers put their socket, in the order in which client libraries of the distributions
-/// look.
+/// Common socket paths of servers, in the order in which the distributions' client libraries search
+/// them.
 const MYSQL_SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",
     "/var/run/mysqld/mysqld.sock",
@@ -40,7 +40,7 @@ impl DatabaseOptions {
     /// Reads and checks the options.
     ///
     /// # Errors
-    /// When a port, an error number or an encryption mode is none.
+    /// When a port, an error number or an encryption mode is invalid.
     pub(crate) fn from_values(
         values: &Values,
         given: &BTreeSet<String>,
@@ -55,7 +55,7 @@ impl DatabaseOptions {
         };
         let postgres =
             postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
-                // Variables that cannot be understood are told to those who connect to PostgreSQL.
+                // Invalid variables are only reported when connecting to PostgreSQL.
                 let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
                 let is_meant = values["db_driver"].text() == Engine::Postgres.sysbench().name;
                 let others = || postgres_targets(values, given, &no_variables, query_mode);
@@ -80,26 +80,25 @@ impl DatabaseOptions {
         Ok(Self { databases, query_mode, notes: notes(values) })
     }
 
-    /// The driver named by `--db-driver`; `None` when there is no such driver.
+    /// The driver named by `--db-driver`; `None` when it is unknown.
     pub(crate) fn driver(&self) -> Option<Engine> {
         Engine::of_sysbench(&self.databases.driver)
     }
 
-    /// Targets of a driver, in the order in which connections are dealt; empty when no database was
+    /// Targets of a driver, in the order in which connections use them; empty when no database was
     /// named.
     pub(crate) fn targets(&self, driver: Engine) -> &[Target] {
         &self.databases.access(driver).targets
     }
 
-    /// True when nothing is spoken to, and every statement succeeds at once.
+    /// True for a dry run, in which every statement succeeds at once.
     pub(crate) fn is_dry(&self, driver: Engine) -> bool {
         driver == Engine::Mysql && self.databases.dry_run
     }
 }
 
-/// Sockets come first; else every host with every port. `localhost` is the server's own socket
-/// where there is one, as the client libraries have it, unless another port than the usual one is
-/// named.
+/// Sockets take precedence; otherwise every host with every port. `localhost` means the server's
+/// socket if it exists, as in the client libraries, unless another port than the default is named.
 fn mysql_targets(
     values: &Values,
     surroundings: &Surroundings<'_>,
@@ -117,8 +116,8 @@ fn mysql_targets(
         if ports.is_empty() {
             ports.push(MYSQL_PORT);
         }
-        // An empty list is a mistake, of a shell variable that is not set perhaps: whoever connects
-        // is told.
+        // An empty list is an error, perhaps of an unset shell variable, which is reported on
+        // connecting.
         for host in values["mysql_host"].items() {
             endpoints.extend(ports.iter().map(|port| mysql_endpoint(&host, *port, surroundings)));
         }
@@ -146,7 +145,7 @@ fn mysql_targets(
     endpoints.into_iter().map(target).collect()
 }
 
-/// What is wrong with an address, and what to do.
+/// Errors of an address, with their remedies.
 fn refused(errors: &[AddressError]) -> OptionError {
     let texts: Vec<String> =
         errors.iter().map(|error| format!("{}; {}", error.message, error.help)).collect();
@@ -166,13 +165,13 @@ fn mysql_endpoint(host: &str, port: u16, surroundings: &Surroundings<'_>) -> End
     Endpoint::Tcp { host: host.to_owned(), port }
 }
 
-/// File names that sysbench 1.0 has built in for `--mysql-ssl=on`.
+/// File names that are built into sysbench 1.0 for `--mysql-ssl=on`.
 const MYSQL_CA: &str = "cacert.pem";
 const MYSQL_CERTIFICATE: &str = "client-cert.pem";
 const MYSQL_KEY: &str = "client-key.pem";
 
-/// Encryption, and the client's certificate: as named, or for `--mysql-ssl=on` in the files that
-/// sysbench 1.0 has built in, if they are there.
+/// Encryption, and the client's certificate: as named, or for `--mysql-ssl=on` the files that are
+/// built into sysbench 1.0, if they exist.
 fn mysql_encryption(values: &Values, surroundings: &Surroundings<'_>) -> Keys {
     let mut keys = Keys::default();
     keys.give(Key::Authorities, "--mysql-ssl-ca", values["mysql_ssl_ca"].text());
@@ -215,7 +214,7 @@ fn postgres_targets(
     ] {
         common.give(key, name, values[option].text());
     }
-    // What it says by itself is not asked for.
+    // The default must not be treated as given.
     if given.contains("pgsql_sslmode") {
         common.give(Key::Encryption, "--pgsql-sslmode", values["pgsql_sslmode"].text());
     }
@@ -228,7 +227,7 @@ fn postgres_targets(
     }
     let target = |host: String| {
         let mut keys = common.clone();
-        // A host, one with its own port (`a:5433`, `[::1]:5433`), or a folder of sockets.
+        // A host, a host with its own port (`a:5433`, `[::1]:5433`), or a folder of sockets.
         let is_bare = host.starts_with('/') || host.parse::<Ipv6Addr>().is_ok();
         let place = if is_bare { Ok((host, None)) } else { host_and_port(&host) };
         let (host, own_port) = place.map_err(|error| refused(&[error]))?;
@@ -245,7 +244,7 @@ fn postgres_targets(
     hosts.into_iter().map(target).collect()
 }
 
-/// A port; 0 and nothing mean the usual one.
+/// A port; 0 and an empty text mean the default.
 fn port(option: &str, text: &str) -> Result<Option<u16>, OptionError> {
     match text.trim() {
         "" => Ok(None),
@@ -253,13 +252,13 @@ fn port(option: &str, text: &str) -> Result<Option<u16>, OptionError> {
             Ok(0) => Ok(None),
             Ok(port) => Ok(Some(port)),
             Err(_) => Err(OptionError::Fatal(format!(
-                "Invalid value for --{option}: '{text}' is no port"
+                "Invalid value for --{option}: '{text}' is not a port"
             ))),
         },
     }
 }
 
-/// The errors of a list, each understood by `take`, or all of them.
+/// The errors of a list, each parsed by `take`, or all errors.
 fn ignored(
     values: &Values,
     option: &str,
@@ -272,7 +271,8 @@ fn ignored(
     match items.iter().find(|item| !all && !take(item, &mut errors)) {
         None => Ok(errors),
         Some(item) => {
-            let text = format!("Invalid value for --{}: '{item}' is no {what}", dashed(option));
+            let text =
+                format!("Invalid value for --{}: '{item}' is not a valid {what}", dashed(option));
             Err(OptionError::Fatal(text))
         }
     }
@@ -302,8 +302,9 @@ fn notes(values: &Values) -> Vec<String> {
         notes.push("--luajit-cmd: not supported, the compiler stays on".to_owned());
     }
     if !values["mysql_ssl_cipher"].text().is_empty() {
-        notes
-            .push("--mysql-ssl-cipher: not supported, ciphers are chosen by TLS itself".to_owned());
+        notes.push(
+            "--mysql-ssl-cipher: not supported, dyno's TLS library chooses the ciphers".to_owned(),
+        );
     }
     notes
 }

@@ -1,4 +1,4 @@
-//! What an option is: its name, type, default and help.
+//! Definition of an option: name, type, default and help.
 
 use dyno_model::catalog;
 
@@ -10,12 +10,12 @@ pub(crate) struct Definition {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) default: Value,
-    /// The default as help shows it in brackets; `None` shows no brackets.
+    /// The default shown in brackets in the help; `None` for no brackets.
     pub(crate) shown_default: Option<String>,
     pub(crate) help: String,
 }
 
-/// A value as plans and records have it; none where there is none.
+/// A value as stored in plans and records.
 pub(crate) fn recorded(value: &Value) -> Option<catalog::OptionValue> {
     Some(match value {
         Value::Boolean(is_on) => catalog::OptionValue::Boolean(*is_on),
@@ -28,12 +28,12 @@ pub(crate) fn recorded(value: &Value) -> Option<catalog::OptionValue> {
     })
 }
 
-/// Names are the same with dashes and underscores; this is the form with underscores.
+/// Dashes and underscores in names are equivalent; this is the form with underscores.
 pub(crate) fn underscored(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// The form with dashes, as the program's own options are shown.
+/// The form with dashes, used for the program's own options.
 pub(crate) fn dashed(name: &str) -> String {
     name.replace('_', "-")
 }

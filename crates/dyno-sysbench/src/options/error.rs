@@ -1,16 +1,16 @@
-//! What is wrong with a command line, and what is only told.
+//! Errors and warnings of a command line.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OptionError {
-    /// Said on standard error.
+    /// Reported on standard error.
     Argument(String),
-    /// Said as a fatal line of the log.
+    /// Reported as a fatal log line.
     Fatal(String),
-    /// Said as it is on standard output.
+    /// Printed unchanged on standard output.
     Plain(String),
 }
 
-/// Something to tell that does not end the program.
+/// A message that does not end the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OptionWarning {
     Log(String),
@@ -18,7 +18,7 @@ pub(crate) enum OptionWarning {
     Argument(String),
 }
 
-/// What is said about a text that is no value of its option's type.
+/// The message for a text that is not a value of its option's type.
 pub(crate) fn invalid(name: &str, text: &str) -> String {
     format!("Invalid value for the '{name}' option: '{text}'")
 }

@@ -1,4 +1,4 @@
-//! General, random and log options with their types and limits checked.
+//! General, random and log options with validated values.
 
 use super::definition::{Kind, Value, dashed};
 use super::error::{self, OptionError};
@@ -10,68 +10,68 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Layout {
-    /// As sysbench 1.0.20 prints them.
+    /// As printed by sysbench 1.0.20.
     #[default]
     V1_0,
-    /// As sysbench's unreleased 1.1 prints them.
+    /// As printed by sysbench's unreleased 1.1.
     V1_1,
 }
 
-/// Where the JSON document goes.
+/// Destination of the JSON document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JsonPlace {
     /// Standard output; the log goes to standard error.
     Standard,
-    /// A file, beside the usual output.
+    /// A file, in addition to the usual output.
     File(PathBuf),
 }
 
-/// What runs, how long, and how it is told.
+/// Amount and duration of the load, and its reports.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct General {
     /// Threads, at least 1.
     pub(crate) threads: u32,
-    /// Limit of events that are begun, all threads together; `None`: no limit.
+    /// Maximum number of events started by all threads together; `None` for no limit.
     pub(crate) events: Option<u64>,
-    /// Limit of time after the warm-up; `None`: no limit.
+    /// Time limit after the warm-up; `None` for no limit.
     pub(crate) time: Option<Duration>,
-    /// Load before anything counts.
+    /// Duration of the load before counting.
     pub(crate) warmup: Duration,
-    /// Events per second that arrive; `None`: closed loop.
+    /// Arrival rate in events per second; `None` for a closed loop.
     pub(crate) rate: Option<f64>,
-    /// Time after the common start at which everything is cut off, as `--forced-shutdown` says;
-    /// `None`: not asked for.
+    /// Time after the common start at which everything is cut off (`--forced-shutdown`); `None` if
+    /// not requested.
     pub(crate) forced_shutdown: Option<Duration>,
-    /// How long an event may go on after `time` before it is cut off; `None`: no limit.
+    /// How long an event may continue after `time` before it is cut off; `None` for no limit.
     pub(crate) hang_timeout: Option<Duration>,
-    /// How long threads may take to be ready; `None`: no limit.
+    /// Timeout for threads to be ready; `None` for no limit.
     pub(crate) init_timeout: Option<Duration>,
-    /// Bytes of stack asked for per thread.
+    /// Requested stack size per thread in bytes.
     pub(crate) stack_size: u64,
-    /// Length of an interval; `None`: no interval lines.
+    /// Length of an interval; `None` for no interval lines.
     pub(crate) interval: Option<Duration>,
-    /// Times after the common start at which there is a whole report, sorted, each once.
+    /// Times of full reports after the common start, sorted and unique.
     pub(crate) checkpoints: Vec<Duration>,
     pub(crate) debug: bool,
-    /// Least important level that is written.
+    /// Least severe level that is written.
     pub(crate) verbosity: u8,
-    /// Percentiles of latency, 0 to 100, in the order given; empty: no histogram is kept.
+    /// Latency percentiles, 0 to 100, in the given order; without any, no histogram is kept.
     pub(crate) percentiles: Vec<f64>,
     pub(crate) histogram: bool,
     pub(crate) layout: Layout,
     pub(crate) json: Option<JsonPlace>,
-    /// Folder under which a dyno results folder is made.
+    /// Folder in which a results folder of dyno is created.
     pub(crate) results: Option<PathBuf>,
-    /// Repetitions of one event before it is given up; `None`: no limit.
+    /// Maximum number of retries of one event; `None` for no limit.
     pub(crate) retries_max: Option<u64>,
     pub(crate) help: bool,
     pub(crate) version: bool,
 }
 
-/// Most checkpoints, as in sysbench.
+/// Maximum number of checkpoints, as in sysbench.
 const CHECKPOINTS_MAX: usize = 256;
 
-/// More threads than any machine starts; a typing error.
+/// More threads than any machine can start, so a typing error.
 const THREADS_MAX: f64 = 1_000_000.0;
 
 type Values = BTreeMap<String, Value>;
@@ -80,7 +80,7 @@ impl General {
     /// Reads and checks the options.
     ///
     /// # Errors
-    /// When a value is outside of its limits.
+    /// When a value is out of range.
     pub(crate) fn from_values(
         values: &Values,
         given: &BTreeSet<String>,
@@ -126,16 +126,16 @@ impl General {
         })
     }
 
-    /// The percentile of interval lines and of scripts' reports; `None` when there is none.
+    /// The percentile of interval lines and of scripts' reports, if any.
     pub(crate) fn percentile(&self) -> Option<f64> {
         self.percentiles.first().copied()
     }
 }
 
-/// How scripts draw random numbers.
+/// The random distributions of scripts.
 ///
 /// # Errors
-/// When a value is outside of its limits.
+/// When a value is out of range.
 pub(crate) fn random(values: &Values) -> Result<RandomSettings, OptionError> {
     let name = values["rand_type"].text();
     let default = RandomType::named(&name).ok_or_else(|| {
@@ -151,7 +151,7 @@ pub(crate) fn random(values: &Values) -> Result<RandomSettings, OptionError> {
     })
 }
 
-/// Seed of everything random; `None`: from the clock. A negative seed is a seed like any other.
+/// Seed of all random numbers; `None` for a seed from the clock. Negative seeds are valid.
 pub(crate) fn seed(values: &Values) -> Option<u64> {
     let seed = values["rand_seed"].number();
     (seed != 0.0).then_some(seed as i64 as u64)
@@ -174,19 +174,19 @@ fn at_least_zero(values: &Values, name: &str) -> Result<f64, OptionError> {
     within(values, name, 0.0..=f64::MAX)
 }
 
-/// A limit; negative numbers are none either, as sysbench takes `--events=-1` and `--time=-1` for
-/// no limit.
+/// A limit; zero and negative numbers mean no limit, like `--events=-1` and `--time=-1` in
+/// sysbench.
 fn not_zero(number: f64) -> Option<f64> {
     (number > 0.0).then_some(number)
 }
 
-/// A time of at most a century: more overflows calculations with instants.
+/// A time of at most a century, because longer ones overflow calculations with instants.
 fn seconds(values: &Values, name: &str) -> Result<Option<Duration>, OptionError> {
     let number = within(values, name, f64::MIN..=3e9)?;
     Ok(not_zero(number).map(Duration::from_secs_f64))
 }
 
-/// `--debug` and `--mysql-debug` say everything.
+/// `--debug` and `--mysql-debug` select the highest verbosity.
 fn verbosity(values: &Values) -> Result<u8, OptionError> {
     if values["debug"].is_on() || values["mysql_debug"].is_on() {
         return Ok(Level::Debug as u8);
@@ -237,8 +237,8 @@ fn checkpoints(value: &Value) -> Result<Vec<Duration>, OptionError> {
     Ok(times)
 }
 
-/// `off`, N seconds or N% of the time, counted from the time limit; without a value 5 %. Nothing is
-/// forced without a time limit. Percentages are whole seconds, rounded down, as in sysbench.
+/// `off`, N seconds or N% of the time, counted from the time limit; 5 % without a value. Without a
+/// time limit nothing is cut off. Percentages are rounded down to whole seconds, as in sysbench.
 fn forced_shutdown(
     values: &Values,
     given: &BTreeSet<String>,
@@ -266,7 +266,7 @@ fn layout(value: &Value) -> Result<Layout, OptionError> {
     match value.text().as_str() {
         "1.0" => Ok(Layout::V1_0),
         "1.1" => Ok(Layout::V1_1),
-        other => Err(invalid("report_format", &format!("'{other}' (it is 1.0 or 1.1)"))),
+        other => Err(invalid("report_format", &format!("'{other}' (valid are 1.0 and 1.1)"))),
     }
 }
 

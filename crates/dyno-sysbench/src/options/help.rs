@@ -3,7 +3,7 @@
 use super::definition::{Definition, Kind, Value, dashed};
 use super::registry;
 
-/// Scripts look here whether a driver is there.
+/// Scripts search this text for drivers.
 const DRIVERS: &str = "Compiled-in database drivers:\n  mysql - MySQL driver\n  pgsql - PostgreSQL driver\n  sqlite - \
                        SQLite, in this process\n\n";
 
@@ -29,7 +29,7 @@ pub(crate) fn general() -> String {
     text
 }
 
-/// The options of a script, sorted by name, under the script's name as it was given.
+/// The options of a script, sorted by name, under the script's name as given.
 pub(crate) fn script(name: &str, definitions: &[Definition]) -> String {
     let mut sorted: Vec<Definition> = definitions.to_vec();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
@@ -55,7 +55,7 @@ fn table(definitions: &[Definition]) -> String {
         .collect()
 }
 
-/// What follows the name in help.
+/// The type hint after the name.
 fn hint(kind: Kind) -> &'static str {
     match kind {
         Kind::Boolean => "[=on|off]",
@@ -68,7 +68,7 @@ fn hint(kind: Kind) -> &'static str {
     }
 }
 
-/// Program options are shown with dashes, script options as the script names them.
+/// Options of the program are shown with dashes, those of scripts as declared.
 fn shown_name(definition: &Definition) -> String {
     if registry::is_registered(&definition.name) {
         dashed(&definition.name)
@@ -77,8 +77,8 @@ fn shown_name(definition: &Definition) -> String {
     }
 }
 
-/// The default of a script's option as its help shows it: switches as on and off, nothing for what
-/// has none.
+/// The default of a script's option as shown in the help: booleans as on and off, nothing without a
+/// default.
 pub(crate) fn shown_default(default: &Value) -> Option<String> {
     (*default != Value::Nothing).then(|| default.text())
 }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scripts_options_are_listed_as_sysbench_lists_them() {
+    fn options_of_a_script_are_listed_as_in_sysbench() {
         let definitions = [
             definition("c", Kind::Text, Value::Text("x".into()), "C"),
             definition("b", Kind::Boolean, Value::Boolean(true), "B opt"),

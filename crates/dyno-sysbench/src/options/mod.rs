@@ -1,9 +1,9 @@
-//! Options: what can be given ([`registry`]), what was given ([`arguments`], [`config_file`]), and
-//! what it means ([`general`], [`database`]); several runs in one command line ([`curve`]).
+//! Options: definitions ([`registry`]), parsing ([`arguments`], [`config_file`]), and meaning
+//! ([`general`], [`database`]); several runs in one command line ([`curve`]).
 //!
-//! There are two passes, because a script declares options of its own: [`Options::parse`] takes
-//! what is known without a script and keeps the rest; [`Options::declare`] then gives the rest to
-//! the script's options, and what nobody knows is an error. The last occurrence of an option wins.
+//! There are two passes, because a script declares its own options: [`Options::parse`] processes
+//! what is known without a script and keeps the rest; [`Options::declare`] then assigns the rest to
+//! the script's options, and unknown options are errors. The last occurrence of an option wins.
 
 pub(crate) mod arguments;
 pub(crate) mod config_file;
@@ -32,13 +32,13 @@ pub(crate) use error::{OptionError, OptionWarning, invalid};
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) positionals: Positionals,
-    /// How long, how many, how often.
+    /// Amount and duration of the load, and its reports.
     pub(crate) general: General,
     pub(crate) random: RandomSettings,
-    /// Their seed; `None`: from the clock.
+    /// Seed of the random numbers; `None` for a seed from the clock.
     pub(crate) seed: Option<u64>,
     pub(crate) database: DatabaseOptions,
-    /// What to tell the user before anything begins: old names, a config file that is not there.
+    /// Warnings to be shown before anything else: old names, a missing config file.
     pub(crate) warnings: Vec<OptionWarning>,
     values: BTreeMap<String, Value>,
     given: BTreeSet<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Options {
 }
 
 impl fmt::Debug for Options {
-    /// Values are left out: passwords are among them.
+    /// Values are left out because they include passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("positionals", &self.positionals)
@@ -55,7 +55,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Old names, in the order in which sysbench complains about them.
+/// Old names, in the order of sysbench's warnings.
 const RENAMED: [(&str, &str); 4] = [
     ("num_threads", "threads"),
     ("max_requests", "events"),
@@ -67,7 +67,7 @@ impl Options {
     /// First pass over the command line, without the program's name.
     ///
     /// # Errors
-    /// What is wrong with it, in the words that sysbench uses where it has some.
+    /// Errors of the command line, in sysbench's words where it has some.
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, OptionError> {
         Self::parse_with(arguments, |file| {
             let bytes = dyno_files::read(Path::new(file), dyno_files::SCRIPT_MAX)?;
@@ -75,7 +75,7 @@ impl Options {
         })
     }
 
-    /// The same with another way to read config files.
+    /// As [`Options::parse`], with another function for reading config files.
     ///
     /// # Errors
     /// As [`Options::parse`].
@@ -92,7 +92,7 @@ impl Options {
             definitions.iter().map(|(name, it)| (name.clone(), it.default.clone())).collect();
         let mut pass = FirstPass { definitions, values, ..FirstPass::default() };
         for word in arguments {
-            // Text that is not UTF-8 is replaced, as no option takes any.
+            // Invalid UTF-8 is replaced, because no option accepts it.
             let word = word.to_string_lossy();
             match word.strip_prefix("--").map(Argument::new) {
                 None => pass.positionals.take(word.into_owned())?,
@@ -111,11 +111,11 @@ impl Options {
         Ok(Self { positionals, general, random, seed, database, warnings, values, given, pending })
     }
 
-    /// Second pass: the script's options. Those that were given get their values, the others their
-    /// defaults. An option that exists already keeps the user's value, if there is one.
+    /// Second pass: the script's options. Given ones get their values, the others their defaults.
+    /// An option that the program also has keeps the user's value, if any.
     ///
     /// # Errors
-    /// When a value is none of the option's type, or an option was given that nobody declared.
+    /// When a value does not have the option's type, or an unknown option was given.
     pub(crate) fn declare(&mut self, definitions: &[Definition]) -> Result<(), OptionError> {
         for definition in definitions {
             if !self.given.contains(&definition.name) {
@@ -131,7 +131,7 @@ impl Options {
                 definitions.iter().find(|definition| definition.name == argument.name)
             else {
                 match &argument.place {
-                    // A file may serve several scripts.
+                    // A file may be used with several scripts.
                     Some(place) => {
                         let text = format!("{place}: no such option: {}", argument.typed);
                         self.warnings.push(OptionWarning::Log(text));
@@ -142,7 +142,7 @@ impl Options {
             };
             let mut value = parse(definition, &argument)?.ok_or_else(|| unknown(&argument))?;
             if definition.kind == Kind::File {
-                // As in sysbench a script never sees the value of such an option.
+                // As in sysbench, a script never sees the value of such an option.
                 value = Value::Nothing;
             }
             self.given.insert(argument.name.clone());
@@ -151,11 +151,11 @@ impl Options {
         Ok(())
     }
 
-    /// Instead of [`Options::declare`], for scripts of the 0.5 era that declare nothing: every
-    /// option that nobody knows becomes a text.
+    /// Replaces [`Options::declare`] for scripts for 0.5, which declare no options: every unknown
+    /// option becomes a text.
     ///
     /// # Errors
-    /// When a switch that exists was given something else than on or off.
+    /// When an existing boolean has another value than on or off.
     pub(crate) fn accept_all(&mut self) -> Result<(), OptionError> {
         for argument in std::mem::take(&mut self.pending) {
             let is_known = self.values.contains_key(&argument.name);
@@ -168,12 +168,12 @@ impl Options {
         Ok(())
     }
 
-    /// Gives an option more before the second pass, as `name=value`.
+    /// Adds an option before the second pass, as `name=value`.
     pub(crate) fn give(&mut self, text: &str) {
         self.pending.push(Argument::new(text));
     }
 
-    /// Gives options that were given and are not known yet other names.
+    /// Renames given options that are not yet known.
     pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
         for argument in &mut self.pending {
             if let Some((_, new)) = names.iter().find(|(old, _)| *old == argument.name) {
@@ -182,8 +182,7 @@ impl Options {
         }
     }
 
-    /// Takes an option that is not known yet out of those that were given; true when it was
-    /// switched on.
+    /// Removes a given option that is not yet known; true when it was switched on.
     pub(crate) fn take_switch(&mut self, name: &str) -> bool {
         let (taken, rest) =
             std::mem::take(&mut self.pending).into_iter().partition(|it| it.name == name);
@@ -193,8 +192,7 @@ impl Options {
         matches!(value, Some(Ok(Value::Boolean(true))))
     }
 
-    /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such
-    /// option.
+    /// Value of an option by its name with underscores; [`Value::Nothing`] when it does not exist.
     pub(crate) fn value(&self, name: &str) -> &Value {
         self.values.get(name).unwrap_or(&Value::Nothing)
     }
@@ -204,11 +202,11 @@ impl Options {
         self.given.contains(name)
     }
 
-    /// All options and values, as a script sees them. Passwords are among them: scripts of several
-    /// connections need them; nothing else may.
+    /// All options and values for a script. They include passwords, which scripts with several
+    /// connections need and nothing else may use.
     pub(crate) fn for_script(&self) -> BTreeMap<String, Value> {
         let mut values = self.values.clone();
-        // sysbench's own types where ours are wider.
+        // sysbench's own types where dyno's are wider.
         if let Some(percentile) = values.get_mut("percentile") {
             *percentile = Value::Number(self.general.percentiles.first().copied().unwrap_or(0.0));
         }
@@ -218,15 +216,15 @@ impl Options {
         values
     }
 
-    /// Names of the options that a script of the 0.5 era, which declares none, finds as global
-    /// variables: those that sysbench 1.0.20 has, and those that were given. Any other may be a
-    /// name of the script's own, `json` or `results`.
+    /// Names of the options that a script for 0.5, which declares none, finds as global variables:
+    /// those of sysbench 1.0.20, and those given. Others, such as `json` or `results`, may be names
+    /// of the script's own.
     pub(crate) fn globals(&self) -> Vec<String> {
         let names = self.for_script().into_keys();
         names.filter(|name| self.given.contains(name) || !registry::is_newer(name)).collect()
     }
 
-    /// All options and values as text, for records of a run: without passwords.
+    /// All options and values as text for the record of a run, without passwords.
     pub(crate) fn for_record(&self) -> Vec<(String, String)> {
         self.for_script()
             .into_iter()
@@ -262,7 +260,7 @@ impl FirstPass {
         Ok(())
     }
 
-    /// A file's options count as if they stood in the file's place on the command line.
+    /// The options of a file take the place of the file's option on the command line.
     fn config(
         &mut self,
         argument: &Argument,
@@ -296,7 +294,7 @@ impl FirstPass {
             ));
         }
         for (old, new) in RENAMED {
-            // As in sysbench, an old name that changes nothing is not worth a word.
+            // As in sysbench, an old name without effect causes no warning.
             if self.values[old] == self.definitions[old].default {
                 continue;
             }
@@ -312,8 +310,7 @@ impl FirstPass {
     }
 }
 
-/// The value of an argument; `None` when it is not even of the option's shape (a boolean with a
-/// strange word).
+/// The value of an argument; `None` for a boolean with another word.
 fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, OptionError> {
     match definition.kind.parse(argument.value.as_deref()) {
         Ok(value) => Ok(Some(value)),

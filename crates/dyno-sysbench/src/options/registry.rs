@@ -1,14 +1,14 @@
-//! All options that exist without a script: names, types and defaults are sysbench 1.0.20's, with
-//! what 1.1 added and our own extensions.
+//! All options that exist without a script: names, types and defaults of sysbench 1.0.20, additions
+//! of 1.1, and dyno's extensions.
 
 use super::definition::{Definition, Kind, Value, underscored};
 use Kind::{Boolean, Decimal, Double, File, Integer, List, Size, Switch, Text};
 
-/// Options that belong together, with the heading of their part of `--help`.
+/// A group of options, with its heading in `--help`.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) title: &'static str,
-    /// Its options, in the order of help.
+    /// Its options, in the order of the help.
     pub(crate) rows: &'static [Row],
 }
 
@@ -20,11 +20,11 @@ pub(crate) struct Row {
     /// The default as text.
     default: &'static str,
     help: &'static str,
-    /// sysbench 1.0.20 has it not.
+    /// Not an option of sysbench 1.0.20.
     is_newer: bool,
 }
 
-/// The rows of a group, one a line: `old` for what sysbench 1.0.20 has, `new` for all else.
+/// The rows of a group, one per line: `old` for options of sysbench 1.0.20, `new` for all others.
 macro_rules! rows {
     ($($age:ident $name:literal $kind:ident $default:literal $help:literal;)*) => {
         &[$(Row { name: $name, kind: $kind, default: $default, help: $help, is_newer: rows!($age) }),*]
@@ -57,7 +57,7 @@ fn definition(&Row { name, kind, default, help, .. }: &Row) -> Definition {
     }
 }
 
-/// Every group, in the order of help.
+/// All groups, in the order of the help.
 pub(crate) const GROUPS: [&Group; 8] =
     [&GENERAL, &RANDOM, &LOG, &DATABASE, &MYSQL, &POSTGRES, &SQLITE, &EXTENSIONS];
 
@@ -65,7 +65,7 @@ fn find(name: &str) -> Option<&'static Row> {
     GROUPS.iter().flat_map(|group| group.rows).find(|row| underscored(row.name) == name)
 }
 
-/// Whether an option, by its name with underscores, is none of sysbench 1.0.20's.
+/// Whether an option, by its name with underscores, does not exist in sysbench 1.0.20.
 pub(crate) fn is_newer(name: &str) -> bool {
     find(name).is_some_and(|row| row.is_newer)
 }
@@ -75,35 +75,35 @@ pub(crate) fn is_registered(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// What runs, how long, and how often it is told.
+/// Amount and duration of the load, and its reports.
 const GENERAL: Group = Group {
     title: "General options",
     rows: rows! {
         old "threads" Integer "1" "worker threads; each has its own connection in the bundled scripts";
         old "events" Integer "0" "end after this many events of all threads together; 0: no limit";
         old "time" Decimal "10" "end after this many seconds; 0: no limit";
-        new "warmup-time" Decimal "0" "seconds of load before anything is counted";
-        old "forced-shutdown" Text "off" "cut off what still runs N seconds, or N% of --time, after --time; off: see --hang-timeout";
-        old "thread-stack-size" Size "64K" "stack of a thread; dyno gives each at least what it needs";
-        new "thread-init-timeout" Decimal "30" "seconds that threads have to connect and initialise";
-        old "rate" Decimal "0" "events per second that arrive, all threads together; 0: each thread goes on at once";
+        new "warmup-time" Decimal "0" "seconds of load before counting starts";
+        old "forced-shutdown" Text "off" "cut off running events N seconds, or N% of --time, after --time; off: see --hang-timeout";
+        old "thread-stack-size" Size "64K" "stack size of a thread; dyno raises it if necessary";
+        new "thread-init-timeout" Decimal "30" "timeout in seconds for threads to connect and initialise";
+        old "rate" Decimal "0" "arrival rate in events per second, all threads together; 0: closed loop";
         old "report-interval" Decimal "0" "print figures every N seconds; 0: never";
-        old "report-checkpoints" List "" "print the whole report and start counting anew at these seconds";
+        old "report-checkpoints" List "" "print the full report and restart counting at these seconds";
         old "debug" Boolean "off" "verbosity 5 and figures of every thread";
         old "validate" Boolean "off" "accepted; database scripts have nothing to validate";
-        old "help" Boolean "off" "print this and end";
-        old "version" Boolean "off" "print the version and end";
+        old "help" Boolean "off" "print this text and exit";
+        old "version" Boolean "off" "print the version and exit";
         old "config-file" File "" "file of options, one name=value on a line";
         new "luajit-cmd" Text "" "accepted; LuaJIT's compiler is always on";
         old "tx-rate" Integer "0" "old name of --rate";
         old "max-requests" Integer "0" "old name of --events";
         old "max-time" Integer "0" "old name of --time";
         old "num-threads" Integer "1" "old name of --threads";
-        old "test" Text "" "old way to name the script";
+        old "test" Text "" "old option for the script's name";
     },
 };
 
-/// How scripts draw random numbers.
+/// Random distributions of scripts.
 const RANDOM: Group = Group {
     title: "Pseudo-Random Numbers Generator options",
     rows: rows! {
@@ -111,13 +111,13 @@ const RANDOM: Group = Group {
         old "rand-spec-iter" Integer "12" "uniform draws that make one gaussian or special draw";
         old "rand-spec-pct" Integer "1" "percentage of values that are special";
         old "rand-spec-res" Integer "75" "percentage of draws that take a special value";
-        old "rand-seed" Integer "0" "seed of data, keys and every thread; 0: from the clock";
+        old "rand-seed" Integer "0" "seed of data, keys and threads; 0: from the clock";
         old "rand-pareto-h" Double "0.2" "parameter h of the pareto distribution";
         new "rand-zipfian-exp" Double "0.8" "exponent of the zipfian distribution";
     },
 };
 
-/// What is written.
+/// Output.
 const LOG: Group = Group {
     title: "Log options",
     rows: rows! {
@@ -133,51 +133,51 @@ pub(crate) const DATABASE: Group = Group {
     rows: rows! {
         old "db-driver" Text "mysql" "mysql, pgsql or sqlite";
         old "db-ps-mode" Text "auto" "prepared statements: auto (in the server) or disable (as text)";
-        old "db-debug" Boolean "off" "accepted; --debug shows what there is";
+        old "db-debug" Boolean "off" "accepted; see --debug";
     },
 };
 
-/// MySQL, MariaDB and others that speak their protocol.
+/// MySQL, MariaDB and compatible servers.
 const MYSQL: Group = Group {
     title: "mysql options",
     rows: rows! {
-        old "mysql-host" List "localhost" "hosts; connections are dealt over hosts and ports in turn";
+        old "mysql-host" List "localhost" "hosts; connections use hosts and ports in turn";
         old "mysql-port" List "3306" "ports";
-        old "mysql-socket" List "" "unix sockets; they come before hosts";
+        old "mysql-socket" List "" "unix sockets; they take precedence over hosts";
         old "mysql-user" Text "sbtest" "user";
         old "mysql-password" Text "" "password";
         old "mysql-db" Text "sbtest" "database";
         old "mysql-ssl" Switch "off" "on, off, or disabled, preferred, required, verify_ca, verify_identity";
-        new "mysql-ssl-ca" Text "" "PEM file of the authorities that the server's certificate is checked with";
+        new "mysql-ssl-ca" Text "" "PEM file of the certificate authorities for verifying the server";
         new "mysql-ssl-cert" Text "" "PEM file of the client's certificate";
         new "mysql-ssl-key" Text "" "PEM file of its key";
-        old "mysql-ssl-cipher" Text "" "accepted; ciphers are chosen by dyno's own TLS";
-        old "mysql-compression" Boolean "off" "accepted; dyno does not compress and says so";
+        old "mysql-ssl-cipher" Text "" "accepted; dyno's TLS library chooses the ciphers";
+        old "mysql-compression" Boolean "off" "accepted with a warning; connections are not compressed";
         new "mysql-compression-algorithms" Text "zlib" "accepted, see --mysql-compression";
         old "mysql-debug" Boolean "off" "verbosity 5";
-        old "mysql-ignore-errors" List "1213,1020,1205" "error numbers after which an event is repeated, or all";
+        old "mysql-ignore-errors" List "1213,1020,1205" "error numbers after which an event is retried, or all";
         old "mysql-dry-run" Boolean "off" "no server: every statement succeeds at once";
     },
 };
 
-/// PostgreSQL and others that speak its protocol.
+/// PostgreSQL and compatible servers.
 const POSTGRES: Group = Group {
     title: "pgsql options",
     rows: rows! {
-        old "pgsql-host" Text "localhost" "host, or several with commas; a path is a folder of unix sockets";
+        old "pgsql-host" Text "localhost" "host, or several separated by commas; a path is a folder of unix sockets";
         old "pgsql-port" Integer "5432" "port";
         old "pgsql-user" Text "sbtest" "user";
-        old "pgsql-password" Text "" "password; without one PGPASSWORD is used";
+        old "pgsql-password" Text "" "password; default: PGPASSWORD";
         old "pgsql-db" Text "sbtest" "database";
         new "pgsql-sslmode" Text "prefer" "disable, allow, prefer, require, verify-ca or verify-full";
-        new "pgsql-sslrootcert" Text "" "PEM file of the authorities that the server's certificate is checked with";
-        new "pgsql-sslcert" Text "" "PEM file of the client's certificate; without one PGSSLCERT is used";
-        new "pgsql-sslkey" Text "" "PEM file of its key; without one PGSSLKEY is used";
-        new "pgsql-ignore-errors" List "40001,40P01,23505" "SQLSTATEs after which an event is rolled back and repeated, or all";
+        new "pgsql-sslrootcert" Text "" "PEM file of the certificate authorities for verifying the server";
+        new "pgsql-sslcert" Text "" "PEM file of the client's certificate; default: PGSSLCERT";
+        new "pgsql-sslkey" Text "" "PEM file of its key; default: PGSSLKEY";
+        new "pgsql-ignore-errors" List "40001,40P01,23505" "SQLSTATEs after which an event is rolled back and retried, or all";
     },
 };
 
-/// SQLite in this process.
+/// Embedded SQLite.
 const SQLITE: Group = Group {
     title: "sqlite options (dyno)",
     rows: rows! {
@@ -185,16 +185,16 @@ const SQLITE: Group = Group {
     },
 };
 
-/// What sysbench has not.
+/// Options that sysbench does not have.
 const EXTENSIONS: Group = Group {
     title: "Further options (dyno)",
     rows: rows! {
         new "report-format" Text "1.0" "layout of reports: 1.0 or 1.1";
         new "json" Switch "off" "all figures as one JSON document: on standard output, or into the named file";
-        new "blocks" Integer "1" "repeats of all numbers of a list of --threads (--threads=1,8,64), in random order";
-        new "results" Text "" "folder in which a dyno results folder is made";
-        new "hang-timeout" Decimal "30" "seconds that an event may go on after --time before it is cut off; 0: no limit";
-        new "max-retries" Integer "1000" "repetitions of one event after ignored errors before it is given up; 0: no limit";
+        new "blocks" Integer "1" "number of repeats of a list of --threads (--threads=1,8,64), in random order";
+        new "results" Text "" "folder in which a results folder of dyno is created";
+        new "hang-timeout" Decimal "30" "seconds that an event may continue after --time before it is cut off; 0: no limit";
+        new "max-retries" Integer "1000" "retries of one event after ignored errors before it is given up; 0: no limit";
     },
 };
 
@@ -204,7 +204,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_default_is_a_value_and_every_name_is_there_once() {
+    fn defaults_have_their_types_and_names_are_unique() {
         let names: Vec<String> =
             GROUPS.iter().flat_map(|group| group.definitions()).map(|it| it.name).collect();
         let distinct: BTreeSet<&String> = names.iter().collect();

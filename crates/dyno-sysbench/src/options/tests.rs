@@ -37,7 +37,7 @@ fn argument_error(line: &str) -> String {
 }
 
 #[test]
-fn options_and_positionals_come_in_any_order_and_the_last_occurrence_wins() {
+fn options_and_positionals_are_accepted_in_any_order_and_the_last_occurrence_wins() {
     let options = parse("--threads=2 x.lua --time=5 run --threads=8").unwrap();
     assert_eq!(options.positionals.script.as_deref(), Some("x.lua"));
     assert_eq!(options.positionals.command.as_deref(), Some("run"));
@@ -51,7 +51,7 @@ fn a_value_after_a_blank_is_a_positional() {
 }
 
 #[test]
-fn refusals_have_sysbenchs_words() {
+fn errors_have_sysbenchs_words() {
     for (line, text) in [
         ("--threads=10K", "Invalid value for the 'threads' option: '10K'"),
         ("--threads=0", "Invalid value for --threads: 0.\n"),
@@ -100,7 +100,7 @@ fn script_options_get_given_values_and_defaults() {
 }
 
 #[test]
-fn an_option_that_script_and_program_have_keeps_the_users_value() {
+fn an_option_of_script_and_program_keeps_the_users_value() {
     let threads = || [script_option("threads", Kind::Double, Value::Number(16.0))];
     let mut given = parse("--threads=3").unwrap();
     given.declare(&threads()).unwrap();
@@ -111,7 +111,7 @@ fn an_option_that_script_and_program_have_keeps_the_users_value() {
 }
 
 #[test]
-fn a_script_without_options_of_its_own_takes_everything_as_text() {
+fn a_script_without_options_accepts_everything_as_text() {
     let mut options = parse("--oltp-table-size=5 --flag").unwrap();
     options.accept_all().unwrap();
     assert_eq!(options.value("oltp_table_size"), &Value::Text("5".into()));
@@ -121,7 +121,7 @@ fn a_script_without_options_of_its_own_takes_everything_as_text() {
 }
 
 #[test]
-fn a_config_file_counts_where_it_stands_and_serves_script_options() {
+fn a_config_file_counts_at_its_position_and_provides_script_options() {
     let file = "threads = 3\ntable-size = 77\nother=1\n";
     let mut options = parse_with_file("--threads=2 --config-file=f --time=9", file).unwrap();
     options.declare(&[table_size()]).unwrap();
@@ -133,7 +133,7 @@ fn a_config_file_counts_where_it_stands_and_serves_script_options() {
 }
 
 #[test]
-fn a_config_file_that_is_not_there_is_told_and_the_run_goes_on() {
+fn a_missing_config_file_is_reported_and_the_run_continues() {
     let options = parse("--config-file=missing").unwrap();
     assert_eq!(
         options.warnings,
@@ -142,7 +142,7 @@ fn a_config_file_that_is_not_there_is_told_and_the_run_goes_on() {
 }
 
 #[test]
-fn old_names_are_taken_with_a_warning() {
+fn old_names_are_accepted_with_a_warning() {
     let options =
         parse("--num-threads=4 --max-requests=5 --max-time=6 --tx-rate=7 --test=x.lua run")
             .unwrap();
@@ -159,7 +159,7 @@ fn old_names_are_taken_with_a_warning() {
 }
 
 #[test]
-fn connections_go_to_every_host_with_every_port_unless_there_are_sockets() {
+fn connections_use_every_host_with_every_port_unless_there_are_sockets() {
     let options = parse("--mysql-host=a,b --mysql-port=1,2").unwrap();
     let endpoints: Vec<String> = options
         .database
@@ -174,7 +174,7 @@ fn connections_go_to_every_host_with_every_port_unless_there_are_sockets() {
 }
 
 #[test]
-fn postgres_takes_several_hosts_ports_of_their_own_and_folders_of_sockets() {
+fn postgres_accepts_several_hosts_with_their_own_ports_and_folders_of_sockets() {
     let options = parse("--pgsql-host=a,b:5433,/run/pg,[::1]:7 --pgsql-port=5").unwrap();
     let endpoints: Vec<String> = options
         .database
@@ -186,7 +186,7 @@ fn postgres_takes_several_hosts_ports_of_their_own_and_folders_of_sockets() {
 }
 
 #[test]
-fn encryption_modes_of_both_versions_are_understood() {
+fn encryption_modes_of_both_versions_are_accepted() {
     let tls = |line: &str| {
         parse(line).map(|options| options.database.targets(Engine::Mysql)[0].tls.clone())
     };
@@ -272,7 +272,7 @@ fn several_percentiles_are_kept_in_order_and_scripts_see_the_first() {
 }
 
 #[test]
-fn passwords_do_not_show_in_debug_output() {
+fn passwords_are_not_part_of_debug_output() {
     let options = parse("--mysql-password=geheim --pgsql-password=geheim").unwrap();
     assert!(!format!("{options:?} {:?}", options.database).contains("geheim"));
     assert_eq!(options.database.targets(Engine::Mysql)[0].password.reveal(), "geheim");
@@ -285,7 +285,7 @@ fn drivers_are_found_by_name() {
 }
 
 #[test]
-fn negative_limits_are_none_as_in_sysbench() {
+fn negative_limits_mean_no_limit_as_in_sysbench() {
     let options = parse("--events=-1 --time=-1 --report-interval=-1").unwrap();
     let general = &options.general;
     assert_eq!((general.events, general.time, general.interval), (None, None, None));
@@ -293,12 +293,12 @@ fn negative_limits_are_none_as_in_sysbench() {
 }
 
 #[test]
-fn a_config_file_without_a_name_is_none() {
+fn a_config_file_without_a_name_is_ignored() {
     assert_eq!(parse("--config-file= --config-file").unwrap().warnings, []);
 }
 
 #[test]
-fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
+fn missing_parameters_of_postgresql_come_from_libpqs_sources() {
     let variables = [
         ("PGHOST", "/run/pg"),
         ("PGPORT", "5433"),

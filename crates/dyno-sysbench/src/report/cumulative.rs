@@ -1,4 +1,4 @@
-//! The whole report: at the end, and at checkpoints.
+//! The full report at the end and at checkpoints.
 
 use super::figures::{latency_row, millis, rate_row, row, spread};
 use super::histogram;
@@ -16,7 +16,7 @@ pub(crate) fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -
         notice(histogram::text(&snapshot.latency.histogram));
     }
     if uses_sql {
-        // The last line end is the message's own.
+        // The message ends with the last line end.
         notice(statistics(snapshot).trim_end_matches('\n').to_owned());
     }
     if let Some(unfinished) = snapshot.unfinished {
@@ -34,7 +34,7 @@ pub(crate) fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -
     let mut text = summary(snapshot, general.layout);
     text.push_str(&latency(snapshot, &general.percentiles));
     text.push_str(&fairness(snapshot));
-    // The last line end makes the blank line that closes the report.
+    // The last line end produces the blank line that closes the report.
     notice(text);
     if general.debug {
         messages.extend(threads(snapshot));
@@ -89,7 +89,7 @@ fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
         text.push_str("         percentile stats:               disabled\n");
     }
     for percentile in percentiles {
-        // Numbers are right-aligned to three digits, so that 5, 95 and 100 stand in line.
+        // Percentiles are right-aligned to three digits, so that 5, 95 and 100 are aligned.
         let label = format!("        {percentile:>3}th percentile:");
         text.push_str(&latency_row(&label, &millis(latency.percentile(*percentile) as f64)));
     }

@@ -1,4 +1,4 @@
-//! How figures look in sysbench's reports: widths and decimals.
+//! Number formats of sysbench's reports: widths and decimals.
 
 use dyno_model::units;
 
@@ -7,7 +7,7 @@ pub(crate) fn millis(nanos: f64) -> String {
     format!("{:.2}", units::millis(nanos))
 }
 
-/// A label with its value beginning in column 42.
+/// A label with its value starting in column 42.
 pub(crate) fn row(label: &str, value: impl std::fmt::Display) -> String {
     format!("{label:<41}{value}\n")
 }
@@ -22,7 +22,7 @@ pub(crate) fn latency_row(label: &str, value: &str) -> String {
     format!("{label}{value:>width$}\n")
 }
 
-/// Mean and population standard deviation; 0 for nothing.
+/// Mean and population standard deviation; 0 for no values.
 pub(crate) fn spread(values: &[f64]) -> (f64, f64) {
     if values.is_empty() {
         return (0.0, 0.0);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_is_the_populations() {
+    fn the_standard_deviation_is_that_of_the_population() {
         assert_eq!(spread(&[47.0, 45.0]), (46.0, 1.0));
         assert_eq!(spread(&[]), (0.0, 0.0));
     }

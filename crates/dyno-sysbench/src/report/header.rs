@@ -3,7 +3,7 @@
 use crate::logger::Seconds;
 use crate::options::general::{General, Layout};
 
-/// The version whose interface a layout is.
+/// The sysbench version of a layout.
 pub(crate) fn version(layout: Layout) -> &'static str {
     match layout {
         Layout::V1_0 => "1.0.20",
@@ -11,7 +11,7 @@ pub(crate) fn version(layout: Layout) -> &'static str {
     }
 }
 
-/// First line of everything: the interface's version, where parsers look for it, and who speaks.
+/// The first line: sysbench's version, where parsers expect it, and the program.
 pub(crate) fn banner(layout: Layout) -> String {
     format!(
         "sysbench {} (dyno {}, using bundled LuaJIT 2.1)\n",
@@ -20,7 +20,8 @@ pub(crate) fn banner(layout: Layout) -> String {
     )
 }
 
-/// What `--validate`, known by its presence, and the others of a run say. One message per item.
+/// The lines about a run's options, including `--validate`, whose mere presence counts. One message
+/// per item.
 pub(crate) fn options(general: &General, seed: Option<u64>, is_validating: bool) -> Vec<String> {
     let mut lines = vec![
         "Running the test with following options:".to_owned(),
@@ -59,13 +60,13 @@ pub(crate) fn options(general: &General, seed: Option<u64>, is_validating: bool)
     lines
 }
 
-/// Said before threads are made.
+/// Printed before threads are started.
 pub(crate) const INITIALIZING: &str = "Initializing worker threads...\n";
 
-/// Said at the common start.
+/// Printed at the common start.
 pub(crate) const STARTED: &str = "Threads started!\n";
 
-/// Said when a warm-up begins.
+/// Printed when a warm-up begins.
 pub(crate) fn warming_up(general: &General) -> String {
     format!("Warming up for {} seconds...\n", Seconds(general.warmup))
 }

@@ -4,16 +4,16 @@ use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
-/// Smallest time told apart, milliseconds: the first bucket.
+/// Middle of the first bucket in milliseconds.
 const LOWEST: f64 = 0.001;
 
-/// Times of the last bucket in sysbench, milliseconds. Ours go on beyond it.
+/// Middle of sysbench's last bucket in milliseconds. dyno's buckets continue beyond it.
 const HIGHEST: f64 = 100_000.0;
 
-/// Buckets between the two.
+/// Number of buckets between the two.
 const BUCKETS: f64 = 1024.0;
 
-/// Stars of the largest bucket.
+/// Number of stars of the largest bucket.
 const STARS: f64 = 40.0;
 
 /// Buckets per unit of the natural logarithm.
@@ -21,8 +21,8 @@ fn density() -> f64 {
     (BUCKETS - 1.0) / (HIGHEST / LOWEST).ln()
 }
 
-/// Bucket of a time in nanoseconds: buckets are equally wide on a logarithmic scale, and a time
-/// goes to the nearest.
+/// The bucket of a time in nanoseconds: buckets have equal widths on a logarithmic scale, and a
+/// time belongs to the nearest.
 fn bucket(nanos: u64) -> u32 {
     let millis = Nanos(nanos).as_millis_f64().max(LOWEST);
     ((millis / LOWEST).ln() * density()).round() as u32
@@ -33,7 +33,7 @@ fn middle(bucket: u32) -> f64 {
     LOWEST * (f64::from(bucket) / density()).exp()
 }
 
-/// The histogram as text. Nothing but the heading for an empty one.
+/// The histogram as text; only the heading when it is empty.
 pub(crate) fn text(histogram: &Histogram<u64>) -> String {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for value in histogram.iter_recorded() {
@@ -57,7 +57,7 @@ mod tests {
     use dyno_model::latency;
 
     #[test]
-    fn neighbouring_buckets_differ_by_the_same_ratio() {
+    fn neighbouring_buckets_differ_by_a_constant_ratio() {
         let ratio = middle(500) / middle(499);
         assert!((ratio - 1.018_17).abs() < 1e-5, "{ratio}");
         assert_eq!(bucket(1), 0);

@@ -3,8 +3,8 @@
 use super::figures::millis;
 use super::snapshot::Snapshot;
 
-/// Text of an interval line, without the time in front. With several percentiles the first stands
-/// where parsers look for it, and the others follow at the end.
+/// Text of an interval line without the time. The first of several percentiles is where parsers
+/// expect it, and the others follow at the end.
 pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> String {
     let counts = &snapshot.counts;
     let rate = |count| format!("{:.2}", snapshot.rate(count));
@@ -36,10 +36,10 @@ pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> 
     line
 }
 
-/// Text of the line about the queue, without the time in front; `None` in a closed loop.
+/// Text of the line about the queue without the time; `None` in a closed loop.
 pub(crate) fn queue(snapshot: &Snapshot, uses_sql: bool) -> Option<String> {
     let queue = snapshot.queue?;
-    // The comma is missing in sysbench, too, when there is no SQL.
+    // sysbench omits the comma, too, when there is no SQL.
     let comma = if uses_sql { "," } else { "" };
     Some(format!("queue length: {}{comma} concurrency: {}", queue.length, queue.concurrency))
 }

@@ -1,4 +1,4 @@
-//! `--json`: one document with every figure of a run. docs/sysbench.md describes the fields.
+//! `--json`: a document with all figures of a run. docs/sysbench.md describes the fields.
 
 use super::snapshot::{Counts, Snapshot};
 use dyno_model::latency::is_shown;
@@ -10,18 +10,18 @@ const FORMAT: u32 = 1;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Description {
-    /// Script, as named on the command line.
+    /// Script as named on the command line.
     pub(crate) script: String,
     /// `native` or `lua`.
     pub(crate) runner: &'static str,
     /// Driver, if one was used.
     pub(crate) driver: Option<String>,
-    /// All options that were given or have a default, as text; no passwords.
+    /// All options that were given or have a default, as text, without passwords.
     pub(crate) options: Vec<(String, String)>,
     pub(crate) percentiles: Vec<f64>,
 }
 
-/// The whole document, ending with a line end.
+/// The complete document, ending with a line end.
 pub(crate) fn document(
     description: &Description,
     intervals: &[Snapshot],
@@ -92,7 +92,7 @@ fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
     value
 }
 
-/// Each counter as `show` has it.
+/// Counters by name, formatted by `show`.
 fn by_name(counts: &Counts, show: impl Fn(u64) -> Value) -> Value {
     json!({
         "events": show(counts.events),

@@ -1,8 +1,8 @@
-//! Reports in sysbench's layouts, byte for byte, from plain [`Snapshot`]s.
+//! Reports in sysbench's layouts, byte for byte, from [`Snapshot`]s.
 //!
 //! * [`header`]: the lines before a run; [`interval`]: a line every few seconds; [`cumulative`]:
-//!   the whole report, with [`histogram`]; [`json`]: everything as one document;
-//! * [`figures`]: widths and decimals.
+//!   the full report, with [`histogram`]; [`json`]: all figures as a document;
+//! * [`figures`]: number formats.
 
 pub(crate) mod cumulative;
 pub(crate) mod figures;

@@ -1,8 +1,8 @@
-//! What a report is made of: counts and times between two instants.
+//! The data of a report: counts and times between two instants.
 
 use dyno_engine::recording::shares::ClientShare;
 use dyno_model::latency::ExactLatency;
-/// Counts as sysbench counts, by outcome and never by the statement's text.
+/// Counts as in sysbench: by outcome and never by the statement's text.
 pub(crate) use dyno_model::ledger::ScriptCounts as Counts;
 use dyno_model::record::StatementLatency;
 use hdrhistogram::Histogram;
@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Latency {
     pub(crate) exact: ExactLatency,
-    /// Everything else.
+    /// All other statistics.
     pub(crate) histogram: Histogram<u64>,
 }
 
@@ -30,12 +30,11 @@ impl Latency {
             .expect("both histograms have the same bounds and grow");
     }
 
-    /// A percentile, 0 to 100, in nanoseconds; never below the smallest nor above the largest
-    /// value, and 0 without events. Error below 0.1 %.
+    /// A percentile, 0 to 100, in nanoseconds; within the minimum and maximum, and 0 without
+    /// events. Error below 0.1 %.
     pub(crate) fn percentile(&self, percent: f64) -> u64 {
         let value = dyno_model::latency::percentile(&self.histogram, percent);
-        // Extremes are kept exactly beside the histogram; a caller without them has none to clamp
-        // to.
+        // Minimum and maximum are exact; a caller without them has nothing to limit the value to.
         let ExactLatency { min, max, .. } = self.exact;
         if max == 0 { value } else { value.clamp(min.min(max), max) }
     }
@@ -44,13 +43,13 @@ impl Latency {
 /// The queue of an open loop (`--rate`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Queue {
-    /// Events that were due and not begun.
+    /// Number of events that were due and not started.
     pub(crate) length: u64,
-    /// Threads in an event.
+    /// Number of threads in an event.
     pub(crate) concurrency: u64,
 }
 
-/// One period: an interval, the time since the last checkpoint, or a whole run.
+/// A period: an interval, the time since the last checkpoint, or a whole run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshot {
     /// From the common start (after warm-up) to the period's end.
@@ -62,27 +61,27 @@ pub(crate) struct Snapshot {
     pub(crate) latency: Latency,
     /// Open loop only.
     pub(crate) queue: Option<Queue>,
-    /// What each thread did; empty in intervals.
+    /// Per thread; empty in intervals.
     pub(crate) shares: Vec<ClientShare>,
-    /// Events cut off because they did not end in time; `None` when none was cut off.
+    /// Events that did not end in time and were cut off; `None` when there are none.
     pub(crate) unfinished: Option<u64>,
-    /// Open loop: events that were due and never begun. 0 otherwise.
+    /// Open loop: events that were due and never started; otherwise 0.
     pub(crate) never_started: u64,
-    /// Events given up after `--max-retries`; they are not in the counts.
+    /// Events given up after `--max-retries`; not included in the counts.
     pub(crate) given_up: u64,
-    /// Kinds of statements that occurred, where the runner knows kinds (native workloads); empty
-    /// otherwise.
+    /// Kinds of executed statements, where the runner distinguishes kinds (native workloads);
+    /// otherwise empty.
     pub(crate) statements: Vec<StatementLatency>,
 }
 
 impl Snapshot {
-    /// Mean latency of its events, nanoseconds; 0 without events.
+    /// Mean latency of the events in nanoseconds; 0 without events.
     pub(crate) fn mean(&self) -> f64 {
         let events = self.counts.events;
         if events == 0 { 0.0 } else { self.latency.exact.sum as f64 / events as f64 }
     }
 
-    /// A count as a rate per second of the period; 0 for a period without length.
+    /// A count as a rate per second of the period; 0 for an empty period.
     pub(crate) fn rate(&self, count: u64) -> f64 {
         let seconds = self.length.as_secs_f64();
         if seconds > 0.0 { count as f64 / seconds } else { 0.0 }

@@ -14,7 +14,7 @@ fn general(line: &str) -> General {
     Options::parse(&arguments).unwrap().general
 }
 
-/// What sysbench 1.0.20 had measured when it printed the texts below.
+/// The figures of sysbench 1.0.20 when it printed the texts below.
 fn snapshot() -> Snapshot {
     let mut histogram = latency::histogram();
     for nanos in [10_000, 60_000, 260_000, 330_000] {
@@ -56,7 +56,7 @@ fn text(line: &str, snapshot: &Snapshot, uses_sql: bool) -> String {
 }
 
 #[test]
-fn the_final_report_of_1_0_is_the_same_byte_for_byte() {
+fn the_final_report_of_1_0_is_identical_byte_for_byte() {
     let expected = "SQL statistics:
     queries performed:
         read:                            0
@@ -138,7 +138,7 @@ DEBUG:                  total time taken by event execution: 0.0037s
 }
 
 #[test]
-fn unfinished_events_are_told_between_statistics_and_summary() {
+fn unfinished_events_are_reported_between_statistics_and_summary() {
     let cut = Snapshot { unfinished: Some(3), ..snapshot() };
     let report = text("", &cut, true);
     let block = "(0.00 per sec.)\n\nNumber of unfinished transactions on forced shutdown: 3\n\nGeneral statistics:\n";
@@ -146,7 +146,7 @@ fn unfinished_events_are_told_between_statistics_and_summary() {
 }
 
 #[test]
-fn interval_lines_have_the_fields_that_parsers_look_for() {
+fn interval_lines_have_the_fields_that_parsers_expect() {
     let mut interval = snapshot();
     assert_eq!(
         interval::line(&interval, &[75.0], true),
@@ -185,7 +185,7 @@ fn a_percentile_is_never_beyond_the_largest_value() {
 }
 
 #[test]
-fn the_lines_before_a_run_tell_its_options() {
+fn the_lines_before_a_run_show_its_options() {
     let lines = |line: &str| header::options(&general(line), None, false);
     assert_eq!(
         lines(
@@ -214,7 +214,7 @@ fn the_lines_before_a_run_tell_its_options() {
 }
 
 #[test]
-fn the_document_holds_every_figure() {
+fn the_document_contains_all_figures() {
     let description = json::Description {
         script: "oltp_read_write".into(),
         runner: "native",

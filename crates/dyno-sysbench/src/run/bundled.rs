@@ -1,4 +1,4 @@
-//! Bundled scripts on dyno's own workloads, where those do what the options ask.
+//! Bundled scripts with dyno's own workloads, if these support the options.
 
 use super::failures::{self, Action};
 use super::load;
@@ -16,22 +16,22 @@ use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Carries out a command natively; `None` when that is left to the script in Lua.
+/// Executes a command natively; `None` when it is left to the script in Lua.
 pub(crate) fn perform(job: &Job<'_>, name: &str) -> Option<u8> {
     let database = &job.options.database;
     let driver = database.driver()?;
     let target = database.targets(driver).first().filter(|_| !database.is_dry(driver))?;
     let native = |name| native(name, &job.options, target.engine, job.seed);
     match (job.command(), name) {
-        // Nothing is loaded: its tables are empty, and may be there already.
+        // Nothing is loaded: its tables are empty, and may already exist.
         ("prepare", "bulk_insert") => None,
-        // They read the first table only, but make as many as they are told.
+        // They read only the first table, but create as many as requested.
         ("prepare", "select_random_points" | "select_random_ranges") => {
             Some(prepare_tables(job, &native("oltp_read_only")?, driver))
         }
         ("prepare", name) => Some(prepare_tables(job, &native(name)?, driver)),
         ("run", name) => Some(run(job, name, native(name)?, driver)),
-        // These send a few statements once: the script does it as well.
+        // These send only a few statements, for which the script is sufficient.
         _ => None,
     }
 }
@@ -61,7 +61,7 @@ fn prepare_tables(job: &Job<'_>, native: &Native, driver: Engine) -> u8 {
     }
 }
 
-/// Runs of this length try numbers of workers before, which takes two seconds.
+/// Runs of at least this length first try different numbers of workers, which takes two seconds.
 const TIME_FOR_TRIES: Duration = Duration::from_secs(10);
 
 /// Scripts whose statements are not prepared.

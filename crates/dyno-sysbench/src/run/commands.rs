@@ -1,4 +1,4 @@
-//! Commands other than `run`: the script's own, and `prepare`, `cleanup`, `help`.
+//! Commands other than `run`: custom ones, `prepare`, `cleanup`, `help`.
 
 use super::LoadedScript;
 use crate::job::{FAILED, INTERRUPTED, Job, OK};
@@ -12,13 +12,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often an interrupt is looked for.
+/// How often interrupts are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Name under which failures of custom commands are told; scripts' users search for it.
 pub(crate) const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
 
-/// Carries out a command of the script's own; `None` when it has no such command.
+/// Executes a custom command of the script; `None` when it has no such command.
 pub(crate) fn custom(job: &Job<'_>, script: &LoadedScript, name: &str) -> Option<u8> {
     let is_parallel = script.main.is_parallel_command(name)?;
     if is_parallel && job.options.general.threads > 1 {
@@ -37,11 +37,10 @@ pub(crate) fn function(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
     job.conclude(name, outcome)
 }
 
-/// `help`: the script's own function, else the list of its options.
+/// `help`: the script's own function, otherwise the list of its options.
 pub(crate) fn help(job: &Job<'_>, script: &LoadedScript) -> u8 {
     if script.main.has_function("help") {
-        // sysbench succeeds even when the function fails; whoever asked for help has seen the
-        // error.
+        // sysbench succeeds even when the function fails; the user has seen the error.
         let outcome = watched(job, &script.main, || script.main.call("help", None));
         job.conclude("help", outcome.map(|()| true));
         return OK;
@@ -62,7 +61,7 @@ impl Job<'_> {
         FAILED
     }
 
-    /// Tells a failure; the exit code.
+    /// Reports a failure; returns the exit code.
     fn conclude(&self, function: &str, outcome: Result<bool, ScriptError>) -> u8 {
         let code = match outcome {
             Ok(true) => OK,
@@ -76,13 +75,13 @@ impl Job<'_> {
     }
 }
 
-/// How a failure in a function of the script is told.
+/// The message for a failure in a function of the script.
 pub(crate) fn failed(function: &str, message: &str) -> String {
     format!("`{function}' function failed: {message}")
 }
 
-/// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for.
-/// What is begun after an interrupt, such as `done`, has some seconds.
+/// Runs code of a state on this thread; an interrupt ends blocking calls of the state. Code started
+/// after an interrupt, such as `done`, has a few seconds.
 pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
@@ -97,7 +96,7 @@ pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T)
                     interrupter.interrupt();
                     return;
                 }
-                // The other end is dropped when the work is over, which ends the waiting at once.
+                // The other end is dropped when the work is done, which ends the wait at once.
                 let _ = ended.recv_timeout(LOOK_EVERY);
             }
         });
@@ -108,8 +107,8 @@ pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T)
     })
 }
 
-/// A custom command in every thread, each with a state of its own. One that fails fails the
-/// program: sysbench loses these failures and ends with success.
+/// A custom command in every thread, each with its own state. A failure in one of them fails the
+/// program: sysbench loses these failures and succeeds.
 fn parallel(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
     job.logger.notice(header::INITIALIZING);
     let threads = job.options.general.threads;

@@ -1,4 +1,4 @@
-//! What script states need to know, from the options.
+//! Converts options to the environment of script states.
 
 use crate::logger::Logger;
 use crate::options::definition::{Definition, Kind, Value};
@@ -42,18 +42,17 @@ pub(crate) fn environment(
 /// A script's own option as a definition.
 ///
 /// # Errors
-/// When its default is no value of the type that the script names for it.
+/// When its default does not have the declared type.
 pub(crate) fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
     let (kind, given) = (declared.kind, &declared.default);
-    // An option without a default has its type's empty value, "" or 0; a switch is on, as in
+    // An option without a default has the empty value of its type, "" or 0; a switch is on, as in
     // sysbench.
     let default = match (given, kind) {
-        // As in sysbench a script never sees the value of such an option.
+        // As in sysbench, a script never sees the value of such an option.
         (_, Kind::File) => Value::Nothing,
         (Value::Nothing, Kind::Boolean) => Value::Boolean(true),
         (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
-        // A type that the script names decides, whatever the default is in Lua: "4K" as a size is
-        // 4096.
+        // The declared type decides, whatever type the default has in Lua: "4K" as a size is 4096.
         _ => kind
             .parse(Some(&given.text()))
             .map_err(|_| OptionError::Argument(invalid(&declared.name, &given.text())))?,

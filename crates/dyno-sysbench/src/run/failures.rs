@@ -1,5 +1,5 @@
-//! A database's failures of native workloads, in the words that sysbench's log has for them:
-//! scripts and people search for these. Lua scripts tell their own.
+//! Messages for database failures of native workloads, in the words of sysbench's log, which users
+//! and scripts search for. Lua scripts report their own failures.
 
 use super::commands::{CALL_COMMAND, failed};
 use crate::logger::Logger;
@@ -10,23 +10,23 @@ use dyno_model::target::{Engine, Target};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
-    /// Connecting, or preparing statements: which of them, the failure tells.
+    /// Connecting, or preparing statements; the failure tells which.
     Starting,
-    /// `prepare` connected, or sent this text.
+    /// `prepare` was connecting, or sent this text.
     Command(Option<&'a str>),
     /// This statement was executed in an event.
     Event {
         /// Its text.
         query: &'a str,
-        /// Whether it travels as text, or was prepared.
+        /// Whether it was sent as text, or prepared.
         is_text: bool,
     },
 }
 
-/// Module of the functions that sysbench names in its errors.
+/// The module that sysbench names in its errors.
 const MODULE: &str = "oltp_common";
 
-/// Tells a failure as fatal lines of the log.
+/// Reports a failure as fatal log lines.
 pub(crate) fn tell(
     logger: &Logger,
     action: Action<'_>,
@@ -60,8 +60,8 @@ fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec
     lines
 }
 
-/// Whether there was no connection yet. Within an event a server that shuts down is a statement's
-/// failure.
+/// Whether the connection was not open yet. In an event, the shutdown of a server is a failure of a
+/// statement.
 fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine) -> bool {
     match failure.kind {
         FailureKind::ConnectRefused
@@ -93,7 +93,7 @@ mod tests {
         "`thread_init' function failed: oltp_common: connection creation failed";
 
     #[test]
-    fn who_cannot_connect_is_told_where_and_why() {
+    fn connection_failures_are_reported_with_address_and_reason() {
         let refused = FailureKind::ConnectRefused.failure("refused");
         let no_tls = FailureKind::BadStatement.failure("no TLS");
         let unknown = failure(FailureKind::BadStatement, 1049, "42000", "unknown");
@@ -123,7 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn statements_that_fail_are_told_in_the_words_that_people_search_for() {
+    #[expect(clippy::too_many_lines, reason = "a table of cases")]
+    fn statement_failures_are_reported_in_the_words_that_users_search_for() {
         let exists = failure(FailureKind::BadStatement, 1050, "42S01", "exists");
         let no_database = failure(FailureKind::BadStatement, 1046, "3D000", "none selected");
         let lost = FailureKind::ConnectionLost.failure("it broke");

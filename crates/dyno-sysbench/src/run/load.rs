@@ -1,4 +1,4 @@
-//! The engine's load rules, from the options.
+//! Converts the options to the engine's load plan.
 
 use crate::options::database::DatabaseOptions;
 use crate::options::general::General;
@@ -8,16 +8,16 @@ use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use std::time::Duration;
 
-/// Longer than any run, and far from overflowing sums of times.
+/// Longer than any run, without overflowing sums of times.
 const ENDLESS: Nanos = Nanos(u64::MAX / 8);
 
-/// Shortest interval of the engine; reports at odd times are rounded up to it.
+/// Shortest interval of the engine; report times are rounded up to multiples of it.
 const BASE_MIN: Duration = Duration::from_millis(10);
 
-/// Length of an interval when nobody asked for any.
+/// Length of an interval by default.
 const BASE_DEFAULT: Duration = Duration::from_secs(1);
 
-/// Load rules. Events and time can limit a run together: the first that is reached ends it.
+/// The load plan. Events and time can both limit a run: the first limit reached ends it.
 pub(crate) fn plan(general: &General) -> LoadPlan {
     let time = general.time.map_or(ENDLESS, Nanos::from);
     let stop = match general.events {
@@ -36,8 +36,8 @@ pub(crate) fn plan(general: &General) -> LoadPlan {
     }
 }
 
-/// Which errors repeat a native transaction: those that the options list for the driver. Where
-/// there is no such list, what is repeated is what dyno repeats.
+/// Errors after which a native transaction is retried: those that the options list for the driver,
+/// otherwise dyno's default.
 pub(crate) fn retry_policy(database: &DatabaseOptions, driver: Engine) -> RetryPolicy {
     match driver.sysbench().has_error_list {
         true => RetryPolicy::Listed(database.databases.access(driver).ignored.clone()),
@@ -45,7 +45,7 @@ pub(crate) fn retry_policy(database: &DatabaseOptions, driver: Engine) -> RetryP
     }
 }
 
-/// How long events may go on after the time limit.
+/// How long events may continue after the time limit.
 fn grace(general: &General) -> Option<Duration> {
     let forced = general
         .forced_shutdown
@@ -56,8 +56,7 @@ fn grace(general: &General) -> Option<Duration> {
     }
 }
 
-/// Length of the engine's intervals: the largest of which every time that is reported at is a
-/// multiple.
+/// Length of the engine's intervals: the largest that divides all report times.
 pub(crate) fn base_interval(general: &General) -> Duration {
     let times = general.interval.iter().chain(&general.checkpoints);
     let millis = times.map(|time| time.as_millis() as u64).fold(0, greatest_common_divisor);
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn events_and_time_limit_a_run_together() {
+    fn events_and_time_can_both_limit_a_run() {
         let plan = plan(&general("--events=100 --time=5"));
         assert_eq!(
             (plan.stop, plan.time_limit),
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_options_lists_decide_what_is_repeated() {
+    fn the_lists_of_the_options_determine_what_is_retried() {
         let policy = |line: &str, driver| {
             let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             retry_policy(&Options::parse(&arguments).unwrap().database, driver)
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grace_period_is_what_is_forced_or_the_limit_for_hangs() {
+    fn the_grace_period_is_the_forced_shutdown_or_the_limit_for_hangs() {
         for (line, seconds) in [
             ("", 30),
             ("--hang-timeout=3", 3),
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_interval_divides_all_times_of_reports() {
+    fn the_base_interval_divides_all_report_times() {
         for (line, millis) in [
             ("", 1_000),
             ("--report-interval=10", 10_000),

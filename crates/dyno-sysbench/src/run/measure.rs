@@ -1,5 +1,4 @@
-//! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native
-//! workloads.
+//! `run`: headings, the engine's clients, reports, exit code, for scripts and native workloads.
 
 use super::commands::{failed, watched};
 use super::failures::{self, Action};
@@ -33,18 +32,18 @@ const DONE: &str = "Done.\n";
 /// Longest wait for threads to be ready when there is no limit.
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// What runs, for headings and records.
+/// What is executed, for headings and records.
 pub(crate) struct Runner {
     /// `native` or `lua`.
     pub(crate) runner: &'static str,
     pub(crate) printing: Printing,
-    /// What is said at the common start.
+    /// The announcement at the common start.
     pub(crate) start: Arc<Start>,
-    /// Which failures its clients repeat; a script decides that itself.
+    /// The failures after which clients retry; scripts decide that themselves.
     pub(crate) retry: RetryPolicy,
-    /// Where its clients connect, as far as that is known before.
+    /// The targets of its clients, as far as known in advance.
     pub(crate) targets: Vec<Target>,
-    /// Whether statements travel as text; a script tells its failures itself.
+    /// Whether statements are sent as text; a script reports its failures itself.
     pub(crate) is_text: bool,
 }
 
@@ -54,7 +53,7 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
         job.logger.fatal(&format!("cannot find the event() function in {}", job.script_name()));
         return FAILED;
     }
-    // What the top level sets counts; init() comes too late for it, as in sysbench.
+    // The hooks set at the top level count; those set in init() are too late, as in sysbench.
     let hooks = script.main.report_hooks();
     if script.main.has_global("init")
         && let Err(error) = watched(job, &script.main, || script.main.call("init", None))
@@ -114,7 +113,7 @@ pub(crate) fn threads(general: &General) -> ScriptThreads {
     }
 }
 
-/// Measures whatever `clients` runs, with everything that is printed around it; the exit code.
+/// Measures the load of `clients`, with all output around it; returns the exit code.
 pub(crate) fn measure(
     job: &Job<'_>,
     runner: &Runner,
@@ -128,7 +127,7 @@ pub(crate) fn measure(
     {
         let text = format!("{short}; raise the limit with `{}`", short.remedy());
         if runner.printing.script.is_some() {
-            // It connects as often as it likes, and perhaps never.
+            // A script decides how many connections it opens.
             job.logger.warning(&text);
         } else {
             job.logger.fatal(&text);
@@ -141,8 +140,7 @@ pub(crate) fn measure(
     }
     job.logger.notice(header::INITIALIZING);
     let plan = LoadPlan { retry: runner.retry.clone(), ..load::plan(general) };
-    let nobody_reads =
-        || job.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
+    let nobody_reads = || job.logger.is_closed().then(|| "the output is closed".to_owned());
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         is_dead: &nobody_reads,
@@ -198,11 +196,11 @@ pub(crate) fn measure(
     }
 }
 
-/// Nothing was measured.
+/// Reports why nothing was measured.
 fn not_started(job: &Job<'_>, runner: &Runner, error: &TrialError) -> u8 {
     let logger = &job.logger;
     match error {
-        // The script's own thread has told why.
+        // The script's own thread has reported the reason.
         TrialError::Script { .. } => {}
         TrialError::NotReady { .. } => {
             let limit = job.options.general.init_timeout.unwrap_or_default().as_secs_f64();
@@ -223,7 +221,7 @@ fn not_started(job: &Job<'_>, runner: &Runner, error: &TrialError) -> u8 {
     FAILED
 }
 
-/// Reports after a run; its exit code and what it failed of.
+/// Reports after a run; returns its exit code and the failure, if any.
 fn conclude(
     job: &Job<'_>,
     runner: &Runner,
@@ -233,7 +231,7 @@ fn conclude(
 ) -> (u8, Option<String>) {
     let failure = failure(job, runner, record);
     let code = match &failure {
-        // A run that failed has no report, as in sysbench: its figures are of an arbitrary part.
+        // A failed run has no report, as in sysbench: its figures cover an arbitrary part.
         Some(_) => {
             job.logger.log(Level::Info, DONE);
             FAILED
@@ -248,7 +246,7 @@ fn conclude(
     (code.max(document), failure)
 }
 
-/// The failure that ended the run, told unless a script's thread has told it.
+/// The failure that ended the run, reported unless a script's thread has done so.
 fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<String> {
     for trouble in &record.facts.troubles {
         job.logger.fatal(trouble);
@@ -269,10 +267,10 @@ fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<String
     record.facts.troubles.first().cloned()
 }
 
-/// Why the run ended, in the log, and the exit code that this means.
+/// Logs why the run ended; returns the exit code.
 fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
     let (general, logger) = (&job.options.general, &job.logger);
-    // Whoever has asked for the end knows why events were cut off.
+    // After an interrupt the user knows why events were cut off.
     if record.is_cut_off && !job.is_interrupted() {
         match general.forced_shutdown {
             Some(_) => logger.fatal("The --max-time limit has expired, forcing shutdown..."),
@@ -301,7 +299,7 @@ fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
     let reason = if is_full { Some("Event limit exceeded, exiting...") } else { None };
     let is_over = general.time.is_some_and(|time| record.elapsed >= Nanos::from(time));
     if let Some(reason) = reason.or(is_over.then_some("Time limit exceeded, exiting...")) {
-        // Each thread says so.
+        // Once per thread, as in sysbench.
         (0..general.threads).for_each(|_| logger.log(Level::Info, reason));
     }
     logger.log(Level::Info, DONE);

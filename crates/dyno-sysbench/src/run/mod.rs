@@ -1,10 +1,10 @@
-//! Commands carried out: scripts in Lua states, and the run itself.
+//! Execution of commands: scripts in Lua states, and the run itself.
 //!
-//! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
-//! * [`bundled`]: bundled scripts on native workloads, with [`failures`] in sysbench's words;
-//! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine),
-//!   [`reporter`] (from intervals to figures), [`printing`] (the thread that prints them) and
-//!   [`results`] (the results folder).
+//! * [`environment`]: converts options for states; [`commands`]: everything except `run`;
+//! * [`bundled`]: bundled scripts with native workloads, with [`failures`] in sysbench's words;
+//! * [`measure`]: `run`, with [`load`] (load plan), [`scripts`] (the script on the engine),
+//!   [`reporter`] (from intervals to figures), [`printing`] (the printing thread) and [`results`]
+//!   (the results folder).
 
 pub(crate) mod bundled;
 pub(crate) mod commands;
@@ -23,27 +23,26 @@ use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How to make states of one script; every thread has one of its own.
+/// Creates states of one script; every thread has its own.
 pub(crate) struct Recipe {
-    /// The same for all states.
+    /// Shared by all states.
     pub(crate) environment: Arc<Environment>,
     /// The script's options; `None` when it declares none.
     pub(crate) definitions: Option<Vec<Definition>>,
     pub(crate) values: BTreeMap<String, OptionValue>,
-    /// Names of those that are global variables as well: a script that declares no options knows
-    /// them so.
+    /// Names of those that are also global variables: a script that declares no options finds them
+    /// there.
     pub(crate) globals: Vec<String>,
-    /// What states have read of the options, where somebody wants to know; inside `None` when that
-    /// may be all.
+    /// The options that states have read, if recorded; `None` inside when they may have read all.
     read: Option<Mutex<Option<BTreeSet<String>>>>,
 }
 
 impl Recipe {
-    /// A state of the script, on this thread, with its options. Scripts that declare none see them
-    /// as globals, too.
+    /// A state of the script on this thread, with its options. Scripts that declare none also see
+    /// them as globals.
     ///
     /// # Errors
-    /// What the script's top level raised.
+    /// The error raised by the script's top level.
     pub(crate) fn load(&self, role: Role) -> Result<State, ScriptError> {
         let state = State::load(&self.environment, role)?;
         state.set_options(&self.values, &self.globals)?;
@@ -53,7 +52,7 @@ impl Recipe {
         Ok(state)
     }
 
-    /// Notes what a state has read of the options.
+    /// Records the options that a state has read.
     pub(crate) fn note(&self, state: &State) {
         let Some(read) = &self.read else { return };
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,17 +63,17 @@ impl Recipe {
     }
 }
 
-/// A script whose top level has run, which tells its options; they have no values yet.
+/// A script whose top level has run, which declares its options; they have no values yet.
 pub(crate) struct Opened {
     pub(crate) main: State,
     environment: Arc<Environment>,
     pub(crate) definitions: Option<Vec<Definition>>,
 }
 
-/// Why a script cannot be used.
+/// Why a script is unusable.
 pub(crate) enum Unusable {
     Script(ScriptError),
-    /// What it declares, or what was given.
+    /// An error in its declarations, or in the given options.
     Options(OptionError),
 }
 
@@ -90,10 +89,10 @@ impl Opened {
         Ok(Self { main, environment, definitions })
     }
 
-    /// Takes the script's options out of what was given.
+    /// Assigns the script's options from the given ones.
     ///
     /// # Errors
-    /// When a value is none of its option's, or there is no such option.
+    /// When a value does not have its option's type, or the option does not exist.
     pub(crate) fn take(&self, options: &mut Options) -> Result<(), Unusable> {
         let taken = match &self.definitions {
             None => options.accept_all(),
@@ -116,16 +115,16 @@ impl Opened {
     }
 }
 
-/// A script with its main state: commands, `init`, `done`, the last report.
+/// A script with its main state, for commands, `init`, `done`, and the last report.
 pub(crate) struct LoadedScript {
     pub(crate) main: State,
-    /// How to make others.
+    /// Creates other states.
     pub(crate) recipe: Arc<Recipe>,
 }
 
 impl LoadedScript {
-    /// Has it noted which options its states read from here on. Scripts that declare none may read
-    /// them in other ways.
+    /// Starts recording which options its states read. Scripts that declare none may read them in
+    /// other ways.
     ///
     /// # Errors
     /// When Lua is out of memory.
@@ -135,7 +134,7 @@ impl LoadedScript {
         self.main.watch_options()
     }
 
-    /// The options that were read; `None` when these may be all.
+    /// The options that were read; `None` when it may be all of them.
     pub(crate) fn read(&self) -> Option<BTreeSet<String>> {
         self.recipe.note(&self.main);
         let read = self.recipe.read.as_ref()?;

@@ -1,4 +1,4 @@
-//! The thread that prints while a run goes on, and the script's own reports.
+//! The printing thread of a run, and the script's custom reports.
 
 use super::Recipe;
 use super::commands::failed;
@@ -12,29 +12,28 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long the printing thread may still take when the run is over; a hook of a script may be
-/// stuck.
+/// Timeout for the printing thread after the run; a hook of a script may hang.
 const ENDING: Duration = Duration::from_secs(5);
 
 #[derive(Clone)]
 pub(crate) struct Printing {
     pub(crate) logger: Arc<Logger>,
     pub(crate) general: General,
-    /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it
-    /// late.
+    /// Whether SQL is used, which determines the layout. Evaluated for each report, because a
+    /// script may start using it late.
     pub(crate) uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The script, if one runs in Lua, and the reports that it prints itself.
     pub(crate) script: Option<(ReportHooks, Arc<Recipe>)>,
 }
 
-/// The thread that prints.
+/// Handle of the printing thread.
 pub(crate) struct Printer(Receiver<()>);
 
 impl Printing {
-    /// Starts the thread. It ends when the other end of `lines` is dropped.
+    /// Starts the thread, which ends when the other end of `lines` is dropped.
     ///
     /// # Errors
-    /// When the machine has no more threads.
+    /// When no thread can be started.
     pub(crate) fn start(self) -> std::io::Result<(Sender<Line>, Printer)> {
         let (lines, incoming) = channel();
         let (over, is_over) = channel();
@@ -48,8 +47,8 @@ impl Printing {
     }
 
     fn print_all(self, lines: &Receiver<Line>) {
-        // As in sysbench, intervals and checkpoints have a state each, whose globals the other does
-        // not see: the script is loaded once more for each, whether it has hooks or not.
+        // As in sysbench, intervals and checkpoints have separate states, which do not share
+        // globals: the script is loaded again for each, whether it has hooks or not.
         let intervals = self.state(self.general.interval.is_some());
         let checkpoints = self.state(!self.general.checkpoints.is_empty());
         for line in lines {
@@ -63,7 +62,7 @@ impl Printing {
         }
     }
 
-    /// A state for reports, if it is needed. A script that cannot be loaded once more is told.
+    /// A state for reports, if needed. Failing to load the script again is reported.
     fn state(&self, is_needed: bool) -> Option<State> {
         let (_, recipe) = self.script.as_ref().filter(|_| is_needed)?;
         let loaded = recipe.load(Role::Reporter);
@@ -84,7 +83,7 @@ impl Printing {
         }
     }
 
-    /// A whole report: the script's own in this state, or ours.
+    /// A full report: the script's own in this state, or the standard one.
     pub(crate) fn cumulative(&self, snapshot: &Snapshot, state: Option<&State>) {
         if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) =
             (&self.script, state)
@@ -96,8 +95,8 @@ impl Printing {
         }
     }
 
-    /// A hook that fails is told; the run goes on. One that this state lacks, though the main state
-    /// has it, prints nothing.
+    /// A failing hook is reported, and the run continues. A hook that exists only in the main state
+    /// prints nothing.
     fn hook(&self, state: &State, report: Report, snapshot: &Snapshot) {
         let stat = stat(report, snapshot, self.general.percentile());
         if let Err(error) = state.report(report, &stat)
@@ -111,12 +110,12 @@ impl Printing {
 impl Printer {
     /// Waits until everything is printed. The sender must be dropped before.
     pub(crate) fn finish(self) {
-        // Disconnected is the usual end; after a timeout the thread is left to itself.
+        // Normally the channel is closed; after a timeout the thread is abandoned.
         let _ = self.0.recv_timeout(ENDING);
     }
 }
 
-/// What a hook is given: the fields of sysbench's table `stat`, times in seconds.
+/// The argument of a hook: the fields of sysbench's table `stat`, times in seconds.
 fn stat(report: Report, snapshot: &Snapshot, percentile: Option<f64>) -> Vec<(&'static str, f64)> {
     let seconds = |nanos: f64| nanos / 1e9;
     let (counts, latency) = (&snapshot.counts, &snapshot.latency);

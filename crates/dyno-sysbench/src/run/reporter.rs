@@ -14,26 +14,26 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-/// What is to be printed, in its order.
+/// Output of the printing thread, in order.
 #[derive(Debug)]
 pub(crate) enum Line {
     Interval(Box<Snapshot>),
-    /// A whole report, after which counting begins anew.
+    /// A full report, after which counting restarts.
     Checkpoint(Box<Snapshot>),
 }
 
-/// Says once that all threads have started. Whoever comes first says it, the reporter or a thread
-/// that is about to run its first event, so that nothing of the events stands before it.
+/// Announces once that all threads have started. This is done by the reporter, or before by a
+/// thread that is about to run its first event, so that no output of events precedes it.
 pub(crate) struct Start {
     logger: Arc<Logger>,
-    /// Threads that have not said themselves that they are ready.
+    /// Number of threads that have not yet reported that they are ready.
     silent: u32,
     lines: Vec<String>,
     once: Once,
 }
 
 impl Start {
-    /// The announcement of a run with these options.
+    /// The announcement for a run with these options.
     pub(crate) fn new(logger: &Arc<Logger>, general: &General) -> Self {
         let mut lines = vec![header::STARTED.to_owned()];
         if !general.warmup.is_zero() {
@@ -42,12 +42,12 @@ impl Start {
         Self { logger: Arc::clone(logger), silent: 0, lines, once: Once::new() }
     }
 
-    /// The same where clients have no threads of their own that could say so.
+    /// The announcement where clients have no threads of their own.
     pub(crate) fn of_native(logger: &Arc<Logger>, general: &General) -> Self {
         Self { silent: general.threads, ..Self::new(logger, general) }
     }
 
-    /// Says it, unless it was said.
+    /// Prints the announcement, unless it was printed.
     pub(crate) fn announce(&self) {
         self.once.call_once(|| {
             for number in 0..self.silent {
@@ -58,29 +58,29 @@ impl Start {
     }
 }
 
-/// Adds up intervals until there is something to print, and hands that to the thread that prints:
-/// the coordinator of a run must not wait for a terminal.
+/// Adds up intervals until output is due, and passes it to the printing thread: the coordinator of
+/// a run must not wait for a terminal.
 pub(crate) struct Reporter<'a> {
     general: &'a General,
-    /// Checkpoints that are still to come.
+    /// Remaining checkpoints.
     checkpoints: VecDeque<Duration>,
     start: Arc<Start>,
-    /// Since the last interval line.
+    /// Sums since the last interval line.
     current: Snapshot,
-    /// Since the last checkpoint.
+    /// Sums since the last checkpoint.
     since_checkpoint: Snapshot,
     shares: Arc<ClientShares>,
     shares_before: Vec<ClientShare>,
     lines: Sender<Line>,
-    /// Everything printed, if it is kept for the JSON document.
+    /// All printed intervals, if kept for the JSON document.
     intervals: Vec<Snapshot>,
     checkpoint_reports: Vec<Snapshot>,
 }
 
-/// What a reporter leaves for the end of a run.
+/// The reporter's data at the end of a run.
 #[derive(Debug)]
 pub(crate) struct Remains {
-    /// The last report: since the last checkpoint, or the whole run.
+    /// The last report: since the last checkpoint, or for the whole run.
     pub(crate) last: Snapshot,
     pub(crate) total: Snapshot,
     pub(crate) intervals: Vec<Snapshot>,
@@ -89,7 +89,7 @@ pub(crate) struct Remains {
 }
 
 impl<'a> Reporter<'a> {
-    /// A reporter that hands its lines to `lines`.
+    /// A reporter that sends its lines to `lines`.
     pub(crate) fn new(
         general: &'a General,
         shares: Arc<ClientShares>,
@@ -115,7 +115,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Ends reporting: what is left to say, with the record's exact figures.
+    /// Ends reporting, with the exact figures of the record.
     pub(crate) fn finish(self, record: &LoadRecord) -> Remains {
         let total = whole(record, self.general.threads);
         let last = match self.checkpoint_reports.last() {
@@ -131,7 +131,7 @@ impl<'a> Reporter<'a> {
         Remains { last, total, intervals: self.intervals, checkpoints: self.checkpoint_reports }
     }
 
-    /// Adds an interval to what is being added up, and prints what has become due.
+    /// Adds an interval to the sums, and prints what is due.
     fn take(&mut self, interval: &Interval) {
         let period = period(interval, self.general);
         // An interval cut short by the end of the run belongs to no line.
@@ -164,7 +164,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn send(&self, line: Line) {
-        // The printing thread outlives the run; if it is gone, there is nobody to print for.
+        // The printing thread outlives the run; if it is gone, output is impossible.
         let _ = self.lines.send(line);
     }
 }
@@ -187,7 +187,7 @@ fn is_multiple(time: Duration, interval: Duration) -> bool {
     rest < 1_000
 }
 
-/// What was measured, and what a script counted by itself.
+/// Measured counts, plus those that a script added.
 fn counts(mut measured: Counts, own: &Counts) -> Counts {
     measured.add(own);
     measured
@@ -217,7 +217,7 @@ fn period(interval: &Interval, general: &General) -> Snapshot {
     }
 }
 
-/// Adds the next period to the ones before it.
+/// Adds the next period to the sum.
 fn add(sum: &mut Snapshot, period: &Snapshot) {
     sum.elapsed = period.elapsed;
     sum.length += period.length;
@@ -254,7 +254,7 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             &record.counts,
         ),
         latency: Latency { exact: record.latency, histogram: record.histogram.clone() },
-        // At the end nothing runs any more, and what waited was never started.
+        // At the end nothing is running, and queued events were never started.
         queue: record
             .open_loop
             .map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),

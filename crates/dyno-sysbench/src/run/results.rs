@@ -1,4 +1,4 @@
-//! `--results`: the run as a dyno results folder, one trial of one configuration, for
+//! `--results`: stores the run as a results folder of dyno, one trial of one configuration, for
 //! `dyno report`.
 
 use super::load;
@@ -12,23 +12,22 @@ use dyno_model::target::Target;
 use dyno_store::{SingleRun, StoreError};
 use std::path::Path;
 
-/// Makes the folder.
+/// Creates the folder.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub(crate) fn create(root: &Path, job: &Job<'_>) -> Result<SingleRun, StoreError> {
     SingleRun::create(root, trial(job), &spec(job), version(job))
 }
 
-/// The first address of the driver that was named; a run without a server is a run on the null
-/// driver.
+/// The first address of the named driver; a dry run is a run on the null driver.
 fn target<'a>(job: &'a Job<'_>) -> Option<&'a Target> {
     let database = &job.options.database;
     let driver = database.driver()?;
     database.targets(driver).first().filter(|_| !database.is_dry(driver))
 }
 
-/// sysbench does not ask for it, so this has a limit.
+/// sysbench does not query the version, so this has a timeout.
 fn version(job: &Job<'_>) -> String {
     let io = |target| Io::WithTimeout(TimeoutPolicy::for_questions(target));
     let connected = target(job).map(|target| block_on(Connection::connect(target, &io(target))));
@@ -65,7 +64,7 @@ fn trial(job: &Job<'_>) -> SingleTrial {
     }
 }
 
-/// The script's own options, and those that choose the rows it works on.
+/// The script's own options, and those that select its rows.
 fn script_options(job: &Job<'_>) -> WorkloadOptions {
     let own = job.options.for_record().into_iter().filter(|(name, _)| {
         !registry::is_registered(name) || name.starts_with("rand_") && name != "rand_seed"
@@ -79,7 +78,7 @@ fn script_options(job: &Job<'_>) -> WorkloadOptions {
     )
 }
 
-/// What stands in the place of a spec: the options, as comments.
+/// Stored in place of a spec: the options as comments.
 fn spec(job: &Job<'_>) -> String {
     let mut text = format!("# dyno sysbench {} {}\n", job.script, job.command());
     for (name, value) in job.options.for_record() {

@@ -1,4 +1,4 @@
-//! Lua scripts on the engine: one thread per client, with a state of each script.
+//! Lua scripts on the engine: one thread per client, with a state for each script.
 
 use super::Recipe;
 use super::commands::failed;
@@ -18,27 +18,27 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The scripts as the engine's clients run them.
+/// The scripts executed by the engine's clients.
 pub(crate) struct LuaScripts {
-    /// At least one. Each event is one of a script that is drawn by weight.
+    /// At least one. The script of each event is drawn by weight.
     pub(crate) parts: Vec<Part>,
-    /// Seed of which script comes next.
+    /// Seed for drawing scripts.
     pub(crate) seed: u64,
-    /// What is held against the data in the end.
+    /// The audit of the data at the end.
     pub(crate) audit: Arc<OwnAudit>,
     pub(crate) logger: Arc<Logger>,
-    /// What is said before the first event.
+    /// The announcement before the first event.
     pub(crate) start: Arc<Start>,
 }
 
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) weight: u32,
-    /// How to make states.
+    /// Creates states.
     pub(crate) recipe: Arc<Recipe>,
 }
 
-/// Kinds of statements of scripts with these names; one script's need no name before them.
+/// Kinds of statements of scripts with these names; those of a single script have no name prefix.
 pub(crate) fn kinds(scripts: &[&str]) -> Vec<&'static str> {
     let kinds = StatementKind::ALL.iter().map(|kind| kind.name());
     match scripts {
@@ -93,7 +93,7 @@ impl Script for LuaScripts {
         let mut script = 0;
         loop {
             states[script].run_thread(number).map_err(|error| self.ended(&meter, &error))?;
-            // A loop ends as well where the next event is another script's.
+            // A loop also ends when the next event belongs to another script.
             match turns.next.get().filter(|next| *next != script) {
                 Some(next) => script = next,
                 None => break,
@@ -105,13 +105,13 @@ impl Script for LuaScripts {
 }
 
 impl LuaScripts {
-    /// Tells a failure and makes it the end of the run.
+    /// Reports a failure and ends the run.
     fn failed(&self, function: &str, error: &ScriptError) -> ScriptTrouble {
         self.trouble(failed(function, &error.message))
     }
 
-    /// A failure of `thread_init`: what the end of the run cut off, because another thread had
-    /// failed, is not told.
+    /// A failure of `thread_init`; not reported when it was only cut off because another thread had
+    /// failed.
     fn not_begun(&self, state: &State, error: &ScriptError) -> ScriptTrouble {
         let by_server = matches!(error.kind, ErrorKind::FatalSql | ErrorKind::Database);
         if by_server && state.interrupter().is_interrupted() {
@@ -125,7 +125,7 @@ impl LuaScripts {
         ScriptTrouble(message)
     }
 
-    /// A failure of the loop: that of an event which was cut off is not the script's.
+    /// A failure of the loop; that of an event that was cut off is not the script's.
     fn ended(&self, meter: &RefCell<Meter>, error: &ScriptError) -> ScriptTrouble {
         if meter.borrow().is_cut() {
             return ScriptTrouble(error.message.clone());
@@ -133,7 +133,7 @@ impl LuaScripts {
         self.failed("thread_run", error)
     }
 
-    /// `thread_done`; a failure there is told and nothing more, as in sysbench.
+    /// `thread_done`; a failure is only reported, as in sysbench.
     fn end(&self, state: &State, number: u32) {
         if state.has_global("thread_done")
             && let Err(error) = state.call("thread_done", Some(number))
@@ -143,13 +143,13 @@ impl LuaScripts {
     }
 }
 
-/// Whose event is next, and what becomes of it. Shared by the states of a client.
+/// The script of the next event, and the state of the event. Shared by the states of a client.
 struct Turns {
     weights: Vec<u64>,
     random: RefCell<Random>,
-    /// The script whose event has begun before its state has its turn.
+    /// The script of an event that has begun before its state runs.
     next: Cell<Option<usize>>,
-    /// An event was begun and has no end.
+    /// An event has begun and not ended.
     is_open: Cell<bool>,
     audit: Arc<OwnAudit>,
 }
@@ -165,7 +165,7 @@ impl Turns {
         }
     }
 
-    /// The script of the next event.
+    /// Draws the script of the next event.
     fn drawn(&self) -> usize {
         let [_, _, ..] = self.weights[..] else { return 0 };
         let mut drawn = self.random.borrow_mut().below(self.weights.iter().sum());
@@ -180,7 +180,7 @@ impl Turns {
             .expect("a number below the sum of the weights falls into one of them")
     }
 
-    /// Begins an event, if there is one and it is this script's.
+    /// Begins an event, if there is one and it belongs to this script.
     fn begins(&self, script: usize, meter: &RefCell<Meter>) -> bool {
         if self.next.get() == Some(script) {
             self.next.set(None);

@@ -189,7 +189,7 @@ fn a_dump_that_leads_to_another_database_is_refused_before_anything_runs() {
         let spec = SPEC.replace("SYSTEM", &format!("server = {{ kind = \"{kind}\" }}"));
         bench.file("spec.toml", spec.replace("SETUP", "setup = \"dump.sql\""));
         let ended = bench.dyno(&["run", "spec.toml", "--out", "none"]);
-        let told = "it leads to another database than the one that is measured";
+        let told = "it refers to another database than the one that is measured";
         assert!(ended.code == 4 && ended.stderr.contains(told), "{dump}: {ended}");
         assert!(ended.stderr.contains("--databases"), "{ended}");
     }

@@ -365,7 +365,7 @@ fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
         ("script = \"syntax.lua\"", "syntax.lua:3:"),
         ("script = \"raises.lua\"", "raises.lua:3: out of luck"),
         ("script = \"idle.lua\"", "the script idle has no function `event`"),
-        ("scripts = [\"look.lua\", \"loop.lua\"]", "the script loop has a loop of its own"),
+        ("scripts = [\"look.lua\", \"loop.lua\"]", "the script loop defines its own event loop"),
         ("script = \"accounts.lua\"", "name its file: `modules = [\"keys.lua\"]`"),
         ("script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrow = 7", "did you mean `rows`?"),
         (

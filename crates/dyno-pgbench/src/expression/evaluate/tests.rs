@@ -1,7 +1,7 @@
 use super::*;
 use crate::expression::parser::parse;
 
-/// The value of an expression, as `debug()` writes it, or its error.
+/// The value of an expression as printed by `debug()`, or its error.
 fn value(source: &str) -> String {
     let mut names = Names::default();
     let mut variables = Variables::default();
@@ -20,7 +20,7 @@ fn value(source: &str) -> String {
     }
 }
 
-/// What pgbench 15.18 printed for the same expressions in `debug()`.
+/// Output of pgbench 15.18 for the same expressions in `debug()`.
 #[rustfmt::skip]
 const OF_PGBENCH: &[(&str, &str)] = &[
         ("1 + 2 * 3", "int 7"),
@@ -97,14 +97,14 @@ const OF_PGBENCH: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn values_are_those_of_pgbench() {
+fn values_equal_those_of_pgbench() {
     for (source, expected) in OF_PGBENCH {
         assert_eq!(value(source), *expected, "{source}");
     }
 }
 
 #[test]
-fn what_cannot_be_evaluated_says_so_in_the_words_of_pgbench() {
+fn evaluation_errors_have_the_words_of_pgbench() {
     let cases = [
         ("1/0", "division by zero"),
         ("1 % 0", "division by zero"),
@@ -143,7 +143,7 @@ fn variables_and_the_seed_of_the_run_are_used() {
     assert_eq!(value("permute(1, 50)"), value("permute(1, 50, 5432)"));
 }
 
-/// A worker's stack may be small, and an expression long.
+/// A worker's stack may be small and an expression long.
 #[test]
 fn a_long_expression_needs_no_deep_stack() {
     let small = std::thread::Builder::new().stack_size(256 << 10);

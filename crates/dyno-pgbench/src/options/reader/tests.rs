@@ -26,7 +26,7 @@ fn without_options_ten_tpcb_like_transactions_run_on_one_client() {
 }
 
 #[test]
-fn options_are_taken_in_clusters_attached_and_long() {
+fn options_are_accepted_in_clusters_attached_and_long() {
     let (run, address) = run(
         "-nSc8 -j4 -T5 -M prepared -f a@b.sql@3 -b tpc@2 -D x=1 -r -P1 -R 10.5 -L 2.5 -U me db",
     );
@@ -65,9 +65,9 @@ fn a_seed_may_come_from_the_environment() {
     assert_eq!(run.seed, Seed::Given(7));
 }
 
-/// What pgbench 15 prints for the same lines.
+/// The output of pgbench 15 for the same command lines.
 #[test]
-fn mistakes_are_told_in_the_words_of_pgbench() {
+fn mistakes_are_reported_in_the_words_of_pgbench() {
     let cases = [
         ("-c 0", "-c/--clients must be in range 1..2147483647"),
         ("-c abc", "invalid value \"abc\" for option -c/--clients"),

@@ -21,7 +21,7 @@ fn statements_and_meta_commands_alternate() {
 }
 
 #[test]
-fn gset_and_aset_belong_to_the_statement_before_them() {
+fn gset_and_aset_belong_to_the_preceding_statement() {
     let commands = script("select 1 \\gset\nselect 2 \\; select 3; \\aset p_\nselect 4;").unwrap();
     let stores: Vec<_> = commands
         .iter()
@@ -35,7 +35,7 @@ fn gset_and_aset_belong_to_the_statement_before_them() {
 }
 
 #[test]
-fn sleeping_takes_a_number_or_a_variable_with_a_unit() {
+fn sleep_accepts_a_number_or_a_variable_with_a_unit() {
     let sleeps = |source: &str| match script(source).unwrap().remove(0).action {
         Action::Sleep { amount: Amount::Constant(amount), unit } => (amount, unit),
         Action::Sleep { amount: Amount::Variable(_), unit } => (-1, unit),
@@ -48,7 +48,7 @@ fn sleeping_takes_a_number_or_a_variable_with_a_unit() {
 }
 
 #[test]
-fn conditional_blocks_know_where_they_go_on() {
+fn the_parts_of_conditional_blocks_are_connected() {
     let source = "\\if 1\nselect 1;\n\\elif 2\n\\if 3\n\\endif\n\\else\nselect 4;\n\\endif\n";
     let commands = script(source).unwrap();
     let branches = |index: usize| match &commands[index].action {
@@ -62,14 +62,15 @@ fn conditional_blocks_know_where_they_go_on() {
 }
 
 #[test]
-fn long_statements_are_shown_by_their_beginning() {
+fn long_statements_are_represented_by_their_beginning() {
     let statement = format!("select '{}글';", "a".repeat(118));
     assert_eq!(lines(&statement), [format!("select '{}", "a".repeat(118))]);
 }
 
-/// What pgbench 15 prints for the same scripts after `pgbench: error: `.
+/// Output of pgbench 15 for the same scripts after `pgbench: error: `.
 #[test]
-fn mistakes_are_told_with_file_line_and_column() {
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn mistakes_are_reported_with_file_line_and_column() {
     let cases = [
         (
             "\\set x\n",
@@ -159,9 +160,9 @@ fn mistakes_are_told_with_file_line_and_column() {
 }
 
 #[test]
-fn commands_of_the_shell_are_refused() {
+fn shell_commands_are_rejected() {
     let refusal =
-        "s.sql:1: commands of the shell are not run by dyno in command \"shell\"\n\\shell ls";
+        "s.sql:1: shell commands are not supported by dyno in command \"shell\"\n\\shell ls";
     assert_eq!(script("\\shell ls\n").unwrap_err(), refusal);
     assert!(script("\\setshell x echo 1\n").is_err());
 }
