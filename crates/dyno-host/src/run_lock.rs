@@ -3,7 +3,7 @@
 //!
 //! | engine | lock | scope |
 //! |---|---|---|
-//! | PostgreSQL | session advisory lock; with a pooler, that of an open transaction | the database |
+//! | PostgreSQL | advisory lock of a session, or, with a pooler, of a transaction | the database |
 //! | MySQL family | `GET_LOCK` | the node of a cluster that the URL names |
 //! | SQLite | a lock file next to the database file | all processes of this machine |
 

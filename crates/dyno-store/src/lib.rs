@@ -12,7 +12,7 @@
 //!                       measured window; `Tag=<statement>`: statements;
 //!                       `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
-//!     errors.csv        errors of the clients, one line per interval and kind; only if any occurred
+//!     errors.csv        errors of the clients, one line per interval and kind; only if any occur
 //!     monitor.csv       one line per sample of machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
 //!     history.edn       what the clients read and wrote, if the workload keeps a history, for

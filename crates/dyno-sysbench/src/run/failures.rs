@@ -123,7 +123,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn statement_failures_are_reported_in_the_words_that_users_search_for() {
         let exists = failure(FailureKind::BadStatement, 1050, "42S01", "exists");
         let no_database = failure(FailureKind::BadStatement, 1046, "3D000", "none selected");

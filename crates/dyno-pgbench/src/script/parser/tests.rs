@@ -69,7 +69,6 @@ fn long_statements_are_represented_by_their_beginning() {
 
 /// Output of pgbench 15 for the same scripts after `pgbench: error: `.
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn mistakes_are_reported_with_file_line_and_column() {
     let cases = [
         (
