@@ -95,7 +95,8 @@ fn not_sent(text: &str) -> OperationFailure {
 /// The error of a statement that might make a read-only session writable.
 pub(crate) fn undone(what: &str) -> OperationFailure {
     FailureKind::BadStatement.failure(format!(
-        "{what}; the session must stay read-only, because the database is not named with --yes-write-to"
+        "{what}; the session must stay read-only, because the database is not named with \
+         --yes-write-to"
     ))
 }
 

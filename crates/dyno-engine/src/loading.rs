@@ -278,7 +278,8 @@ fn load_rows(
         return Ok(());
     }
     let message = format!(
-        "{loaded} of {} rows from number {} on reached table {}; rows of an earlier load may be in the way",
+        "{loaded} of {} rows from number {} on reached table {}; rows of an earlier load may be in \
+         the way",
         part.rows,
         part.first + 1,
         table.name

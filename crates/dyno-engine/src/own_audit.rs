@@ -189,7 +189,8 @@ async fn value(connection: &mut Connection, expression: &str) -> Result<i64, Ope
     let Some(text) = table.first() else { return Ok(0) };
     whole(text).ok_or_else(|| {
         FailureKind::BadStatement.failure(format!(
-            "its value {text} is no whole number; multiply or round it, for example `sum(balance * 100) from accounts`"
+            "its value {text} is no whole number; multiply or round it, for example \
+             `sum(balance * 100) from accounts`"
         ))
     })
 }

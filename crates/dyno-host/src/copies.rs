@@ -87,11 +87,13 @@ fn not_copied(original: &Target, copy: &Target, failure: &OperationFailure) -> H
 fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
     match original.engine.dialect().copying {
         Copying::Template if failure.sqlstate == "55006" => {
-            "hint: no other session may be connected to a database while it is copied: end the other sessions, or load a dump into a server that dyno starts: \
+            "hint: no other session may be connected to a database while it is copied: end the \
+             other sessions, or load a dump into a server that dyno starts: \
              `setup = [\"dump.sql\"]`"
         }
         _ => {
-            "hint: the account needs the privilege to create databases; otherwise load a dump into a server that dyno starts: `setup = [\"dump.sql\"]`"
+            "hint: the account needs the privilege to create databases; otherwise load a dump into \
+             a server that dyno starts: `setup = [\"dump.sql\"]`"
         }
     }
 }
@@ -112,7 +114,8 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
         marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
     if !is_ours {
         return Err(HostError::new(format!(
-            "{name:?} has the name of the copy, but was not created by dyno\nhint: check its content, and drop it if it is not needed"
+            "{name:?} has the name of the copy, but was not created by dyno\nhint: check its \
+             content, and drop it if it is not needed"
         )));
     }
     let dropped = match &copy.endpoint {

@@ -54,7 +54,8 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
             match text.lines().next() {
                 Some(line) if !line.is_empty() => Ok(Secret::new(line)),
                 _ => Err(HostError::new(format!(
-                    "the password file {} has an empty first line\nhint: write the password into its first line",
+                    "the password file {} has an empty first line\nhint: write the password into \
+                     its first line",
                     path.display()
                 ))),
             }
@@ -110,7 +111,8 @@ fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, H
     password_file::find(&text, target).ok_or_else(|| {
         HostError::new(format!(
             "{} has no password for {}\n\
-             hint: add a line host:port:database:user:password to .pgpass, or user and password to the group [client] of .my.cnf",
+             hint: add a line host:port:database:user:password to .pgpass, or user and password to \
+             the group [client] of .my.cnf",
             path.display(),
             place(system)
         ))
@@ -184,7 +186,8 @@ fn connect_by(
     {
         // Connecting would create an empty file.
         return Err(HostError::new(format!(
-            "the database file {} does not exist\nhint: `data = \"existing\"` needs a database with its tables; dyno does not create one",
+            "the database file {} does not exist\nhint: `data = \"existing\"` needs a database \
+             with its tables; dyno does not create one",
             path.display()
         )));
     }
@@ -207,17 +210,22 @@ fn hint(failure: &OperationFailure, target: &Target) -> String {
     let variable = target.engine.traits().password_variable.filter(|_| lacks_password);
     let password = variable.map(|name| {
         format!(
-            "no password was given: export {name}=..., add it to the URL, or name a variable that holds it with `password_env`"
+            "no password was given: export {name}=..., add it to the URL, or name a variable that \
+             holds it with `password_env`"
         )
     });
     match (password, address::may_want_encryption(failure, target)) {
         // Some servers return the same error for both.
         (Some(password), true) => {
-            format!("\nhint: {password}; or, if the server requires encryption, add `sslmode=require` to the URL")
+            format!(
+                "\nhint: {password}; or, if the server requires encryption, add \
+                     `sslmode=require` to the URL"
+            )
         }
         (Some(password), false) => format!("\nhint: {password}"),
         (None, true) => {
-            "\nhint: the connection was not encrypted; if the server requires encryption, add `sslmode=require` to the URL"
+            "\nhint: the connection was not encrypted; if the server requires encryption, add \
+             `sslmode=require` to the URL"
                 .to_owned()
         }
         // Servers of two different kinds may each wait for the other side to speak first.
@@ -225,7 +233,8 @@ fn hint(failure: &OperationFailure, target: &Target) -> String {
             "\nhint: check whether another kind of server listens at this address".to_owned()
         }
         (None, false) if failure.kind == FailureKind::Certificate => {
-            "\nhint: `sslrootcert=FILE` in the URL names the authorities that sign the server's certificate, `sslcert=FILE` and `sslkey=FILE` the client's own certificate and key"
+            "\nhint: `sslrootcert=FILE` in the URL names the authorities that sign the server's \
+             certificate, `sslcert=FILE` and `sslkey=FILE` the client's own certificate and key"
                 .to_owned()
         }
         (None, false) => String::new(),

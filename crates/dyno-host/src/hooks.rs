@@ -197,7 +197,8 @@ impl LifecycleHooks<'_> {
             return Ok(());
         }
         Err(HostError::new(format!(
-            "a server already answers at {} before `start` was run, and would be measured instead of {}\n\
+            "a server already answers at {} before `start` was run, and would be measured instead \
+             of {}\n\
              hint: stop that server, or use `restart` instead of `start` and `stop`",
             self.system.endpoint, self.name
         )))

@@ -78,9 +78,10 @@ fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> Ho
     let named = yes_write_to
         .map_or_else(String::new, |named| format!("; --yes-write-to names {named:?} instead"));
     HostError::new(format!(
-        "the database {database:?} is not empty and was not created by dyno; it contains {}{more}{named}\n\
-         hint: use an empty database; to permit writing to it and replacing tables of the same names, \
-         add --yes-write-to {database}",
+        "the database {database:?} is not empty and was not created by dyno; it contains \
+         {}{more}{named}\n\
+         hint: use an empty database; to permit writing to it and replacing tables of the same \
+         names, add --yes-write-to {database}",
         tables[..shown].join(", ")
     ))
 }
@@ -95,15 +96,18 @@ fn not_marked(database: &str) -> impl Fn(OperationFailure) -> HostError + Copy {
 /// The error of a marker table that somebody else created.
 fn not_our_marker(database: &str) -> HostError {
     HostError::new(format!(
-        "the database {database:?} has a {MARKER_TABLE} that was not written by dyno under this account on this machine; the tables it lists are left alone\n\
-         hint: run `dyno cleanup` on the machine and account of the run that left it, or check the tables it lists and drop them by hand"
+        "the database {database:?} has a {MARKER_TABLE} that was not written by dyno under this \
+         account on this machine; the tables it lists are left alone\n\
+         hint: run `dyno cleanup` on the machine and account of the run that left it, or check the \
+         tables it lists and drop them by hand"
     ))
 }
 
 /// The error of another run's marker without a lock that tells whether that run has ended.
 fn may_be_in_use(database: &str) -> HostError {
     HostError::new(format!(
-        "the database {database:?} has the marker of another run, and the server has no lock that tells whether that run has ended\n\
+        "the database {database:?} has the marker of another run, and the server has no lock that \
+         tells whether that run has ended\n\
          hint: if it has ended, `dyno cleanup` removes what it left"
     ))
 }
@@ -221,7 +225,8 @@ impl Claim {
             true => Ok(()),
             false => Err(HostError::new(format!(
                 "another run of dyno has claimed the database {:?} meanwhile\n\
-                 hint: start a run only after the other has ended; on a cluster, use the same node for both",
+                 hint: start a run only after the other has ended; on a cluster, use the same node \
+                 for both",
                 self.database
             ))),
         }
@@ -254,14 +259,17 @@ impl Claim {
             && !self.is_forced
         {
             return Err(HostError::new(format!(
-                "the table {table:?} in the database {database:?} already exists and was not created by dyno\n\
-                 hint: use another database, or, if the table may be replaced, pass --yes-write-to {database}"
+                "the table {table:?} in the database {database:?} already exists and was not \
+                 created by dyno\n\
+                 hint: use another database, or, if the table may be replaced, pass --yes-write-to \
+                 {database}"
             )));
         }
         let is_ours = |table: &String| table == MARKER_TABLE || self.tables.contains(table);
         if fresh.contains(&EVERYTHING) && !existing.iter().all(is_ours) {
             return Err(HostError::new(format!(
-                "the database {database:?} is not empty, and tables that scripts create there cannot be distinguished from existing ones\n\
+                "the database {database:?} is not empty, and tables that scripts create there \
+                 cannot be distinguished from existing ones\n\
                  hint: use an empty database"
             )));
         }

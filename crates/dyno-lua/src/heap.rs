@@ -11,7 +11,8 @@
 //! scripts, and it is an allocator.
 #![expect(
     unsafe_code,
-    reason = "an allocator hands out raw memory; and scripts rely on ffi, debug and C modules, whose use mlua cannot check"
+    reason = "an allocator hands out raw memory; and scripts rely on ffi, debug and C modules, \
+              whose use mlua cannot check"
 )]
 
 use mlua::ffi::{lua_Alloc, lua_getallocf, lua_setallocf};

@@ -95,9 +95,7 @@ pub(crate) fn paths() -> &'static (String, String) {
         let home = std::env::var("HOME").unwrap_or_default();
         let rocks = format!("{home}/.luarocks");
         let path = format!(
-            "./?.lua;./?/init.lua;./src/lua/?.lua;{rocks}/share/lua/5.1/?.lua;{rocks}/share/lua/5.1/?/init.lua;\
-             {rocks}/share/lua/?.lua;{rocks}/share/lua/?/init.lua;\
-             /usr/local/share/lua/5.1/?.lua;/usr/share/lua/5.1/?.lua;/usr/share/sysbench/?.lua;"
+            "./?.lua;./?/init.lua;./src/lua/?.lua;{rocks}/share/lua/5.1/?.lua;{rocks}/share/lua/5.1/?/init.lua;{rocks}/share/lua/?.lua;{rocks}/share/lua/?/init.lua;/usr/local/share/lua/5.1/?.lua;/usr/share/lua/5.1/?.lua;/usr/share/sysbench/?.lua;"
         );
         let cpath = format!(
             "./?.so;{rocks}/lib/lua/5.1/?.so;{rocks}/lib/lua/?.so;/usr/local/lib/lua/5.1/?.so;/usr/lib/lua/5.1/?.so;"

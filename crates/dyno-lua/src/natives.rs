@@ -265,11 +265,13 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
         match driver {
             None if name.is_empty() => {
                 let text =
-                    "Multiple DB drivers are available. Use --db-driver=name to specify which one to use";
+                    "Multiple DB drivers are available. Use --db-driver=name to specify which one \
+                     to use";
                 environment.log.log(LogLevel::Fatal, text);
             }
             Some(_) => environment.shared.uses_sql.store(true, Ordering::Relaxed),
-            None => environment.log.log(LogLevel::Fatal, &format!("invalid database driver name: '{name}'")),
+            None => environment.log.log(LogLevel::Fatal, &format!("invalid database driver name: \
+                '{name}'")),
         }
         driver
     })

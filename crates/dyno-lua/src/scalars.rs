@@ -66,7 +66,8 @@ scalars! {
     sb_event_start(_thread: i32) -> () = "void (*)(int)" => with((), |context| context.meter.event_start());
     sb_event_stop(_thread: i32) -> () = "void (*)(int)" => with((), |context| context.meter.event_stop());
     sb_counter_inc(_thread: i32, counter: i32) -> () = "void (*)(int, sb_counter_type)" => count(counter, 1);
-    sb_counter_add(_thread: i32, counter: i32, by: u64) -> () = "void (*)(int, sb_counter_type, uint64_t)" => count(counter, by);
+    sb_counter_add(_thread: i32, counter: i32, by: u64) -> () = "void (*)(int, sb_counter_type, \
+        uint64_t)" => count(counter, by);
     sb_counter_val(_thread: i32, counter: i32) -> u64 = "uint64_t (*)(int, sb_counter_type)" => match numbered(counter) {
         Some(counter) => with(0, |context| context.meter.counter(counter)),
         None => 0,

@@ -32,26 +32,32 @@ pub const ALL: [(u8, &str); 11] = [
     (OK, "Success."),
     (
         USAGE,
-        "Invalid command line or arguments: runs that cannot be compared or reported together, a trial that is not in the plan, a file that already exists.",
+        "Invalid command line or arguments: runs that cannot be compared or reported together, a \
+         trial that is not in the plan, a file that already exists.",
     ),
     (SPEC_INVALID, "The spec file cannot be read or has errors."),
     (
         PREFLIGHT_FAILED,
-        "Preflight checks failed: server unreachable, too many clients, no disk space, a database that was not created by dyno.",
+        "Preflight checks failed: server unreachable, too many clients, no disk space, a database \
+         that was not created by dyno.",
     ),
     (SERVER_FAILED, "A server could not be started or died before measuring."),
     (
         RUN_INCOMPLETE,
-        "The run ended early, trials are missing, or no trial is valid or committed a transaction; the results contain what was measured.",
+        "The run ended early, trials are missing, or no trial is valid or committed a transaction; \
+         the results contain what was measured.",
     ),
     (RESULTS_FAILED, "Results could not be read or written."),
     (
         WORSE,
-        "`dyno compare`: new is worse than base in at least one comparison, or some trials of new failed. `dyno run`: a limit failed, or no load passes the limit of a search.",
+        "`dyno compare`: new is worse than base in at least one comparison, or some trials of new \
+         failed. `dyno run`: a limit failed, or no load passes the limit of a search.",
     ),
     (
         UNDECIDED,
-        "`dyno compare`: nothing is worse, but a comparison has another verdict in `--fail-on` (by default invalid). `dyno run`: no limit failed, but a limit or a saturation search is undecided.",
+        "`dyno compare`: nothing is worse, but a comparison has another verdict in `--fail-on` (by \
+         default invalid). `dyno run`: no limit failed, but a limit or a saturation search is \
+         undecided.",
     ),
     (INTERNAL, "Internal error."),
     (

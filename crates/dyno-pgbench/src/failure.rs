@@ -46,7 +46,8 @@ pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String 
         other => format!("connection to {other}"),
     };
     let hint = if address::may_want_encryption(failure, target) {
-        "\npgbench: hint: The connection was not encrypted; if the server requires encryption, add sslmode=require to the address."
+        "\npgbench: hint: The connection was not encrypted; if the server requires encryption, add \
+         sslmode=require to the address."
     } else {
         ""
     };

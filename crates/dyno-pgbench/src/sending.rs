@@ -73,13 +73,15 @@ pub(crate) fn check(
                 if let Some((slot, _)) = slice {
                     let name = names.name(slot);
                     return refusal(&format!(
-                        "`[1:{name}]` with 5 for `:{name}` becomes `[15]`, as in pgbench\nhint: for a slice, write blanks around its colon: `[1 : :{name}]`"
+                        "`[1:{name}]` with 5 for `:{name}` becomes `[15]`, as in pgbench\nhint: \
+                         for a slice, write blanks around its colon: `[1 : :{name}]`"
                     ));
                 }
                 if is_in_pipeline && mode != QueryMode::Simple && settable.needs_text(sql) {
                     return refusal(
-                        "the statements of a pipeline are prepared, and this one can only be sent as text\nhint: move it out of the pipeline, \
-                         or use its variables only for whole values: `'user_' || :id`",
+                        "the statements of a pipeline are prepared, and this one can only be sent \
+                         as text\nhint: move it out of the pipeline, or use its variables only for \
+                         whole values: `'user_' || :id`",
                     );
                 }
             }
@@ -193,8 +195,8 @@ impl Look<'_> {
         let told = told(&refusal, failure::pointed(&refusal, template));
         Ok(match takes_text {
             true if self.is_in_pipeline => Verdict::Refused(format!(
-                "{told}\nIt can be sent as text, but the statements of a pipeline are prepared: move it out of the pipeline, or give the type with a \
-                 cast, such as `:id::int`"
+                "{told}\nIt can be sent as text, but the statements of a pipeline are prepared: \
+                 move it out of the pipeline, or give the type with a cast, such as `:id::int`"
             )),
             true => Verdict::Text,
             false => Verdict::Refused(told),

@@ -366,7 +366,8 @@ impl<'t> Pieces<'t> {
 
     fn elsewhere(&self, statement: &str) -> String {
         let reason = "it refers to another database than the one that is measured\n\
-                      hint: dump only the tables: pg_dump without --create, mysqldump DATABASE without --databases";
+                      hint: dump only the tables: pg_dump without --create, mysqldump DATABASE \
+                      without --databases";
         self.refusal(statement, reason)
     }
 }

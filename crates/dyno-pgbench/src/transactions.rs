@@ -49,10 +49,13 @@ const PRESET: [(&str, i64); 2] = [("client_id", 0), (DEFAULT_SEED, 0)];
 pub fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: SQL,
-        summary: "SQL of your own: each transaction is one of your scripts, chosen by weight. Scripts are written as for pgbench \
-                  (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables are written as :name. The tables must exist, or `setup` creates them on a server that dyno starts.",
-        audit: "What `audit` names: values in your data that must not change, or change by so much with each commit of a script. Without it \
-                none, because dyno does not know what your data must look like.",
+        summary: "SQL of your own: each transaction is one of your scripts, chosen by weight. \
+                  Scripts are written as for pgbench (\\set, random(), \\gset, \\if, \\sleep), for \
+                  every engine; variables are written as :name. The tables must exist, or `setup` \
+                  creates them on a server that dyno starts.",
+        audit: "What `audit` names: values in your data that must not change, or change by so much \
+                with each commit of a script. Without it none, because dyno does not know what \
+                your data must look like.",
         options: vec![
             OptionDescription {
                 name: SCRIPTS,
@@ -65,22 +68,26 @@ pub fn description() -> WorkloadDescription {
                 name: VARIABLES,
                 kind: OptionKind::Values,
                 default: OptionValue::Texts(BTreeMap::new()),
-                help: "values of variables that scripts use and do not set, such as `{ scale = 10 }`; the same as -D NAME=VALUE",
+                help: "values of variables that scripts use and do not set, such as \
+                       `{ scale = 10 }`; the same as -D NAME=VALUE",
             },
             OptionDescription {
                 name: SETUP,
                 kind: OptionKind::Scripts { is_required: false },
                 default: OptionValue::Scripts(Vec::new()),
-                help: "plain SQL that creates tables, rows and indexes, or a dump of pg_dump, mysqldump or mariadb-dump; sent once to a server that dyno starts, \
-                       where every start, and every trial after one that writes, begins with a copy of the result; or to each copy of a database \
-                       (`data = \"copy\"` of the system)",
+                help: "plain SQL that creates tables, rows and indexes, or a dump of pg_dump, \
+                       mysqldump or mariadb-dump; sent once to a server that dyno starts, where \
+                       every start, and every trial after one that writes, begins with a copy of \
+                       the result; or to each copy of a database (`data = \"copy\"` of the system)",
             },
             OptionDescription {
                 name: AUDIT,
                 kind: OptionKind::Texts,
                 default: OptionValue::Texts(BTreeMap::new()),
-                help: "the expected data: SQL for an integer, without SELECT, and `unchanged` or what each commit of a script adds, for \
-                       example `\"count(*) from orders\" = \"+1 per new-order\"`; queried before and after each trial",
+                help: "the expected data: SQL for an integer, without SELECT, and `unchanged` or \
+                       what each commit of a script adds, for example \
+                       `\"count(*) from orders\" = \"+1 per new-order\"`; queried before and after \
+                       each trial",
             },
         ],
     }
@@ -214,7 +221,11 @@ impl Transactions {
                 match block_on(found) {
                     Ok(found) => refused.extend(found.map(|what| {
                         let database = target.database_name();
-                        format!("the script {} may write, and the database {database:?} is not named with --yes-write-to: {what}", script.name)
+                        format!(
+                            "the script {} may write, and the database {database:?} is not \
+                                 named with --yes-write-to: {what}",
+                            script.name
+                        )
                     })),
                     // The script exceeds the timeout of a query.
                     Err(failure) if failure.kind == FailureKind::Timeout => {}
@@ -271,8 +282,9 @@ fn nothing_sets(script: &str, name: &str) -> String {
         ""
     };
     format!(
-        "the script {script}: nothing sets `:{name}`{why}\nhint: pass -D {name}=VALUE, or add `variables = {{ {name} = VALUE }}` in the spec's \
-         [workload], or `\\set {name} VALUE` to the script"
+        "the script {script}: nothing sets `:{name}`{why}\nhint: pass -D {name}=VALUE, or add \
+         `variables = {{ {name} = VALUE }}` in the spec's [workload], or `\\set {name} VALUE` to \
+         the script"
     )
 }
 

@@ -159,7 +159,8 @@ impl Run {
             } else if let Some(response) = response.filter(|response| ages != response.censored) {
                 let count = response.censored;
                 Some(format!(
-                    "holds ages of {ages} arrivals without a commit where the trial's record has {count}"
+                    "holds ages of {ages} arrivals without a commit where the trial's record has \
+                     {count}"
                 ))
             } else {
                 None

@@ -63,7 +63,8 @@ pub(crate) fn already(before: &[BTreeSet<&str>]) -> String {
     }
     let names: Vec<&str> = names.into_iter().collect();
     format!(
-        "\nhint: another workload of the trial has run this `prepare` with another value of {}, which it reads; use the same value in both workloads, and it runs only once",
+        "\nhint: another workload of the trial has run this `prepare` with another value of {}, \
+         which it reads; use the same value in both workloads, and it runs only once",
         names.join(", ")
     )
 }

@@ -104,7 +104,8 @@ fn perform(job: Job<'_>, script: Script, argv: Vec<String>) -> u8 {
     match script {
         Script::BuiltIn(test) => {
             job.logger.complain(&format!(
-                "The '{test}' test does not measure a database and is not part of dyno: use sysbench for it."
+                "The '{test}' test does not measure a database and is not part of dyno: use \
+                 sysbench for it."
             ));
             FAILED
         }
@@ -135,7 +136,8 @@ fn substitute(job: &Job<'_>, name: &str) {
 fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
     if std::io::stdin().is_terminal() {
         job.logger.notice(
-            "Reading the script from standard input. See 'sysbench --help' for other ways to run a script.",
+            "Reading the script from standard input. See 'sysbench --help' for other ways to run a \
+             script.",
         );
     }
     let text = match dyno_files::read_from(std::io::stdin(), SCRIPT_MAX) {

@@ -64,22 +64,27 @@ pub fn description() -> WorkloadDescription {
     };
     WorkloadDescription {
         name: LUA,
-        summary: "sysbench scripts in Lua: each transaction is an event of one of them, chosen by weight. Options that the scripts declare are keys \
-                  beside these. Their `prepare` makes the data wherever dyno may write; with `data = \"existing\"` they find it there.",
-        audit: "What `audit` names, as for `sql`. Without it none, since what your data must look like is not known here.",
+        summary: "sysbench scripts in Lua: each transaction is an event of one of them, chosen by \
+                  weight. Options that the scripts declare are keys beside these. Their `prepare` \
+                  makes the data wherever dyno may write; with `data = \"existing\"` they find it \
+                  there.",
+        audit: "What `audit` names, as for `sql`. Without it none, since what your data must look \
+                like is not known here.",
         options: vec![
             texts(SCRIPTS, "the scripts, files with weights; `script = \"FILE\"` names one", true),
             texts(
                 MODULES,
-                "Lua files that the scripts require by name and that do not come with sysbench: they lie in the plan, as the scripts do",
+                "Lua files that the scripts require by name and that do not come with sysbench: \
+                 they lie in the plan, as the scripts do",
                 false,
             ),
             OptionDescription {
                 name: AUDIT,
                 kind: OptionKind::Texts,
                 default: OptionValue::Texts(BTreeMap::new()),
-                help: "what the data must come to, for example `\"sum(k) from sbtest1\" = \"unchanged\"`, or what each event of a script adds; asked \
-                       before and after each trial",
+                help: "what the data must come to, for example \
+                       `\"sum(k) from sbtest1\" = \"unchanged\"`, or what each event of a script \
+                       adds; asked before and after each trial",
             },
         ],
     }
@@ -100,7 +105,8 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
     for script in &source.scripts {
         if script.think.is_some() {
             return Err(format!(
-                "the script {} has a think time, which Lua scripts implement themselves\nhint: remove `think`, or use `load.think` for all scripts",
+                "the script {} has a think time, which Lua scripts implement themselves\nhint: \
+                 remove `think`, or use `load.think` for all scripts",
                 script.name
             ));
         }
@@ -171,13 +177,14 @@ impl Opened {
         let main = &self.main;
         if !main.has_function("event") {
             return Err(format!(
-                "the script {name} has no function `event`\nhint: name the script that `sysbench` would run, and what it \
-                 requires as `{MODULES}`"
+                "the script {name} has no function `event`\nhint: name the script that `sysbench` \
+                 would run, and what it requires as `{MODULES}`"
             ));
         }
         if scripts > 1 && main.has_own_loop() {
             return Err(format!(
-                "the script {name} defines its own event loop (`thread_run`), so its events cannot alternate with those of other scripts\nhint: run it alone"
+                "the script {name} defines its own event loop (`thread_run`), so its events cannot \
+                 alternate with those of other scripts\nhint: run it alone"
             ));
         }
         Ok(())

@@ -57,7 +57,8 @@ fn rest(
         let text = format!(
             "--set and --profile belong to a spec, and {shown} is not of the built-in experiment"
         );
-        let help = "give the spec, or the line with the URL, too; or leave them out to go on with the plan of the folder";
+        let help = "give the spec, or the line with the URL, too; or leave them out to go on with \
+                    the plan of the folder";
         return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     if arguments.spec.is_given() {
@@ -67,7 +68,8 @@ fn rest(
         }
         if let Some(difference) = difference(&plan, &now) {
             let text = format!("{shown} is of another plan: {difference}");
-            let help = "give the same spec, --profile and --set as then, or leave the spec out to go on with the plan of the folder";
+            let help = "give the same spec, --profile and --set as then, or leave the spec out to \
+                        go on with the plan of the folder";
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
         // The same plan, with the passwords that stand in addresses and commands, and in no results
@@ -157,8 +159,10 @@ pub(crate) fn printed_spec(
         && experiment.plan.systems.iter().any(|it| password_in_url(it).is_some())
     {
         let text = "the spec holds a password, which is not printed";
-        return Err(Failure::new(exit_code::USAGE, text)
-            .help("copy the file; or take the password out of the URL and name a variable that holds it: `password_env`"));
+        return Err(Failure::new(exit_code::USAGE, text).help(
+            "copy the file; or take the password out of the URL and name a variable that \
+                   holds it: `password_env`",
+        ));
     }
     let beside = spec.url().map_or(&[][..], |_| &spec.set);
     let beside: String =

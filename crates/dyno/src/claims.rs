@@ -94,7 +94,8 @@ impl<'p> Systems<'p> {
             return Ok(());
         }
         let reason = format!(
-            "the trial changed the database {database:?}, which it was only to read, and no other session was connected when it ended\n\
+            "the trial changed the database {database:?}, which it was only to read, and no other \
+             session was connected when it ended\n\
              hint: use an account without the right to write, or give --yes-write-to {database}"
         );
         self.forbid(system, &reason);

@@ -24,11 +24,11 @@ use std::path::{Path, PathBuf};
     name = "dyno",
     version,
     about = "A dynamometer for databases",
-    long_about = "A dynamometer for databases: loads one or several systems with clients, measures throughput and response \
-                  time, repeats trials in random order, checks that the data is intact, and writes a report with \
-                  confidence intervals and warnings.",
-    after_help = "Without a command, dyno runs a built-in experiment on embedded SQLite, which takes less than a \
-                  minute and needs no server.",
+    long_about = "A dynamometer for databases: loads one or several systems with clients, measures \
+                  throughput and response time, repeats trials in random order, checks that the \
+                  data is intact, and writes a report with confidence intervals and warnings.",
+    after_help = "Without a command, dyno runs a built-in experiment on embedded SQLite, which \
+                  takes less than a minute and needs no server.",
     after_long_help = "Examples:
   dyno                                 the built-in experiment, under a minute
   dyno run URL --script read.sql       your own SQL on your own database

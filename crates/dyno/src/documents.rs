@@ -235,18 +235,28 @@ fn literal(text: &str) -> Option<Value> {
 
 /// Specs that together have every section of the reference.
 const WHOLE: [&str; 7] = [
-    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
-     [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< 1s\"\n[[published]]\nsource = \"s\"\nseries = \"s\"\n\
+    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
+     \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
+     [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< \
+     1s\"\n[[published]]\nsource = \"s\"\nseries = \"s\"\n\
      metric = \"throughput\"\nclients = [1]\nvalues = [1]\n",
-    "[[system]]\nname = \"S\"\nurl = \"postgres://u@h/d\"\ndata = \"existing\"\nhooks = { restart = \"true\" }\n[workload]\nkind = \"sql\"\n\
-     scripts = [{ file = \"a.sql\" }]\n[load]\nclients = 1\nduration = \"1s\"\nfind = { while = \"p99 < 1s\" }\n",
-    "[[system]]\nname = \"S\"\nurl = \"mysql://u@h/d\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\ntransactions = 9\n",
-    "[[system]]\nname = \"S\"\nurl = \"http://h/\"\n[workload]\nkind = \"http\"\nrequest = [{ name = \"r\", path = \"/\" }]\n[load]\nclients = 1\nduration = \"1s\"\n",
-    "[[system]]\nname = \"S\"\nserver = { kind = \"postgres-replica\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n",
-    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"crud\"\n[load]\nclients = 1\nduration = \"1s\"\n\
-     [factors]\nstorage = [\"d\"]\nendpoint = [\"e\"]\n[[storage]]\nname = \"d\"\ndata = \"/d\"\n[[endpoint]]\nname = \"e\"\n\
+    "[[system]]\nname = \"S\"\nurl = \"postgres://u@h/d\"\ndata = \"existing\"\nhooks = { restart \
+     = \"true\" }\n[workload]\nkind = \"sql\"\n\
+     scripts = [{ file = \"a.sql\" }]\n[load]\nclients = 1\nduration = \"1s\"\nfind = { while = \
+     \"p99 < 1s\" }\n",
+    "[[system]]\nname = \"S\"\nurl = \"mysql://u@h/d\"\n[workload]\nkind = \
+     \"rush\"\n[load]\nclients = 1\ntransactions = 9\n",
+    "[[system]]\nname = \"S\"\nurl = \"http://h/\"\n[workload]\nkind = \"http\"\nrequest = [{ name \
+     = \"r\", path = \"/\" }]\n[load]\nclients = 1\nduration = \"1s\"\n",
+    "[[system]]\nname = \"S\"\nserver = { kind = \"postgres-replica\" }\n[workload]\nkind = \
+     \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n",
+    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
+     \"crud\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+     [factors]\nstorage = [\"d\"]\nendpoint = [\"e\"]\n[[storage]]\nname = \"d\"\ndata = \
+     \"/d\"\n[[endpoint]]\nname = \"e\"\n\
      application = { kind = \"tomcat\", war = \"a.war\" }\n",
-    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
+     \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n\
      [[background]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
 ];
 
@@ -395,7 +405,8 @@ fn the_mistake_that_the_guide_shows_is_told_in_these_words() {
     let shown = blocks(&repository::text("docs/guide.md"), "text")
         .into_iter()
         .find(|block| block.contains("qurey_mode"));
-    let text = "title = \"t\"\n\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n\n[[system]]\nname = \"B\"\nurl = \"sqlite:b.db\"\nqurey_mode = \"prepared\"\n\
+    let text = "title = \"t\"\n\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" \
+                }\n\n[[system]]\nname = \"B\"\nurl = \"sqlite:b.db\"\nqurey_mode = \"prepared\"\n\
                 [workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n";
     let errors = parse(Input { file_name: "bad.toml", text, ..Input::default() }, &catalog())
         .expect_err("it is wrong");

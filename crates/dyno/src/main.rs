@@ -63,7 +63,8 @@ fn main() -> ExitCode {
     let printer = Printer::new();
     let (arguments, hidden) = arguments::taken();
     if let Err(error) = hidden {
-        let text = "a list of processes shows the password of the command line; give it in a variable such as PGPASSWORD";
+        let text = "a list of processes shows the password of the command line; give it in a \
+                    variable such as PGPASSWORD";
         printer.warning(&format!("{text} ({error})"));
     }
     interrupt::survive_large_files();

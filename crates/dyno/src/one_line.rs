@@ -177,8 +177,9 @@ impl OneLine {
             ([], None) => {
                 let text = format!("no workload given for {name}");
                 return Err(Failure::new(USAGE, text).help(
-                    "name your own SQL, a file per kind of transaction: --script FILE; or a workload of dyno's own, which makes its tables \
-                     there: --workload oltp_point_select",
+                    "name your own SQL, a file per kind of transaction: --script FILE; or a \
+                     workload of dyno's own, which makes its tables there: --workload \
+                     oltp_point_select",
                 ));
             }
             ([], Some(kind)) => (kind.clone(), format!("kind = {}\n", quoted(kind)), ""),
@@ -190,10 +191,13 @@ impl OneLine {
                 let kind = if scripts.iter().any(is_lua) { LUA } else { SQL };
                 if let Some(other) = scripts.iter().find(|script| is_lua(script) != (kind == LUA)) {
                     let text = format!(
-                        "{other} is SQL and other scripts are Lua, but a workload has one kind of script"
+                        "{other} is SQL and other scripts are Lua, but a workload has one kind of \
+                         script"
                     );
-                    return Err(Failure::new(USAGE, text)
-                        .help("give scripts of one kind; in a spec, the others can run as a background workload (`[[background]]`)"));
+                    return Err(Failure::new(USAGE, text).help(
+                        "give scripts of one kind; in a spec, the others can run as a \
+                               background workload (`[[background]]`)",
+                    ));
                 }
                 let workload = format!("kind = \"{kind}\"\nscripts = [{}]\n", list.join(", "));
                 (scripts.join(", "), workload, "data = \"existing\"\n")
@@ -207,7 +211,8 @@ impl OneLine {
         };
         let time = |given: &Option<String>, usual: &str| quoted(given.as_deref().unwrap_or(usual));
         let mut text = format!(
-            "title = {}\n\n[[system]]\nname = {}\n{}{data}\n[workload]\n{workload}{}\n[load]\nclients = {clients:?}\n",
+            "title = {}\n\n[[system]]\nname = \
+             {}\n{}{data}\n[workload]\n{workload}{}\n[load]\nclients = {clients:?}\n",
             quoted(&format!("{title} on {name}")),
             quoted(&name),
             given(url),

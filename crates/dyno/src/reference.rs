@@ -55,8 +55,8 @@ fn cli() -> String {
     let _ =
         writeln!(text, "{}\n", root.get_after_help().map(ToString::to_string).unwrap_or_default());
     text.push_str(
-        "Results go to standard output, everything else to standard error. `NO_COLOR` turns colours off. Exit codes: \
-         [exit-codes.md](exit-codes.md).\n",
+        "Results go to standard output, everything else to standard error. `NO_COLOR` turns \
+         colours off. Exit codes: [exit-codes.md](exit-codes.md).\n",
     );
     for command in root
         .get_subcommands()
@@ -118,14 +118,18 @@ fn values(argument: &Arg) -> String {
 }
 
 fn spec() -> String {
-    let mut text = "# The spec file\n\nTOML. Unknown keys are errors; all errors are shown at once, each with its line, \
-                    column and remedy.\n\n\
-                    * A **duration** is a text with numbers and units: `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"1h30m\"`.\n\
-                    * **Paths** are relative to the folder of the spec. Commands run in the folder in which dyno runs.\n\
-                    * Whole numbers may have underscores: `10_000`. Options of workloads that count bytes (their names end \
-                    in `_bytes`) also take sizes such as `\"64K\"` or `\"4G\"`, powers of 1024.\n\
-                    * **Order of laying over**: file, then `--profile NAME`, then `--set KEY=VALUE` in their order. Tables \
-                    are merged key by key, everything else is replaced.\n"
+    let mut text = "# The spec file\n\nTOML. Unknown keys are errors; all errors are shown at \
+                    once, each with its line, column and remedy.\n\n\
+                    * A **duration** is a text with numbers and units: `\"500ms\"`, `\"30s\"`, \
+                    `\"5m\"`, `\"1h30m\"`.\n\
+                    * **Paths** are relative to the folder of the spec. Commands run in the folder \
+                    in which dyno runs.\n\
+                    * Whole numbers may have underscores: `10_000`. Options of workloads that \
+                    count bytes (their names end in `_bytes`) also take sizes such as `\"64K\"` or \
+                    `\"4G\"`, powers of 1024.\n\
+                    * **Order of laying over**: file, then `--profile NAME`, then \
+                    `--set KEY=VALUE` in their order. Tables are merged key by key, everything \
+                    else is replaced.\n"
         .to_owned();
     for section in SECTIONS {
         let heading =
@@ -162,9 +166,12 @@ fn exit_codes() -> String {
 /// Every file of the crates by its folder, in the words of its own head. Unit tests stand beside
 /// what they test and are left out. The fields of `report.json` and `summary.json` in tables.
 fn json(report: &Schema, summary: &Schema) -> String {
-    let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, `dyno report --format json`) and `summary.json` of each results folder. \
-                    The same as JSON Schema (draft 2020-12): [report.schema.json](report.schema.json), [summary.schema.json](summary.schema.json). \
-                    Fields are only added within a version (`report_format`, `format`). Whether limits were kept is in `limits` of both:\n\n\
+    let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, \
+                    `dyno report --format json`) and `summary.json` of each results folder. The \
+                    same as JSON Schema (draft 2020-12): [report.schema.json](report.schema.json), \
+                    [summary.schema.json](summary.schema.json). Fields are only added within a \
+                    version (`report_format`, `format`). Whether limits were kept is in `limits` \
+                    of both:\n\n\
                     ```sh\njq -r '.limits[] | \"\\(.verdict) \\(.measure) \\(.figure)\"' RESULTS/summary.json\n```\n"
         .to_owned();
     for (name, schema) in [("report.json", report), ("summary.json", summary)] {
@@ -232,9 +239,11 @@ fn files() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let mut folders = BTreeMap::new();
     collect(&crates, &crates, &mut folders);
-    let mut text = "# Files\n\nEvery folder of `crates/` with its files, in their own first words. What a crate is for, in which order to \
-                    read it and what always holds in it says its `lib.rs`.\n"
-        .to_owned();
+    let mut text =
+        "# Files\n\nEvery folder of `crates/` with its files, in their own first words. \
+                    What a crate is for, in which order to read it and what always holds in it \
+                    says its `lib.rs`.\n"
+            .to_owned();
     for (folder, mut files) in folders {
         let _ = writeln!(text, "\n## {folder}\n");
         let heads = ["lib.rs", "main.rs", "mod.rs"].map(str::to_owned);

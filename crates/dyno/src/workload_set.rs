@@ -201,7 +201,8 @@ impl GroupData {
                         if members[*other].workload.data().fingerprint() != data.fingerprint() =>
                     {
                         return Err(format!(
-                            "{} and {} both make a table {}, and not the same one\nhint: give both the same options for their tables",
+                            "{} and {} both make a table {}, and not the same one\nhint: give both \
+                             the same options for their tables",
                             members[*other].group.section(),
                             member.group.section(),
                             table.name
@@ -256,13 +257,15 @@ fn agree(members: &mut [Member], changes: &[Changes]) -> Result<(), String> {
             let (audited, other) = (member.group.section(), members[other].group.section());
             let remedy = match is_native {
                 true => {
-                    "let one of them only read, or give them tables of their own; what a script changes is known when it is written in SQL \
-                         with INSERT, UPDATE, DELETE, REPLACE, MERGE or TRUNCATE"
+                    "let one of them only read, or give them tables of their own; what a script \
+                         changes is known when it is written in SQL with INSERT, UPDATE, DELETE, \
+                         REPLACE, MERGE or TRUNCATE"
                 }
                 false => "remove that line of the audit, or let only one of them change the table",
             };
             return Err(format!(
-                "{other} {found}, and the audit of {audited} would take that for a fault\nhint: {remedy}"
+                "{other} {found}, and the audit of {audited} would take that for a fault\nhint: \
+                 {remedy}"
             ));
         }
     }

@@ -130,7 +130,8 @@ pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), Add
     if target.tls == (Tls::VerifyAuthority { ca: None }) {
         return Err(AddressError {
             message: "`verify-ca` needs a file with the certificate authorities".to_owned(),
-            help: "name it (`sslrootcert=FILE`), or write `verify-full`, which uses the certificate authorities of the operating system"
+            help: "name it (`sslrootcert=FILE`), or write `verify-full`, which uses the \
+                   certificate authorities of the operating system"
                 .to_owned(),
             range: 0..0,
             is_password: false,

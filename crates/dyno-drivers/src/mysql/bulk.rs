@@ -267,9 +267,9 @@ async fn insert(
         if out.len() > allowed {
             let size = out.len();
             return Err(FailureKind::BadStatement.failure(format!(
-                    "a single row needs a statement of {size} bytes, but max_allowed_packet is {allowed}; raise it on the server"
-                ),
-            ));
+                "a single row needs a statement of {size} bytes, but max_allowed_packet is \
+                     {allowed}; raise it on the server"
+            )));
         }
         let sequence = packet::finish(&mut out, at, 0);
         connection.output = out;

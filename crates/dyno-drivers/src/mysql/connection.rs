@@ -247,8 +247,8 @@ impl Connection {
             self.statements.iter().filter(|known| matches!(known, Known::Prepared { .. })).count();
         let mut failure = failure(self.identity.product, error);
         failure.message = format!(
-            "{}; this connection holds {own} prepared statements: raise max_prepared_stmt_count on the server to clients \
-             times statements, use fewer clients, or use query mode simple",
+            "{}; this connection holds {own} prepared statements: raise max_prepared_stmt_count on \
+             the server to clients times statements, use fewer clients, or use query mode simple",
             failure.message
         );
         failure

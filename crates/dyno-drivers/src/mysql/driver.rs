@@ -17,7 +17,9 @@ use std::time::Instant;
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
-            return Err(FailureKind::Unsupported.failure("query mode `extended` exists only in PostgreSQL's protocol; use `prepared` or `simple` for MySQL and MariaDB",
+            return Err(FailureKind::Unsupported.failure(
+                "query mode `extended` exists only in \
+                PostgreSQL's protocol; use `prepared` or `simple` for MySQL and MariaDB",
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;

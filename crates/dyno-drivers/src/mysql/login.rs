@@ -102,7 +102,8 @@ fn agree(greeting: &Greeting, target: &Target) -> Result<(u32, u32)> {
     if target.tls != Tls::Off {
         if greeting.capabilities & capability::SSL == 0 && target.tls != Tls::Preferred {
             return Err(unsupported(
-                "the server offers no TLS; configure a certificate on it, or connect without TLS (`sslmode=disable`)",
+                "the server offers no TLS; configure a certificate on it, or connect without TLS \
+                 (`sslmode=disable`)",
             ));
         }
         wanted |= capability::SSL;

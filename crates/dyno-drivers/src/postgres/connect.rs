@@ -73,24 +73,25 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     let mut answer = [0; 2];
     let count = stream.read(&mut answer).await.map_err(stream_failure)?;
     match (count, answer[0]) {
-        (0, _) => {
-            Err(FailureKind::ConnectionLost
-                .failure("the server closed the connection on the request for TLS"))
-        }
+        (0, _) => Err(FailureKind::ConnectionLost
+            .failure("the server closed the connection on the request for TLS")),
         (1, b'S') => stream.start_tls(configuration, host).await,
         (1, b'N') if target.tls == Tls::Preferred => Ok(()),
         (1, b'N') => Err(FailureKind::Unsupported.failure(format!(
-            "{} does not offer TLS; set ssl = on in postgresql.conf, or connect without TLS (`sslmode=disable`)",
+            "{} does not offer TLS; set ssl = on in postgresql.conf, or connect without TLS \
+             (`sslmode=disable`)",
             target.endpoint
         ))),
         // The server could not start a process; its error is unencrypted and must not be trusted.
         (_, b'E') => Err(FailureKind::NotReady
             .failure(format!("{} answered the request for TLS with an error", target.endpoint))),
         (1, other) => {
-            Err(Malformed { what: "an answer to the request for TLS of", value: other.into() }.into())
+            Err(Malformed { what: "an answer to the request for TLS of", value: other.into() }
+                .into())
         }
         (_, _) => Err(FailureKind::Protocol.failure(
-            "unencrypted bytes follow the server's answer to the request for TLS; somebody may be in between",
+            "unencrypted bytes follow the server's answer to the request for TLS; somebody may be \
+             in between",
         )),
     }
 }

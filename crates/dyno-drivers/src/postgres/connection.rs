@@ -467,6 +467,7 @@ fn closed() -> OperationFailure {
 
 pub(super) fn zero_byte() -> OperationFailure {
     FailureKind::BadStatement.failure(
-        "a text with a zero byte (U+0000), which PostgreSQL cannot store; remove it or store it as bytea",
+        "a text with a zero byte (U+0000), which PostgreSQL cannot store; remove it or store it as \
+         bytea",
     )
 }

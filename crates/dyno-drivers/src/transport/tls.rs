@@ -92,7 +92,8 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
     if roots.is_empty() {
         let why: String = found.errors.iter().map(|error| format!(": {error}")).collect();
         let message = format!(
-            "this system has no trusted certificate authorities{why}; name a file that contains them (`sslrootcert=FILE`)"
+            "this system has no trusted certificate authorities{why}; name a file that contains \
+             them (`sslrootcert=FILE`)"
         );
         return Err(FailureKind::Certificate.failure(message));
     }

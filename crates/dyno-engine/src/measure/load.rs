@@ -142,8 +142,8 @@ impl TrialError {
     /// Threads of a script go on; how that was noticed.
     pub(crate) fn left_behind(what: &str) -> Self {
         Self::LeftBehind(format!(
-            "{what}: a script does not come to an end (a loop or a sleep of its own in event, thread_init or thread_done?), and its threads would disturb all \
-             further trials"
+            "{what}: a script does not come to an end (a loop or a sleep of its own in event, \
+             thread_init or thread_done?), and its threads would disturb all further trials"
         ))
     }
 }

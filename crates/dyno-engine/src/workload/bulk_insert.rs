@@ -20,8 +20,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "bulk_insert",
-        summary: "Each client appends rows to a table of its own with multi-row INSERTs; one transaction is one INSERT.",
-        audit: "All tables together must have grown by the rows of all INSERTs that were acknowledged.",
+        summary: "Each client appends rows to a table of its own with multi-row INSERTs; one \
+                  transaction is one INSERT.",
+        audit: "All tables together must have grown by the rows of all INSERTs that were \
+                acknowledged.",
         options: vec![integer(
             "rows_per_insert",
             0,

@@ -37,8 +37,9 @@ const C3_LENGTH: usize = 78;
 const UPDATE: usize = 0;
 
 const SELECT_AUDIT: &str = "The table must still have its rows, with the same sums of c1 and c2.";
-const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,000 for each row of each committed transaction; \
-                            transactions in doubt or cut off may have added theirs or not.";
+const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,000 for each row of \
+                            each committed transaction; transactions in doubt or cut off may have \
+                            added theirs or not.";
 
 dyno_model::named! {
     /// Either way of either job.

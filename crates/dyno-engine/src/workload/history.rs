@@ -49,16 +49,19 @@ const BEGIN_ANEW: usize = 2;
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "history",
-        summary: "Each transaction reads a few registers or lists, writes some of them, and reads the others again. Every operation goes into \
-                  a history with times, in Elle's format.",
-        audit: "In the history no transaction must have read or overwritten what the isolation level forbids: dirty reads, intermediate reads, \
-                non-repeatable reads, lost updates, write skew on two objects. What the level allows is counted and is no fault.",
+        summary: "Each transaction reads a few registers or lists, writes some of them, and reads \
+                  the others again. Every operation goes into a history with times, in Elle's \
+                  format.",
+        audit: "In the history no transaction must have read or overwritten what the isolation \
+                level forbids: dirty reads, intermediate reads, non-repeatable reads, lost \
+                updates, write skew on two objects. What the level allows is counted and is no \
+                fault.",
         options: vec![
             choice(
                 "objects",
                 OBJECTS,
-                "registers, whose value a write replaces; or lists, to which it appends a value (a text column), and whose \
-                 reads show the order of all writes",
+                "registers, whose value a write replaces; or lists, to which it appends a value (a \
+                 text column), and whose reads show the order of all writes",
             ),
             integer(
                 "keys",
@@ -80,7 +83,8 @@ pub(super) fn description() -> WorkloadDescription {
                 0,
                 100,
                 5,
-                "so many transactions in a hundred are rolled back first and then made, so that somebody might read what never was",
+                "so many transactions in a hundred are rolled back first and then made, so that \
+                 somebody might read what never was",
             ),
             isolation_option(),
             integer(
@@ -88,7 +92,8 @@ pub(super) fn description() -> WorkloadDescription {
                 1,
                 2_000_000,
                 100_000,
-                "attempts in the history at most, about half a kilobyte of memory each; later ones are done on other rows and not written down",
+                "attempts in the history at most, about half a kilobyte of memory each; later ones \
+                 are done on other rows and not written down",
             ),
             ledger(),
         ],
@@ -233,7 +238,8 @@ impl Histories {
         if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
             let most = (COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(
-                "lists take at most {most} clients here, because each may append two values to a list that is all but full"
+                "lists take at most {most} clients here, because each may append two values to a \
+                 list that is all but full"
             ));
         }
         Ok(Self {

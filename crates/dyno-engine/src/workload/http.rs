@@ -31,7 +31,8 @@ pub(super) fn description() -> WorkloadDescription {
         choice(
             "order",
             &["weighted", "sequence"],
-            "weighted: a transaction is one request, drawn by weight; sequence: it is all of them, in the order of the spec",
+            "weighted: a transaction is one request, drawn by weight; sequence: it is all of them, \
+             in the order of the spec",
         ),
         integer(
             "timeout_ms",
@@ -58,8 +59,8 @@ pub(super) fn description() -> WorkloadDescription {
     options.extend(distribution_options());
     WorkloadDescription {
         name: HTTP,
-        summary: "Requests to a service that answers HTTP/1.1, given in [[workload.request]] tables; for systems whose url begins with \
-                  http:// or https://.",
+        summary: "Requests to a service that answers HTTP/1.1, given in [[workload.request]] \
+                  tables; for systems whose url begins with http:// or https://.",
         audit: "None: what a service keeps is in the database behind it.",
         options,
     }
@@ -310,7 +311,8 @@ fn line_variable(request: &str, name: &str) -> Result<String, String> {
     let value = variable(request, name)?;
     match value.bytes().any(|byte| byte.is_ascii_control()) {
         true => Err(format!(
-            "request `{request}`: the environment variable {name} holds a control character, such as the end of a line\n\
+            "request `{request}`: the environment variable {name} holds a control character, such \
+             as the end of a line\n\
              hint: take it out"
         )),
         false => Ok(value),
@@ -390,10 +392,12 @@ impl Workload for Http {
 pub fn check_engine(kind: &str, engine: Engine) -> Result<(), String> {
     match (kind == HTTP, engine.has_sql()) {
         (true, true) => Err(format!(
-            "workload `{HTTP}` needs a service, and this system is {engine}\nhint: use a system whose url begins with http://"
+            "workload `{HTTP}` needs a service, and this system is {engine}\nhint: use a system \
+             whose url begins with http://"
         )),
         (false, false) => Err(format!(
-            "workload `{kind}` sends SQL, and this system speaks {engine}\nhint: use `kind = \"{HTTP}\"`, or the url of the database"
+            "workload `{kind}` sends SQL, and this system speaks {engine}\nhint: use \
+             `kind = \"{HTTP}\"`, or the url of the database"
         )),
         _ => Ok(()),
     }

@@ -29,7 +29,8 @@ const DOMAIN: &[u8] = b"@mail.example";
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "mass-insert",
-        summary: "Clients insert rows with an e-mail address and a name into one table that only grows.",
+        summary: "Clients insert rows with an e-mail address and a name into one table that only \
+                  grows.",
         audit: "The table must have grown by rows_per_insert rows per committed transaction.",
         options: vec![
             integer("rows_per_insert", 1, 10_000, 1, "rows per INSERT, which commits by itself"),

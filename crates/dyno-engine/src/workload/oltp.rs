@@ -77,7 +77,8 @@ impl Preset {
     fn summary(self) -> &'static str {
         match self {
             Self::ReadWrite => {
-                "Ten point selects, four range selects, two updates, a delete and an insert of the same row, in a transaction."
+                "Ten point selects, four range selects, two updates, a delete and an insert of the \
+                 same row, in a transaction."
             }
             Self::ReadOnly => "Ten point selects and four range selects in a transaction.",
             Self::WriteOnly => {

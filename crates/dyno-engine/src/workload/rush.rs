@@ -36,9 +36,11 @@ const UPDATE: usize = 1;
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "rush",
-        summary: "Each transaction reads a random counter of a small table and writes it back one higher.",
-        audit: "The sum of all counters must have grown by exactly one per committed transaction; what is missing is lost \
-                updates, and pairs of transactions that wrote on top of the same value are named from the client log.",
+        summary: "Each transaction reads a random counter of a small table and writes it back one \
+                  higher.",
+        audit: "The sum of all counters must have grown by exactly one per committed transaction; \
+                what is missing is lost updates, and pairs of transactions that wrote on top of \
+                the same value are named from the client log.",
         options: vec![
             choice(
                 "variant",

@@ -46,7 +46,8 @@ pub(super) fn ledger() -> OptionDescription {
     flag(
         "ledger",
         false,
-        "each transaction also inserts its number into table dyno_ledger, so that the audit names every acknowledged commit that is gone",
+        "each transaction also inserts its number into table dyno_ledger, so that the audit names \
+         every acknowledged commit that is gone",
     )
 }
 
@@ -56,7 +57,8 @@ pub(super) fn storage_engine() -> OptionDescription {
         name: "mysql_storage_engine",
         kind: OptionKind::Text,
         default: OptionValue::Text(String::new()),
-        help: "storage engine of the tables (MySQL family); none: the one that the server makes tables with",
+        help: "storage engine of the tables (MySQL family); none: the one that the server makes \
+               tables with",
     }
 }
 
@@ -111,7 +113,8 @@ pub(super) fn distribution_options() -> Vec<OptionDescription> {
             name: "rand_type",
             kind: OptionKind::Choice(DISTRIBUTIONS),
             default: OptionValue::Text("uniform".to_owned()),
-            help: "which keys are drawn how often (sysbench 1.0 defaults to special, 1.1 to uniform)",
+            help: "which keys are drawn how often (sysbench 1.0 defaults to special, 1.1 to \
+                   uniform)",
         },
         integer(
             "rand_spec_iter",
@@ -291,8 +294,8 @@ impl Sbtest {
 impl DataSet for Sbtest {
     fn fingerprint(&self) -> String {
         format!(
-            "sbtest tables={} table_size={} rows={} seed={} auto_inc={} create_secondary={} secondary={} engine={} \
-             options={} ledger={} {:?}",
+            "sbtest tables={} table_size={} rows={} seed={} auto_inc={} create_secondary={} \
+             secondary={} engine={} options={} ledger={} {:?}",
             self.tables,
             self.table_size,
             self.rows,

@@ -124,7 +124,8 @@ impl SavedDataSet {
 pub(crate) fn uncopied(path: &Path, reason: impl Display) -> HostError {
     HostError::of_files(format!(
         "cannot copy the loaded data set {}: {reason}\n\
-         hint: make room, or name a larger disk as server.scratch, or load it each time with design.data_set = \"load\"",
+         hint: make room, or name a larger disk as server.scratch, or load it each time with \
+         design.data_set = \"load\"",
         path.display()
     ))
 }

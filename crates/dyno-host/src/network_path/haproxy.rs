@@ -31,7 +31,8 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
         .find(|file| file.is_file());
     let program = found.ok_or_else(|| {
         HostError::new(format!(
-            "no {0} found in PATH, /usr/sbin and /usr/local/sbin\nhint: install it; on Debian: apt-get install {0}",
+            "no {0} found in PATH, /usr/sbin and /usr/local/sbin\nhint: install it; on Debian: \
+             apt-get install {0}",
             kind.name()
         ))
     })?;
@@ -91,7 +92,8 @@ fn configuration(plan: &ProxyPlan, own: u16, server: (&str, u16), connections: u
     let (host, port) = server;
     format!(
         "global\n    maxconn {connections}\n{threads}\n\
-         defaults\n    mode tcp\n    maxconn {connections}\n    timeout connect 10s\n    timeout client 24d\n    timeout server 24d\n\n\
+         defaults\n    mode tcp\n    maxconn {connections}\n    timeout connect 10s\n    timeout \
+         client 24d\n    timeout server 24d\n\n\
          listen dyno\n    bind 127.0.0.1:{own}\n    server behind {host}:{port}\n"
     )
 }

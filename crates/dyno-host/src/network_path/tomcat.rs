@@ -47,7 +47,8 @@ pub(super) fn locate(plan: &ApplicationPlan) -> Result<Found, HostError> {
     let war = &plan.war;
     if !war.is_file() {
         return Err(HostError::new(format!(
-            "the web application {0} does not exist\nhint: `mvn package` in examples/webapp builds that of the examples",
+            "the web application {0} does not exist\nhint: `mvn package` in examples/webapp builds \
+             that of the examples",
             war.display()
         )));
     }
@@ -56,10 +57,12 @@ pub(super) fn locate(plan: &ApplicationPlan) -> Result<Found, HostError> {
         named.map_or_else(|| HOMES.map(PathBuf::from).to_vec(), |home| vec![home]);
     let home = homes.iter().find(|home| home.join("bin/bootstrap.jar").is_file());
     let home = home.cloned().ok_or_else(|| {
-        let looked_at: String = homes.iter().map(|home| format!("\n  {}", home.display())).collect();
+        let looked_at: String =
+            homes.iter().map(|home| format!("\n  {}", home.display())).collect();
         HostError::new(format!(
             "no Tomcat found; searched for bin/bootstrap.jar in{looked_at}\n\
-             hint: install it (on Debian: apt-get install tomcat10-common), or name its folder in the environment variable {HOME_VARIABLE}"
+             hint: install it (on Debian: apt-get install tomcat10-common), or name its folder in \
+             the environment variable {HOME_VARIABLE}"
         ))
     })?;
     let java = java().ok_or_else(|| {
@@ -196,12 +199,13 @@ fn configuration(
     ]
     .concat();
     format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Server port=\"-1\">\n  <Service name=\"dyno\">\n    \
-         <Connector address=\"127.0.0.1\" port=\"{port}\" protocol=\"HTTP/1.1\" maxThreads=\"{threads}\" \
-         maxKeepAliveRequests=\"-1\" keepAliveTimeout=\"-1\" maxConnections=\"-1\" acceptCount=\"10000\"/>\n    \
-         <Engine name=\"dyno\" defaultHost=\"localhost\">\n      \
-         <Host name=\"localhost\" appBase=\"webapps\" autoDeploy=\"false\" deployOnStartup=\"false\">\n        \
-         <Context path=\"\" docBase=\"{war}\">\n{parameters}        </Context>\n      </Host>\n    </Engine>\n  </Service>\n</Server>\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Server port=\"-1\">\n  <Service \
+         name=\"dyno\">\n    <Connector address=\"127.0.0.1\" port=\"{port}\" \
+         protocol=\"HTTP/1.1\" maxThreads=\"{threads}\" maxKeepAliveRequests=\"-1\" \
+         keepAliveTimeout=\"-1\" maxConnections=\"-1\" acceptCount=\"10000\"/>\n    <Engine \
+         name=\"dyno\" defaultHost=\"localhost\">\n      <Host name=\"localhost\" \
+         appBase=\"webapps\" autoDeploy=\"false\" deployOnStartup=\"false\">\n        <Context \
+         path=\"\" docBase=\"{war}\">\n{parameters}        </Context>\n      </Host>\n    </Engine>\n  </Service>\n</Server>\n",
         threads = plan.threads,
         war = escaped(&war.display().to_string()),
     )

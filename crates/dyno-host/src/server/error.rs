@@ -33,7 +33,8 @@ pub(super) fn with_room(mut error: HostError, folder: &Path) -> HostError {
 pub(super) fn scratch(path: &Path, reason: impl Display) -> HostError {
     HostError::new(format!(
         "cannot use the scratch folder {}: {reason}\n\
-         hint: scratch = \"...\" in the spec's server, or the environment variable TMPDIR, names another one",
+         hint: scratch = \"...\" in the spec's server, or the environment variable TMPDIR, names \
+         another one",
         path.display()
     ))
 }
@@ -73,8 +74,9 @@ pub(super) fn settings_differ(
     let said =
         if words.is_empty() { String::new() } else { format!("\nIts output:{}", quoted(words)) };
     HostError::new(format!(
-        "{kind} is running, but not with the requested settings:{problems}{said}\n{READ_THE_MANUAL}; a value out of its bounds becomes \
-         another one"
+        "{kind} is running, but not with the requested \
+         settings:{problems}{said}\n{READ_THE_MANUAL}; a value out of its bounds becomes another \
+         one"
     ))
 }
 

@@ -44,7 +44,8 @@ impl FullDisk {
         let storage = &self.storage;
         let refuse = |why: String| {
             Err(HostError::new(format!(
-                "dyno cannot fill the disk of {}: {why}\nhint: give the storage an empty file system of its own, such as a tmpfs with a size: {GUIDE}",
+                "dyno cannot fill the disk of {}: {why}\nhint: give the storage an empty file \
+                 system of its own, such as a tmpfs with a size: {GUIDE}",
                 storage.display()
             )))
         };

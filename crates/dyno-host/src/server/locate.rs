@@ -49,8 +49,8 @@ fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError>
     let variable = kind.name().to_ascii_uppercase();
     Err(HostError::new(format!(
         "no {kind} server found; searched{looked_at}{others}\n\
-         hint: name its folder in the spec (server.bin_dir) or in the environment variable DYNO_{variable}_BIN_DIR; on \
-         Debian, scripts/servers installs it"
+         hint: name its folder in the spec (server.bin_dir) or in the environment variable \
+         DYNO_{variable}_BIN_DIR; on Debian, scripts/servers installs it"
     )))
 }
 

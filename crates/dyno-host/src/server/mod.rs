@@ -88,8 +88,9 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
         let is_value = is_value && (questions(server.kind.engine()).settings.is_value)(&read);
         if !is_name || !is_value {
             return Err(HostError::new(format!(
-                "setting {name:?} = {value:?} cannot be given: a name has letters, digits and the signs _ - . only, and a value \
-                 is one line without a zero byte (for a pragma: a word, a number or a quoted text)"
+                "setting {name:?} = {value:?} cannot be given: a name has letters, digits and the \
+                 signs _ - . only, and a value is one line without a zero byte (for a pragma: a \
+                 word, a number or a quoted text)"
             )));
         }
     }

@@ -229,8 +229,8 @@ pub(crate) fn own_folder(
     };
     let Some(place) = places.iter().find(is_safe) else {
         return Err(format!(
-            "dyno runs as root and found no folder for its logs in which only root can replace files; looked at {}, {}, /tmp and \
-             /run",
+            "dyno runs as root and found no folder for its logs in which only root can replace \
+             files; looked at {}, {}, /tmp and /run",
             beside.display(),
             std::env::temp_dir().display()
         ));
@@ -263,7 +263,8 @@ fn socket_folder(
         }
     }
     let reason = format!(
-        "the path of a unix socket in it is longer than {SOCKET_PATH_MAX} bytes, and /tmp cannot be used"
+        "the path of a unix socket in it is longer than {SOCKET_PATH_MAX} bytes, and /tmp cannot \
+         be used"
     );
     Err(scratch(folder, reason))
 }
@@ -359,7 +360,8 @@ fn launch(
             NoAnswer::Late(failure) => {
                 let (seconds, log) = (limit.as_secs(), log_of(&log::shown(log)));
                 return Err(HostError::of_files(format!(
-                    "the {kind} server did not answer within {seconds} s (the last attempt: {failure}){log}"
+                    "the {kind} server did not answer within {seconds} s (the last attempt: \
+                     {failure}){log}"
                 )));
             }
             NoAnswer::Unsupported(failure) => return Err(query(kind, "connecting to it")(failure)),

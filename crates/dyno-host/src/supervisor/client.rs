@@ -14,7 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Reported when the user does not wait for the supervisor.
-const LEFT_ALONE: &str = "interrupted while the supervisor of the server (dyno supervise) was cleaning up; it continues alone to ";
+const LEFT_ALONE: &str = "interrupted while the supervisor of the server (dyno supervise) was \
+                          cleaning up; it continues alone to ";
 
 /// Environment variables that servers inherit: paths of programs and libraries, nothing that holds
 /// a secret.

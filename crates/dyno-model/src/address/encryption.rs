@@ -47,7 +47,8 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
     };
     if asked == (Tls::VerifyAuthority { ca: Some(SYSTEM_AUTHORITIES.into()) }) {
         let message = format!(
-            "`{}={}` with the authorities of the system lets in every server that has a certificate of theirs",
+            "`{}={}` with the authorities of the system lets in every server that has a \
+             certificate of theirs",
             mode.name, mode.text
         );
         return Err(at(mode, message, "write `sslmode=verify-full`"));

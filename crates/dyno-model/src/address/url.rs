@@ -104,8 +104,8 @@ impl Address {
         let whole = if text.starts_with(JDBC) { whole.after(JDBC.len()) } else { whole };
         let (mut keys, mut errors) = (Keys::default(), Vec::new());
         let Some((scheme, rest)) = whole.split_once(':') else {
-            let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
-                        `sqlite:bench.db`";
+            let help = "write for example `mysql://bench@localhost:3306/bench`, \
+                        `postgres://bench@localhost/bench` or `sqlite:bench.db`";
             let error =
                 AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
             return Self { engine: Engine::UNKNOWN, keys, errors: vec![error] };
@@ -209,7 +209,8 @@ fn file<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
     }
     if path.text.starts_with(":memory:") {
         let message = "a database in memory cannot be shared by clients";
-        let help = "each client would have a database of its own; name a file, on a memory file system if need be";
+        let help = "each client would have a database of its own; name a file, on a memory file \
+                    system if need be";
         errors.push(AddressError::new(path.range(), message, help));
     }
     if rest.text.contains('?') {
@@ -228,7 +229,8 @@ fn server(
 ) {
     if let Some(password) = spilled_password(whole) {
         let message = "it cannot be told where the password ends";
-        let help = "write signs in it and behind it in percent-encoding: `/` is `%2F`, `?` is `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
+        let help = "write signs in it and behind it in percent-encoding: `/` is `%2F`, `?` is \
+                    `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
         errors.push(AddressError {
             is_password: true,
             ..AddressError::new(password.range(), message, help)

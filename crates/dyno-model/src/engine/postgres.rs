@@ -109,7 +109,8 @@ pub(super) const TRAITS: Traits = Traits {
                 (
                     "SELECT txid_current_if_assigned()",
                     None,
-                    "the server gave its transaction a number, which only transactions that write get",
+                    "the server gave its transaction a number, which only transactions that write \
+                     get",
                 ),
                 ("SHOW default_transaction_read_only", Some("on"), "it makes its session writable"),
             ],

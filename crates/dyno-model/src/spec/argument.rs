@@ -77,7 +77,8 @@ fn path(text: &str, source: usize) -> Result<Vec<Step>, Box<Diagnostic>> {
     steps.push((step.trim().to_owned(), Span::new(source, start..text.len())));
     match steps.iter().find(|(name, _)| name.is_empty()) {
         Some((_, span)) => {
-            let help = "write dotted keys, for example `load.clients` or `system.NAME.server.settings.SETTING`";
+            let help = "write dotted keys, for example `load.clients` or \
+                        `system.NAME.server.settings.SETTING`";
             Err(Box::new(Diagnostic::new(*span, "a part of the key is empty").help(help)))
         }
         None => Ok(steps),

@@ -79,7 +79,8 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
         );
     }
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
-        let message = "the workload `http` cannot run in the background, because it does not access a database";
+        let message = "the workload `http` cannot run in the background, because it does not \
+                       access a database";
         fields.refuse("workload", message, "measure it by itself, in a spec of its own");
     }
     let name = name?;
@@ -118,7 +119,8 @@ fn check_trials(
 ) {
     if measured.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
         let message = format!("with the background workload `{name}`, trials must end by time");
-        let help = "write `load.duration`, or [[load.stages]], in the place of a number of transactions or rows";
+        let help = "write `load.duration`, or [[load.stages]], in the place of a number of \
+                    transactions or rows";
         top.refuse("load", message, help);
     }
     if top.node("fault").is_some() {

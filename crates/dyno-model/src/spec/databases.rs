@@ -127,18 +127,21 @@ fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(Strin
     }
     if matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy)
     {
-        let help = "copy the databases yourself and write `data = \"existing\"`, or leave `load.databases` out";
+        let help = "copy the databases yourself and write `data = \"existing\"`, or leave \
+                    `load.databases` out";
         return Some((format!("the system `{name}` works in a copy of one database"), help));
     }
     let kind = configuration.workload.kind.as_str();
     if [LUA, HTTP, HISTORY, MASS_INSERT].contains(&kind) {
-        let help = "take another workload, SQL of your own (`kind = \"sql\"`) for example, or leave `load.databases` out";
+        let help = "take another workload, SQL of your own (`kind = \"sql\"`) for example, or \
+                    leave `load.databases` out";
         return Some((format!("the workload `{kind}` does not support several databases"), help));
     }
     if configuration.clients < number {
         let message =
             format!("{} clients are fewer than {number} databases", configuration.clients);
-        let help = "use at least one client per database, or exclude that configuration with `design.exclude`";
+        let help = "use at least one client per database, or exclude that configuration with \
+                    `design.exclude`";
         return Some((message, help));
     }
     let names = configuration.load.databases.names(system.database());

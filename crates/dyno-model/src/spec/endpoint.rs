@@ -59,8 +59,8 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
                 true => "the endpoint has more than one of `address`, `proxy` and `application`",
                 false => "the endpoint has neither `address` nor `proxy` nor `application`",
             };
-            let help = "give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, or `application = { kind = \"tomcat\", \
-                        war = \"webapp.war\" }`";
+            let help = "give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, \
+                        or `application = { kind = \"tomcat\", war = \"webapp.war\" }`";
             fields.refuse_table(message, help);
             None
         }
@@ -124,7 +124,8 @@ pub(super) fn used<'a>(
         if let Some(system) = systems.iter().find(|system| !has(system, &endpoint.via)) {
             let help = match endpoint.via {
                 Via::Application(_) => {
-                    "the application works on MariaDB, MySQL, and clusters of both, which dyno starts"
+                    "the application works on MariaDB, MySQL, and clusters of both, which dyno \
+                     starts"
                 }
                 _ if system.is_cluster() => {
                     "clients of a cluster are spread over its nodes; measure it without endpoints"

@@ -176,7 +176,8 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
         Some(("server" | "system", _)) => refuse(
             format!("`{name}` cannot be varied"),
             format!(
-                "`\"server.settings.NAME\"` varies a setting of the server; for anything else, {per_system}"
+                "`\"server.settings.NAME\"` varies a setting of the server; for anything else, \
+                 {per_system}"
             ),
         ),
         Some(("background", rest)) if rest.len() > CLIENTS.len() && rest.ends_with(CLIENTS) => {
@@ -198,7 +199,8 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
             refuse(
                 format!("unknown factor `{name}` in {}", FACTORS.heading),
                 format!(
-                    "factors: {}; a factor of any name takes levels with names: `[{{ name = \"...\", ... }}]`",
+                    "factors: {}; a factor of any name takes levels with names: \
+                     `[{{ name = \"...\", ... }}]`",
                     list(&places)
                 ),
             )
@@ -286,7 +288,8 @@ fn named_levels(
     document: &Table,
     problems: &Problems,
 ) -> Option<Vec<Level>> {
-    let example = "write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`";
+    let example = "write for example \
+                   `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`";
     let mut levels: Vec<Level> = Vec::new();
     for item in items(name, node, problems)? {
         let Value::Table(table) = &item.value else {

@@ -125,7 +125,8 @@ fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos
         }
         _ => refuse(
             "a fault needs `at` or `after`, and not both",
-            "write `at = \"20s\"`: so long after measuring began; or `after = \"5s\"`: after the fault above it",
+            "write `at = \"20s\"`: so long after measuring began; or `after = \"5s\"`: after the \
+             fault above it",
         ),
     }
 }
@@ -211,7 +212,8 @@ fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
 fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> bool {
     let is_early = [0.0, 1.0].into_iter().any(|share| fault.moment(share) < before.moment(share));
     if is_early {
-        let help = "write faults in the order in which they come; `after = \"5s\"` counts from the one above";
+        let help = "write faults in the order in which they come; `after = \"5s\"` counts from the \
+                    one above";
         fields.refuse_table("this fault may come before the one above it", help);
     }
     is_early
@@ -258,8 +260,9 @@ fn refuse_state<'a>(
     if let Some(why) = why {
         let message =
             format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
-        let help = "what was killed is started with \"start\"; what was stopped goes on with \"continue\"; a way that was cut is mended with \
-                    \"reconnect\"; a disk that was filled is emptied with \"free-disk\"";
+        let help = "what was killed is started with \"start\"; what was stopped goes on with \
+                    \"continue\"; a way that was cut is mended with \"reconnect\"; a disk that was \
+                    filled is emptied with \"free-disk\"";
         fields.refuse_table(message, help);
     }
     why.is_some()
@@ -273,14 +276,17 @@ fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>)
     let name = &system.name;
     let (why, help) = match fault.action {
         FaultAction::Disconnect if setting.has_lua => (
-            "nobody would notice that the way is cut: scripts in Lua wait for an answer as long as it takes"
+            "nobody would notice that the way is cut: scripts in Lua wait for an answer as long as \
+             it takes"
                 .to_owned(),
             "choose another fault, or write the transactions in SQL (`kind = \"sql\"`)",
         ),
         FaultAction::Disconnect if !setting.has_timeout => (
-            "nobody would notice that the way is cut: clients wait for an answer as long as it takes"
+            "nobody would notice that the way is cut: clients wait for an answer as long as it \
+             takes"
                 .to_owned(),
-            "add `statement_timeout = \"2s\"` to [load]: after that a client tries another connection",
+            "add `statement_timeout = \"2s\"` to [load]: after that a client tries another \
+             connection",
         ),
         FaultAction::Disconnect if setting.has_socket => (
             format!("clients of `{name}` come over a unix socket, and there is no way to cut"),
@@ -288,14 +294,15 @@ fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>)
         ),
         FaultAction::FillDisk if is_cluster => (
             format!(
-                "dyno cannot fill a disk of `{name}`: the nodes of a cluster have no storage of their own"
+                "dyno cannot fill a disk of `{name}`: the nodes of a cluster have no storage of \
+                 their own"
             ),
             "choose another fault, or a server that stands alone",
         ),
         FaultAction::FillDisk if !setting.has_storage => (
             format!("dyno fills no disk that others use, and `{name}` has no storage of its own"),
-            "add a [[storage]] that is a file system of its own, such as a tmpfs with a size that its command `before` mounts, and name it in \
-             `factors.storage`",
+            "add a [[storage]] that is a file system of its own, such as a tmpfs with a size that \
+             its command `before` mounts, and name it in `factors.storage`",
         ),
         _ => return false,
     };

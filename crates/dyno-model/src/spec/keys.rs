@@ -77,8 +77,8 @@ pub static TOP: Section = Section {
 pub static SYSTEM: Section = Section {
     heading: "[[system]]",
     prefix: "system.",
-    about: "One system under test: an address (`url`), or a server that dyno starts in a scratch folder and removes \
-            afterwards (`server`).",
+    about: "One system under test: an address (`url`), or a server that dyno starts in a scratch \
+            folder and removes afterwards (`server`).",
     keys: &[
         key("name", "text, unique", "required").help("name in the report"),
         key(
@@ -89,34 +89,38 @@ pub static SYSTEM: Section = Section {
         .help(
             "a system that runs already; a password in it is blacked out where the spec is stored. \
              `?socket=FILE` for a unix socket, \
-             `?sslmode=disable|prefer|require|verify-ca|verify-full&sslrootcert=FILE` for encryption",
+             `?sslmode=disable|prefer|require|verify-ca|verify-full&sslrootcert=FILE` for \
+             encryption",
         ),
         key("url_env", "name of a variable", "this, `url` or `server`")
             .help("environment variable that holds the URL"),
         key("server", "table", "this, `url` or `url_env`").help("a server that dyno starts"),
         key("password_env", "name of a variable", "no password")
             .help("environment variable that holds the password of `url`"),
-        key("password_file", "path", "no password").help("file whose first line is the password of `url`"),
+        key("password_file", "path", "no password").help("file whose first line is the password of \
+            `url`"),
         key("password_client", "`true` or `false`", "`false`").help(
-            "the password of `url` is the entry for its host and user in the client programs' own file: \
-             `PGPASSFILE` or `~/.pgpass`, `[client]` of `~/.my.cnf`",
+            "the password of `url` is the entry for its host and user in the client programs' own \
+             file: `PGPASSFILE` or `~/.pgpass`, `[client]` of `~/.my.cnf`",
         ),
         key("query_mode", "`prepared`, `simple` or `extended`", "`prepared`").help(
-            "how statements are sent: prepared once, as text each time, or (PostgreSQL only) parsed and bound \
-             each time",
+            "how statements are sent: prepared once, as text each time, or (PostgreSQL only) \
+             parsed and bound each time",
         ),
         ranged("connect_timeout", Takes::Duration { is_positive: true }, "`10s`").help(
-            "timeout for connecting and logging in; administrative queries may take three times as long",
+            "timeout for connecting and logging in; administrative queries may take three times as \
+             long",
         ),
         key("data", "`own`, `existing` or `copy`", "`own`").help(
-            "with `url`: dyno creates and drops its own tables, or uses existing ones (for example from `sysbench \
-             prepare`), or works in a copy of the database, which it creates and drops",
+            "with `url`: dyno creates and drops its own tables, or uses existing ones (for example \
+             from `sysbench prepare`), or works in a copy of the database, which it creates and \
+             drops",
         ),
         key("monitor", "table", "none")
             .help("with `url`, for a remote server: monitoring of its machine and process"),
         key("hooks", "table", "none").help(
-            "with `url`: commands that give the system settings, restart it, or start and stop it, so that \
-             settings can be factors",
+            "with `url`: commands that give the system settings, restart it, or start and stop it, \
+             so that settings can be factors",
         ),
     ],
 };
@@ -129,8 +133,8 @@ pub static MONITOR: Section = Section {
             `monitor = { command = \"ssh db.example sh\" }`.",
     keys: &[
         key("command", "shell command", "required").help(
-            "runs a POSIX shell on the server's machine that reads its standard input; started once per \
-             trial, holds no password",
+            "runs a POSIX shell on the server's machine that reads its standard input; started \
+             once per trial, holds no password",
         ),
         key("pid_file", "path without blanks", "detected")
             .help("file on that machine with the process ID of the server"),
@@ -141,23 +145,27 @@ pub static MONITOR: Section = Section {
 pub static HOOKS: Section = Section {
     heading: "hooks",
     prefix: "system.hooks.",
-    about: "The `hooks` table of a system that runs elsewhere: your own shell commands, run by dyno's user in dyno's working folder. Their environment has the system's \
-            name (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` each), and each setting (`DYNO_SETTING_WORK_MEM`).",
+    about: "The `hooks` table of a system that runs elsewhere: your own shell commands, run by \
+            dyno's user in dyno's working folder. Their environment has the system's name \
+            (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` \
+            each), and each setting (`DYNO_SETTING_WORK_MEM`).",
     keys: &[
         key("apply", "shell command", "none").help(
-            "applies the settings of a restart group to the system; at the end it runs again with the \
-             original values",
+            "applies the settings of a restart group to the system; at the end it runs again with \
+             the original values",
         ),
-        key("restart", "shell command", "none")
-            .help("restarts the system; runs after `apply` at the beginning of each block and restart group"),
+        key("restart", "shell command", "none").help(
+            "restarts the system; runs after `apply` at the beginning of each block and \
+                   restart group",
+        ),
         key("start", "shell command", "none").help(
             "instead of `restart`: starts the system, which must not run yet, after `apply` at the \
-             beginning of each restart group. It must return once the server is starting, as `docker run \
-             --detach` and `pg_ctl start` do",
+             beginning of each restart group. It must return once the server is starting, as \
+             `docker run --detach` and `pg_ctl start` do",
         ),
         key("stop", "shell command", "none").help(
-            "with `start`: stops the system at the end of its restart group, when the start fails, and when dyno \
-             ends or is killed",
+            "with `start`: stops the system at the end of its restart group, when the start fails, \
+             and when dyno ends or is killed",
         ),
         ranged("time_limit", Takes::Duration { is_positive: true }, "`5m`")
             .help("timeout of each command, and of the wait for the server after them"),
@@ -168,31 +176,36 @@ pub static HOOKS: Section = Section {
 pub static SERVER: Section = Section {
     heading: "server",
     prefix: "system.server.",
-    about: "The `server` table of a system, mostly written inline: `server = { kind = \"mariadb\" }`.",
+    about: "The `server` table of a system, mostly written inline: \
+            `server = { kind = \"mariadb\" }`.",
     keys: &[
         key(
             "kind",
-            "`sqlite`, `mariadb`, `galera`, `mysql`, `ndb`, `postgres`, `postgres-replica` or `null`",
+            "`sqlite`, `mariadb`, `galera`, `mysql`, `ndb`, `postgres`, `postgres-replica` or \
+             `null`",
             "required",
         )
         .help("what to start"),
         ranged("nodes", Takes::Integer(1..=9), "3 for `galera`, 2 for `ndb` and `postgres-replica`").help(
-            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are spread over \
-             them in turn. Of `postgres-replica` one is the primary, which has all clients until it is lost",
+            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are \
+             spread over them in turn. Of `postgres-replica` one is the primary, which has all \
+             clients until it is lost",
         ),
         ranged("data_nodes", Takes::Integer(1..=8), "2 for `ndb`").help(
-            "nodes of `ndb` that hold the data, a multiple of its setting `NoOfReplicas` (2, if not given)",
+            "nodes of `ndb` that hold the data, a multiple of its setting `NoOfReplicas` (2, if \
+             not given)",
         ),
         key("synchronous", "true or false", "`false`").help(
             "of `postgres-replica`: a commit is acknowledged when a replica has it \
              (`synchronous_standby_names = '*'` on the primary)",
         ),
-        key("bin_dir", "path", "PATH and the usual folders").help("folder with the server's programs"),
+        key("bin_dir", "path", "PATH and the usual folders").help("folder with the server's \
+            programs"),
         key("scratch", "path", "the system's temporary folder")
             .help("folder in which the scratch folder is created"),
         key("settings", "table of texts, numbers, true or false", "none").help(
-            "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, names that \
-             begin with a capital letter are parameters of the data nodes (`DataMemory`)",
+            "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, \
+             names that begin with a capital letter are parameters of the data nodes (`DataMemory`)",
         ),
     ],
 };
@@ -201,7 +214,8 @@ pub static SERVER: Section = Section {
 pub static WORKLOAD: Section = Section {
     heading: "[workload]",
     prefix: "workload.",
-    about: "What the clients do. Every key besides `kind` is an option of that workload: see `dyno workloads NAME`.",
+    about: "What the clients do. Every key besides `kind` is an option of that workload: see \
+            `dyno workloads NAME`.",
     keys: &[
         key("kind", "name of a workload", "required")
             .help("the workload, unless a factor sets it; `dyno workloads` lists them"),
@@ -214,9 +228,10 @@ pub static WORKLOAD: Section = Section {
 pub static REQUEST: Section = Section {
     heading: "[[workload.request]]",
     prefix: "workload.request.",
-    about: "A request of the workload `http`. In `path`, `headers` and `body`, `${client}` is the client's number, `${sequence}` that of its \
-            transaction, both from 1, `${key}` a key that is drawn by the workload's options, `${env:VARIABLE}` the value of a variable \
-            of the environment, which is kept out of all results, and `$${` stands for `${`.",
+    about: "A request of the workload `http`. In `path`, `headers` and `body`, `${client}` is the \
+            client's number, `${sequence}` that of its transaction, both from 1, `${key}` a key \
+            that is drawn by the workload's options, `${env:VARIABLE}` the value of a variable of \
+            the environment, which is kept out of all results, and `$${` stands for `${`.",
     keys: &[
         key("name", "text", "required").help("name of the transaction in the report"),
         key("method", "text", "`GET`")
@@ -239,8 +254,9 @@ pub static REQUEST: Section = Section {
 pub static SCRIPT: Section = Section {
     heading: "[[workload.scripts]]",
     prefix: "workload.scripts.",
-    about: "A script of the workload `sql`, in the language of pgbench. `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is \
-            shorthand for files, with the weight after `@`. Paths are relative to the spec.",
+    about: "A script of the workload `sql`, in the language of pgbench. \
+            `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is shorthand for files, \
+            with the weight after `@`. Paths are relative to the spec.",
     keys: &[
         key("name", "text", "the file's name without its ending")
             .help("name in the report; required with `sql`"),
@@ -256,32 +272,36 @@ pub static SCRIPT: Section = Section {
 pub static DESIGN: Section = Section {
     heading: "[design]",
     prefix: "design.",
-    about: "Randomised complete blocks: each block runs every configuration once, in its own random order.",
+    about: "Randomised complete blocks: each block runs every configuration once, in its own \
+            random order.",
     keys: &[
         ranged("blocks", Takes::Integer(1..=1000), "5").help(
-            "number of blocks, which is the number of repeats; or `\"auto\"`: at least three, until the \
-             questions of the experiment are decided, are unlikely to be decided, or `budget` is used up",
+            "number of blocks, which is the number of repeats; or `\"auto\"`: at least three, \
+             until the questions of the experiment are decided, are unlikely to be decided, or \
+             `budget` is used up",
         ),
         ranged("budget", Takes::Duration { is_positive: true }, "required with `auto`").help(
-            "with `blocks = \"auto\"`: maximum time of the run; the number of blocks is limited to what \
-             is expected to fit, and to 50",
+            "with `blocks = \"auto\"`: maximum time of the run; the number of blocks is limited to \
+             what is expected to fit, and to 50",
         ),
         ranged("seed", Takes::Integer(0..=i64::MAX), "1")
             .help("seed of run order, keys and data; the same seed gives the same run"),
         key("data", "`auto`, `load` or `restore`", "`auto`").help(
-            "how servers started by dyno get fresh data: loaded for each start, or loaded once and restored \
-             by copying the data folder; `auto` restores from 100,000 rows on",
+            "how servers started by dyno get fresh data: loaded for each start, or loaded once and \
+             restored by copying the data folder; `auto` restores from 100,000 rows on",
         ),
         key("compare", "`system` or a factor", "systems and all factors").help(
-            "the factor of interest: verdicts compare its levels only, and charts draw them as curves",
+            "the factor of interest: verdicts compare its levels only, and charts draw them as \
+             curves",
         ),
         key("primary", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "by the load").help(
-            "the metric that is tested first, with nearly all of the 5 % risk of a false verdict; the others follow once it is decided. By default `throughput` in a closed loop and `p95-ms` in an \
-             open one; not with `load.find`, which is compared by the load found",
+            "the metric that is tested first, with nearly all of the 5 % risk of a false verdict; \
+             the others follow once it is decided. By default `throughput` in a closed loop and \
+             `p95-ms` in an open one; not with `load.find`, which is compared by the load found",
         ),
         key("exclude", "list of tables", "none").help(
-            "configurations to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
-             clients = 1000, \"workload.rows\" = [100, 1000] }`",
+            "configurations to leave out: those that have all levels of a table, such as \
+             `{ system = \"MySQL\", clients = 1000, \"workload.rows\" = [100, 1000] }`",
         ),
     ],
 };
@@ -290,12 +310,14 @@ pub static DESIGN: Section = Section {
 pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
-    about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
-            configuration, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
-            `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (for one system), \
-            `\"system.query_mode\"`, `\"background.NAME.clients\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
-            `[[endpoint]]`). A factor with any other name has named levels, each of which can set several \
-            paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
+    about: "What is varied besides systems and clients: quoted paths with lists of levels. Every \
+            combination is a configuration, unless `design.exclude` names it. Paths: \
+            `\"workload.kind\"`, `\"workload.OPTION\"`, `\"load.KEY\"` (except clients), \
+            `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (for one system), \
+            `\"system.query_mode\"`, `\"background.NAME.clients\"`, `storage` (names of \
+            `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of `[[endpoint]]`). A factor \
+            with any other name has named levels, each of which can set several paths: \
+            `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],
 };
 
@@ -303,21 +325,28 @@ pub static FACTORS: Section = Section {
 pub static STORAGE: Section = Section {
     heading: "[[storage]]",
     prefix: "storage.",
-    about: "A place for the data of servers that dyno starts, named by the factor `storage`. Commands run in a shell in dyno's \
-            working folder, with `DYNO_STORAGE` (the name), `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; \
-            their output is kept in the results folder.",
+    about: "A place for the data of servers that dyno starts, named by the factor `storage`. \
+            Commands run in a shell in dyno's working folder, with `DYNO_STORAGE` (the name), \
+            `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; their output is kept in \
+            the results folder.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
-        key("data", "path", "required").help("folder in which the scratch folder of the server is created"),
+        key("data", "path", "required").help(
+            "folder in which the scratch folder of the server is \
+            created",
+        ),
         key("log", "path", "with the data")
             .help("folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL"),
         key("before", "shell command", "none")
             .help("runs before each start of a server there; can create and mount the folders"),
         key("after", "shell command", "none").help(
-            "run after the server has stopped and its folder is gone, also when `before` failed or dyno was \
-             killed",
+            "run after the server has stopped and its folder is gone, also when `before` failed or \
+             dyno was killed",
         ),
-        ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`").help("timeout of each command"),
+        ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`").help(
+            "timeout of each \
+            command",
+        ),
     ],
 };
 
@@ -325,8 +354,8 @@ pub static STORAGE: Section = Section {
 pub static ENDPOINT: Section = Section {
     heading: "[[endpoint]]",
     prefix: "endpoint.",
-    about: "A way from the clients to a server, named by the factor `endpoint`. Two need no table: `tcp` and `socket` of a \
-            server that dyno starts.",
+    about: "A way from the clients to a server, named by the factor `endpoint`. Two need no table: \
+            `tcp` and `socket` of a server that dyno starts.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
         key("address", "`HOST:PORT` or the path of a unix socket", "one of the three")
@@ -343,8 +372,9 @@ pub static ENDPOINT: Section = Section {
 pub static PROXY: Section = Section {
     heading: "proxy",
     prefix: "endpoint.proxy.",
-    about: "The `proxy` table of an endpoint, mostly written inline: `proxy = { kind = \"haproxy\" }`. It listens on a free \
-            port of 127.0.0.1, passes connections on without looking into them, and ends with the server.",
+    about: "The `proxy` table of an endpoint, mostly written inline: \
+            `proxy = { kind = \"haproxy\" }`. It listens on a free port of 127.0.0.1, passes \
+            connections on without looking into them, and ends with the server.",
     keys: &[
         key("kind", "`haproxy`", "required").help("what to start"),
         ranged("threads", Takes::Integer(1..=64), "the proxy's own default")
@@ -356,9 +386,10 @@ pub static PROXY: Section = Section {
 pub static APPLICATION: Section = Section {
     heading: "application",
     prefix: "endpoint.application.",
-    about: "The `application` table of an endpoint, mostly written inline: `application = { kind = \"tomcat\", war = \"webapp.war\" }`. It \
-            listens on a free port of 127.0.0.1, answers one request per command (see the [guide](../guide.md)), and ends with the \
-            server. `examples/webapp` has one for MariaDB, MySQL and clusters of both.",
+    about: "The `application` table of an endpoint, mostly written inline: \
+            `application = { kind = \"tomcat\", war = \"webapp.war\" }`. It listens on a free port \
+            of 127.0.0.1, answers one request per command (see the [guide](../guide.md)), and ends \
+            with the server. `examples/webapp` has one for MariaDB, MySQL and clusters of both.",
     keys: &[
         key("kind", "`tomcat`", "required").help("the application server"),
         key("war", "path", "required").help("the application's file"),
@@ -371,7 +402,8 @@ pub static APPLICATION: Section = Section {
 pub static PROFILE: Section = Section {
     heading: "[profile.NAME]",
     prefix: "profile.",
-    about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else is replaced; \
-            `[profile.NAME.system.SYSTEM]` changes keys of one system. Takes every key of the file except `profile`. All profiles are checked, chosen or not.",
+    about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else \
+            is replaced; `[profile.NAME.system.SYSTEM]` changes keys of one system. Takes every \
+            key of the file except `profile`. All profiles are checked, chosen or not.",
     keys: &[],
 };

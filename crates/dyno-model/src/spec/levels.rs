@@ -45,9 +45,9 @@ pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problem
         };
         if let Some(plan) = systems.iter().filter(is_meant).find(is_fixed) {
             let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
-            let help = "say what applies them, `hooks = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
-                        (`server = { kind = ... }`); or name the system whose settings are meant: \
-                        `\"system.NAME.server.settings.SETTING\"`";
+            let help = "say what applies them, `hooks = { apply = \"...\", restart = \"...\" }`, \
+                        or let dyno start the server (`server = { kind = ... }`); or name the \
+                        system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`";
             problems.refuse(change.key_span, message, help);
         }
     }

@@ -32,7 +32,8 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
         .filter_map(|measure| Some((measure, fields.node(measure.name())?)));
     let given: Vec<_> = given.collect();
     if given.is_empty() {
-        let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`";
+        let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, \
+                    `failed = \"< 0.1 %\"` or `lost = 0`";
         fields.refuse_table("a limit that says nothing", help);
     }
     let part = part(fields);
@@ -255,7 +256,8 @@ pub(super) fn resolved(
         };
         let meant: Vec<usize> = (0..configurations.len()).filter(is_meant).collect();
         if meant.is_empty() {
-            let help = "change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`";
+            let help = "change its `where`; a profile that measures something else takes limits of \
+                        its own, or none: `limit = []`";
             top.problems.refuse(span, "a limit on nothing that is measured", help);
         }
         limits.extend(

@@ -145,9 +145,11 @@ pub(super) fn check_timeout<'a>(
             .map(|change| change.node.span);
         let span = node.map(|node| node.span).into_iter().chain(varied).next().unwrap_or(top.span);
         let message = format!(
-            "`load.statement_timeout` does nothing for `{LUA}`: scripts wait for an answer as long as it takes"
+            "`load.statement_timeout` does nothing for `{LUA}`: scripts wait for an answer as long \
+             as it takes"
         );
-        let help = "leave it out and set a limit on the server, or write the transactions in SQL (`kind = \"sql\"`)";
+        let help = "leave it out and set a limit on the server, or write the transactions in SQL \
+                    (`kind = \"sql\"`)";
         top.problems.refuse(span, message, help);
     }
     if let Some(node) = node
@@ -229,7 +231,8 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
     let is_searched = fields.node("find").is_some();
     if is_overload && !is_open {
         let message = format!("`{}` needs `load.rate`", fields.path("overload"));
-        let help = "add for example `rate = \"500/s\"`; clients that wait for an answer before they ask again overload nothing";
+        let help = "add for example `rate = \"500/s\"`; clients that wait for an answer before \
+                    they ask again overload nothing";
         fields.refuse("overload", message, help);
     }
     if !is_open && !is_searched && fields.node("spacing").is_some() {
@@ -294,8 +297,9 @@ fn stop_rule(
     let given: Vec<_> = STOP_RULES.iter().filter_map(|key| fields.table.entry(key)).collect();
     if given.is_empty() {
         let message = format!("nothing in {} says when measuring ends", LOAD.heading);
-        let help = "add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or \
-                    `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows; or [[load.stages]]";
+        let help = "add `transactions = 10_000` (all clients together), \
+                    `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` \
+                    for a table that grows; or [[load.stages]]";
         fields.refuse_table(message, help);
     }
     if let [first, second, ..] = given[..] {

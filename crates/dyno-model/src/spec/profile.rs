@@ -36,7 +36,8 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
             other => {
                 let message =
                     format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
-                let help = "a key that stands under [profile] is the name of a profile: write `[profile.NAME]`";
+                let help = "a key that stands under [profile] is the name of a profile: write \
+                            `[profile.NAME]`";
                 problems.refuse(entry.key_span, message, help);
             }
         }

@@ -275,8 +275,8 @@ impl<'a> Fields<'a> {
 }
 
 /// What to do about a password in a spec.
-pub(super) const PASSWORD_HELP: &str = "the spec is stored with the results and must hold no password: name its source with \
-     `password_env = \"VARIABLE\"` or `password_file = \"FILE\"`";
+pub(super) const PASSWORD_HELP: &str = "the spec is stored with the results and must hold no \
+     password: name its source with `password_env = \"VARIABLE\"` or `password_file = \"FILE\"`";
 
 /// Reports a value of the wrong type.
 pub(super) fn wrong_type(node: &Node, path: &str, expected: &str, problems: &Problems) {

@@ -61,7 +61,8 @@ fn request(fields: &Fields<'_>) -> Option<RequestPlan> {
     if let Some(path) = path
         && (!path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic()))
     {
-        let help = "a path begins with `/`; write `%20` for a blank, and other signs in percent-encoding too";
+        let help = "a path begins with `/`; write `%20` for a blank, and other signs in \
+                    percent-encoding too";
         fields.refuse("path", format!("`{path}` is no path"), help);
     }
     for (key, text) in [("path", path), ("body", fields.text("body"))] {
@@ -117,7 +118,8 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
         if SECRET_HEADERS.contains(&lower.as_str()) && !has_variable {
             fields.problems.hide(entry.node.span);
             let help = format!(
-                "the spec is stored with the results and must hold no secret: write `{} = \"${{env:VARIABLE}}\"`",
+                "the spec is stored with the results and must hold no secret: write \
+                 `{} = \"${{env:VARIABLE}}\"`",
                 entry.key
             );
             report(entry.node.span, format!("the value of `{}` is a secret", entry.key), &help);

@@ -15,7 +15,8 @@ const NAME_MAX: usize = 40;
 /// Longest time of all stages: three days, in seconds.
 const SECONDS_MAX: f64 = 259_200.0;
 
-const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\", \"500/s\"]`, `clients = 8` or `file = \"day.csv\"`";
+const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\", \"500/s\"]`, \
+                       `clients = 8` or `file = \"day.csv\"`";
 
 /// Reads all stages; `None` when they cannot be made sense of. `clients` are the numbers of clients
 /// that the load may have.
@@ -107,7 +108,8 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         let text = place.text("load", file, node.span, fields.problems)?;
         let course = lines(&text).map_err(|(line, reason)| {
             let message = format!("`{file}`, line {line}: {reason}");
-            let help = "a file has the columns `seconds` and `rate` or `clients`, and a line for each time: `0,120.5`";
+            let help = "a file has the columns `seconds` and `rate` or `clients`, and a line for \
+                        each time: `0,120.5`";
             fields.problems.refuse(node.span, message, help);
         });
         let (by, segments) = course.ok()?;

@@ -102,8 +102,8 @@ fn source(
     let server = fields.node("server");
     match (url, server) {
         (None, None) => {
-            let help = "`url = \"mysql://user@host:3306/database\"` measures a system that runs already, \
-                        `server = { kind = \"mariadb\" }` lets dyno start one";
+            let help = "`url = \"mysql://user@host:3306/database\"` measures a system that runs \
+                        already, `server = { kind = \"mariadb\" }` lets dyno start one";
             fields.refuse_table("the system has neither `url` nor `server`", help);
             password(fields);
             None

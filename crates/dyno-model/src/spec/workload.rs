@@ -109,7 +109,8 @@ fn require_scripts(
             let message = format!("missing key `{SCRIPTS}` in {}", WORKLOAD.heading);
             let ending = if description.name == LUA { "lua" } else { "sql" };
             let help = format!(
-                "name files with their weights: `{SCRIPTS} = [\"read.{ending}@8\", \"write.{ending}\"]`"
+                "name files with their weights: \
+                 `{SCRIPTS} = [\"read.{ending}@8\", \"write.{ending}\"]`"
             );
             problems.refuse(span, message, help);
         }

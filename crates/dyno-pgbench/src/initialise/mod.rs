@@ -179,7 +179,8 @@ fn line(done: u64, total: u64, elapsed: Duration) -> String {
     let remaining = elapsed * (total - done) as f64 / done as f64;
     let share = done * 100 / total;
     format!(
-        "{done} of {total} tuples ({share}%) done (elapsed {elapsed:.2} s, remaining {remaining:.2} s)\n"
+        "{done} of {total} tuples ({share}%) done (elapsed {elapsed:.2} s, remaining \
+         {remaining:.2} s)\n"
     )
 }
 

@@ -157,15 +157,18 @@ pub(super) fn generate(wanted: &Initialisation) -> Vec<String> {
     let mut statements = vec!["begin".to_owned()];
     statements.extend(OWN.dialect().truncate.statements(&TABLES));
     statements.extend([
-        format!("insert into pgbench_branches(bid, bbalance) select bid, 0 from generate_series(1, {scale}) as bid"),
         format!(
-            "insert into pgbench_tellers(tid, bid, tbalance) select tid, (tid - 1) / {TELLERS_PER_BRANCH} + 1, 0 \
-             from generate_series(1, {}) as tid",
+            "insert into pgbench_branches(bid, bbalance) select bid, 0 from generate_series(1, \
+                 {scale}) as bid"
+        ),
+        format!(
+            "insert into pgbench_tellers(tid, bid, tbalance) select tid, (tid - 1) / \
+             {TELLERS_PER_BRANCH} + 1, 0 from generate_series(1, {}) as tid",
             scale * TELLERS_PER_BRANCH
         ),
         format!(
-            "insert into pgbench_accounts(aid, bid, abalance, filler) select aid, (aid - 1) / {} + 1, 0, '' \
-             from generate_series(1, {}) as aid",
+            "insert into pgbench_accounts(aid, bid, abalance, filler) select aid, (aid - 1) / {} + \
+             1, 0, '' from generate_series(1, {}) as aid",
             super::rows::ACCOUNTS_PER_BRANCH,
             accounts(wanted.scale)
         ),
@@ -209,7 +212,8 @@ pub(super) fn foreign_keys() -> Vec<String> {
     .into_iter()
     .map(|(table, column, other)| {
         format!(
-            "alter table {table} add constraint {table}_{column}_fkey foreign key ({column}) references {other} ({column})"
+            "alter table {table} add constraint {table}_{column}_fkey foreign key ({column}) \
+             references {other} ({column})"
         )
     })
     .collect()

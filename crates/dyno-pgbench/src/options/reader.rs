@@ -337,7 +337,8 @@ impl Reader {
         }
         if run.style.tries_max == 0 && run.style.latency_limit.is_none() && self.seconds.is_none() {
             return Err(UsageError::new(
-                "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
+                "an unlimited number of transaction tries can only be used with --latency-limit or \
+                 a duration (-T)",
             ));
         }
         Ok(Request::Run(Box::new(run), self.address))
@@ -355,7 +356,8 @@ impl Reader {
         }
         if sampling.is_some() && aggregate.is_some() {
             return error(
-                "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
+                "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be \
+                 used at the same time",
             );
         }
         if aggregate.is_some() && !has_log {
@@ -369,7 +371,8 @@ impl Reader {
         if let (Some(seconds), Some(aggregate)) = (seconds, aggregate) {
             if aggregate > seconds {
                 return Err(UsageError::new(format!(
-                    "number of seconds for aggregation ({aggregate}) must not be higher than test duration ({seconds})"
+                    "number of seconds for aggregation ({aggregate}) must not be higher than test \
+                     duration ({seconds})"
                 )));
             }
             if !seconds.is_multiple_of(aggregate) {

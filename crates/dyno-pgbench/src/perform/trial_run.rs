@@ -13,7 +13,8 @@ use dyno_model::engine::ReadOnlyQuestions;
 use dyno_model::failure::{FailureKind, OperationFailure};
 
 /// Why a text is rejected that would end the transaction of the trial run.
-const MIXED: &str = "it begins or ends a transaction among other statements, so dyno cannot check it; write them without `\\;` between them";
+const MIXED: &str = "it begins or ends a transaction among other statements, so dyno cannot check \
+                     it; write them without `\\;` between them";
 
 /// Returns a statement of a script that writes, or makes the session writable, as far as one run
 /// with one set of values shows; all branches are executed. A statement that fails for another

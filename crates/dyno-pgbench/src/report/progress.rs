@@ -32,7 +32,8 @@ pub(crate) fn line(
     let rate = count as f64 / seconds;
     let failures = now.failures() - before.failures();
     let mut line = format!(
-        "progress: {stamp}, {rate:.1} tps, lat {latency:.3} ms stddev {deviation:.3}, {failures} failed"
+        "progress: {stamp}, {rate:.1} tps, lat {latency:.3} ms stddev {deviation:.3}, {failures} \
+         failed"
     );
     if style.rate.is_some() {
         let lag = 0.001 * share(now.lag.sum - before.lag.sum);

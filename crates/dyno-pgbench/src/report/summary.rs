@@ -59,7 +59,8 @@ fn write_all(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
         let (limit, late, done) = (limit as f64 / 1000.0, total.late, total.done);
         writeln!(
             text,
-            "number of transactions above the {limit:.1} ms latency limit: {late}/{done} ({share:.3}%)"
+            "number of transactions above the {limit:.1} ms latency limit: {late}/{done} \
+             ({share:.3}%)"
         )?;
     }
     if style.rate.is_some() || style.progress.is_some() || style.latency_limit.is_some() {

@@ -55,7 +55,8 @@ pub(crate) fn run(
         terminal
             .error(&format!("need at least {needed} open files, but system limit is {allowed}"));
         terminal.message(
-            "pgbench: hint: Reduce number of clients, or use limit/ulimit to increase the system limit.\n",
+            "pgbench: hint: Reduce number of clients, or use limit/ulimit to increase the system \
+             limit.\n",
         );
         return exit_code::FAILED;
     }
@@ -241,7 +242,8 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     }
     if record.is_cut_off && !is_interrupted {
         terminal.error(&format!(
-            "transactions were still running {} seconds after the time limit and were cut off (--hang-timeout)",
+            "transactions were still running {} seconds after the time limit and were cut off \
+             (--hang-timeout)",
             options.hang_timeout.unwrap_or_default().as_secs_f64()
         ));
     }

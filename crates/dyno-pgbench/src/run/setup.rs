@@ -49,7 +49,8 @@ pub(super) fn scale(
                 failure::words(&failure)
             ));
             terminal.note(&format!(
-                "hint: Perhaps you need to do initialization (\"pgbench -i\") in database \"{database}\"."
+                "hint: Perhaps you need to do initialization (\"pgbench -i\") in database \
+                 \"{database}\"."
             ));
             Err(Impossible)
         }

@@ -4,8 +4,8 @@ use super::definition::{Definition, Kind, Value, dashed};
 use super::registry;
 
 /// Scripts search this text for drivers.
-const DRIVERS: &str = "Compiled-in database drivers:\n  mysql - MySQL driver\n  pgsql - PostgreSQL driver\n  sqlite - \
-                       SQLite, in this process\n\n";
+const DRIVERS: &str = "Compiled-in database drivers:\n  mysql - MySQL driver\n  pgsql - PostgreSQL \
+                       driver\n  sqlite - SQLite, in this process\n\n";
 
 /// `--help`.
 pub(crate) fn general() -> String {

@@ -79,16 +79,21 @@ pub(crate) fn is_registered(name: &str) -> bool {
 const GENERAL: Group = Group {
     title: "General options",
     rows: rows! {
-        old "threads" Integer "1" "worker threads; each has its own connection in the bundled scripts";
+        old "threads" Integer "1" "worker threads; each has its own connection in the bundled \
+                                   scripts";
         old "events" Integer "0" "end after this many events of all threads together; 0: no limit";
         old "time" Decimal "10" "end after this many seconds; 0: no limit";
         new "warmup-time" Decimal "0" "seconds of load before counting starts";
-        old "forced-shutdown" Text "off" "cut off running events N seconds, or N% of --time, after --time; off: see --hang-timeout";
+        old "forced-shutdown" Text "off" "cut off running events N seconds, or N% of --time, after \
+            --time; off: see --hang-timeout";
         old "thread-stack-size" Size "64K" "stack size of a thread; dyno raises it if necessary";
-        new "thread-init-timeout" Decimal "30" "timeout in seconds for threads to connect and initialise";
-        old "rate" Decimal "0" "arrival rate in events per second, all threads together; 0: closed loop";
+        new "thread-init-timeout" Decimal "30" "timeout in seconds for threads to connect and \
+            initialise";
+        old "rate" Decimal "0" "arrival rate in events per second, all threads together; 0: closed \
+                                loop";
         old "report-interval" Decimal "0" "print figures every N seconds; 0: never";
-        old "report-checkpoints" List "" "print the full report and restart counting at these seconds";
+        old "report-checkpoints" List "" "print the full report and restart counting at these \
+            seconds";
         old "debug" Boolean "off" "verbosity 5 and figures of every thread";
         old "validate" Boolean "off" "accepted; database scripts have nothing to validate";
         old "help" Boolean "off" "print this text and exit";
@@ -107,7 +112,8 @@ const GENERAL: Group = Group {
 const RANDOM: Group = Group {
     title: "Pseudo-Random Numbers Generator options",
     rows: rows! {
-        old "rand-type" Text "special" "default distribution: uniform, gaussian, special, pareto or zipfian";
+        old "rand-type" Text "special" "default distribution: uniform, gaussian, special, pareto \
+                                        or zipfian";
         old "rand-spec-iter" Integer "12" "uniform draws that make one gaussian or special draw";
         old "rand-spec-pct" Integer "1" "percentage of values that are special";
         old "rand-spec-res" Integer "75" "percentage of draws that take a special value";
@@ -122,7 +128,8 @@ const LOG: Group = Group {
     title: "Log options",
     rows: rows! {
         old "verbosity" Integer "3" "0 fatal, 1 alert, 2 warning, 3 notice, 4 info, 5 debug";
-        old "percentile" List "95" "percentiles of event latency, the first also in interval lines; 0: none";
+        old "percentile" List "95" "percentiles of event latency, the first also in interval \
+                                    lines; 0: none";
         old "histogram" Boolean "off" "print the latency histogram";
     },
 };
@@ -132,7 +139,8 @@ pub(crate) const DATABASE: Group = Group {
     title: "General database options",
     rows: rows! {
         old "db-driver" Text "mysql" "mysql, pgsql or sqlite";
-        old "db-ps-mode" Text "auto" "prepared statements: auto (in the server) or disable (as text)";
+        old "db-ps-mode" Text "auto" "prepared statements: auto (in the server) or disable (as \
+                                      text)";
         old "db-debug" Boolean "off" "accepted; see --debug";
     },
 };
@@ -147,15 +155,19 @@ const MYSQL: Group = Group {
         old "mysql-user" Text "sbtest" "user";
         old "mysql-password" Text "" "password";
         old "mysql-db" Text "sbtest" "database";
-        old "mysql-ssl" Switch "off" "on, off, or disabled, preferred, required, verify_ca, verify_identity";
-        new "mysql-ssl-ca" Text "" "PEM file of the certificate authorities for verifying the server";
+        old "mysql-ssl" Switch "off" "on, off, or disabled, preferred, required, verify_ca, \
+                                      verify_identity";
+        new "mysql-ssl-ca" Text "" "PEM file of the certificate authorities for verifying the \
+                                    server";
         new "mysql-ssl-cert" Text "" "PEM file of the client's certificate";
         new "mysql-ssl-key" Text "" "PEM file of its key";
         old "mysql-ssl-cipher" Text "" "accepted; dyno's TLS library chooses the ciphers";
-        old "mysql-compression" Boolean "off" "accepted with a warning; connections are not compressed";
+        old "mysql-compression" Boolean "off" "accepted with a warning; connections are not \
+            compressed";
         new "mysql-compression-algorithms" Text "zlib" "accepted, see --mysql-compression";
         old "mysql-debug" Boolean "off" "verbosity 5";
-        old "mysql-ignore-errors" List "1213,1020,1205" "error numbers after which an event is retried, or all";
+        old "mysql-ignore-errors" List "1213,1020,1205" "error numbers after which an event is \
+            retried, or all";
         old "mysql-dry-run" Boolean "off" "no server: every statement succeeds at once";
     },
 };
@@ -164,16 +176,20 @@ const MYSQL: Group = Group {
 const POSTGRES: Group = Group {
     title: "pgsql options",
     rows: rows! {
-        old "pgsql-host" Text "localhost" "host, or several separated by commas; a path is a folder of unix sockets";
+        old "pgsql-host" Text "localhost" "host, or several separated by commas; a path is a \
+            folder of unix sockets";
         old "pgsql-port" Integer "5432" "port";
         old "pgsql-user" Text "sbtest" "user";
         old "pgsql-password" Text "" "password; default: PGPASSWORD";
         old "pgsql-db" Text "sbtest" "database";
-        new "pgsql-sslmode" Text "prefer" "disable, allow, prefer, require, verify-ca or verify-full";
-        new "pgsql-sslrootcert" Text "" "PEM file of the certificate authorities for verifying the server";
+        new "pgsql-sslmode" Text "prefer" "disable, allow, prefer, require, verify-ca or \
+            verify-full";
+        new "pgsql-sslrootcert" Text "" "PEM file of the certificate authorities for verifying the \
+            server";
         new "pgsql-sslcert" Text "" "PEM file of the client's certificate; default: PGSSLCERT";
         new "pgsql-sslkey" Text "" "PEM file of its key; default: PGSSLKEY";
-        new "pgsql-ignore-errors" List "40001,40P01,23505" "SQLSTATEs after which an event is rolled back and retried, or all";
+        new "pgsql-ignore-errors" List "40001,40P01,23505" "SQLSTATEs after which an event is \
+            rolled back and retried, or all";
     },
 };
 
@@ -190,11 +206,15 @@ const EXTENSIONS: Group = Group {
     title: "Further options (dyno)",
     rows: rows! {
         new "report-format" Text "1.0" "layout of reports: 1.0 or 1.1";
-        new "json" Switch "off" "all figures as one JSON document: on standard output, or into the named file";
-        new "blocks" Integer "1" "number of repeats of a list of --threads (--threads=1,8,64), in random order";
+        new "json" Switch "off" "all figures as one JSON document: on standard output, or into the \
+                                 named file";
+        new "blocks" Integer "1" "number of repeats of a list of --threads (--threads=1,8,64), in \
+                                  random order";
         new "results" Text "" "folder in which a results folder of dyno is created";
-        new "hang-timeout" Decimal "30" "seconds that an event may continue after --time before it is cut off; 0: no limit";
-        new "max-retries" Integer "1000" "retries of one event after ignored errors before it is given up; 0: no limit";
+        new "hang-timeout" Decimal "30" "seconds that an event may continue after --time before it \
+            is cut off; 0: no limit";
+        new "max-retries" Integer "1000" "retries of one event after ignored errors before it is \
+            given up; 0: no limit";
     },
 };
 

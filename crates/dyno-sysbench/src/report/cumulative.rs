@@ -102,8 +102,9 @@ fn fairness(snapshot: &Snapshot) -> String {
     let busy: Vec<f64> = snapshot.shares.iter().map(|share| share.busy.as_secs_f64()).collect();
     let ((events, events_spread), (busy, busy_spread)) = (spread(&events), spread(&busy));
     format!(
-        "\nThreads fairness:\n    events (avg/stddev):           {events:.4}/{events_spread:.2}\n    \
-         execution time (avg/stddev):   {busy:.4}/{busy_spread:.2}\n"
+        "\nThreads fairness:\n    events \
+         (avg/stddev):           {events:.4}/{events_spread:.2}\n    execution time \
+         (avg/stddev):   {busy:.4}/{busy_spread:.2}\n"
     )
 }
 

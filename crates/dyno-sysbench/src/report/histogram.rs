@@ -40,7 +40,8 @@ pub(crate) fn text(histogram: &Histogram<u64>) -> String {
         *counts.entry(bucket(value.value_iterated_to())).or_default() += value.count_at_value();
     }
     let mut text = String::from(
-        "Latency histogram (values are in milliseconds)\n       value  ------------- distribution ------------- count\n",
+        "Latency histogram (values are in milliseconds)\n       value  ------------- distribution \
+         ------------- count\n",
     );
     let largest = counts.values().max().copied().unwrap_or(1) as f64;
     for (bucket, count) in &counts {

@@ -275,7 +275,8 @@ fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
         match general.forced_shutdown {
             Some(_) => logger.fatal("The --max-time limit has expired, forcing shutdown..."),
             None => logger.fatal(&format!(
-                "Events were still running {} seconds after the time limit and were cut off (--hang-timeout)",
+                "Events were still running {} seconds after the time limit and were cut off \
+                 (--hang-timeout)",
                 general.hang_timeout.unwrap_or_default().as_secs_f64()
             )),
         }

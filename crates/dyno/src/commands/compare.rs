@@ -79,22 +79,29 @@ fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
 fn cannot_compare(error: &CompareError) -> Failure {
     let failure = Failure::new(exit_code::USAGE, error.to_string());
     match error {
-        CompareError::Pool { error: PoolError::Experiments { .. }, .. } => {
-            failure.help("name the folder of one experiment, for example DIR/<experiment> instead of DIR")
-        }
+        CompareError::Pool { error: PoolError::Experiments { .. }, .. } => failure.help(
+            "name the folder of one experiment, for example DIR/<experiment> instead \
+                          of DIR",
+        ),
         CompareError::Pool { .. } => failure.help(
-            "a side is one run, or several runs of the same plan: put the runs into folders of their own, one for each plan",
+            "a side is one run, or several runs of the same plan: put the runs into folders of \
+             their own, one for each plan",
         ),
         CompareError::SameRun { .. } => failure.help(
-            "name the runs before the change as BASE and those after it as NEW; systems of one run are compared in its report",
+            "name the runs before the change as BASE and those after it as NEW; systems of one run \
+             are compared in its report",
         ),
         CompareError::Match(MatchError::Nothing { are_systems_unmatched: true, .. }) => {
             failure.help("name the systems that belong together: --system BASE=NEW")
         }
         CompareError::Match(MatchError::Nothing { .. }) => failure.help(
-            "configurations are compared that have the same system, levels, workload with its options, and number of clients",
+            "configurations are compared that have the same system, levels, workload with its \
+             options, and number of clients",
         ),
-        CompareError::Match(_) => failure.help("give each system of a side at most once, as --system BASE=NEW"),
+        CompareError::Match(_) => failure.help(
+            "give each system of a side at most once, as \
+            --system BASE=NEW",
+        ),
     }
 }
 

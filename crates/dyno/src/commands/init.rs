@@ -25,9 +25,11 @@ const TABLES_SHOWN: usize = 20;
 /// Connections that are left to others where the server has a limit.
 const CONNECTIONS_SPARE: u64 = 10;
 /// What is run where there are no tables yet, with rows of about 200 bytes.
-const WORKLOAD: &str = "kind = \"oltp_read_write\"   # `dyno workloads` lists the others, and what can be changed\n\
+const WORKLOAD: &str = "kind = \"oltp_read_write\"   # `dyno workloads` lists the others, and what \
+     can be changed\n\
      tables = 1\n\
-     table_size = 100000        # about 25 MB, which fits into any cache; take more than memory holds to measure the disk\n";
+     table_size = 100000        # about 25 MB, which fits into any cache; take more than memory \
+     holds to measure the disk\n";
 
 /// Writes a spec, and a script beside it.
 ///
@@ -73,7 +75,8 @@ pub(crate) fn init(
         format!("export {name}='...' with the password, which is written down nowhere; then ")
     });
     printer.prose(&format!(
-        "Wrote {files}.\nNext: {export}`dyno plan {spec}` shows what it does, `dyno run {spec}` does it."
+        "Wrote {files}.\nNext: {export}`dyno plan {spec}` shows what it does, `dyno run {spec}` \
+         does it."
     ))?;
     Ok(exit_code::OK)
 }
@@ -103,7 +106,8 @@ fn of_server(out: Option<&Path>) -> Begun {
         "# Written by `dyno init`. Change what you like.\n\
          title = \"First measurements of {kind}\"\n\n\
          [[system]]\nname = \"{kind}\"\n\
-         server = {{ kind = \"{kind}\" }}   # dyno starts it in a folder of its own, and removes it afterwards\n\n\
+         server = {{ kind = \"{kind}\" }}   # dyno starts it in a folder of its own, and removes \
+         it afterwards\n\n\
          [workload]\n{WORKLOAD}\n\
          # What is compared: every combination is measured.\n\
          # [factors]\n# {factor}\n\n"
@@ -166,8 +170,10 @@ fn of_database(
             let file = path.file_name().unwrap_or_default().to_string_lossy();
             let _ = write!(
                 text,
-                "data = \"existing\"   # dyno makes no tables here, and lets the clients' sessions only read\n\n{}\n\
-                 [workload]\nkind = \"sql\"\nscripts = [{}]   # a file per kind of transaction, with weights: [\"read.sql@8\", \"list.sql@1\"]\n\n",
+                "data = \"existing\"   # dyno makes no tables here, and lets the clients' sessions \
+                 only read\n\n{}\n\
+                 [workload]\nkind = \"sql\"\nscripts = [{}]   # a file per kind of transaction, \
+                 with weights: [\"read.sql@8\", \"list.sql@1\"]\n\n",
                 listed(&found),
                 quoted(&file),
             );
@@ -176,7 +182,8 @@ fn of_database(
         None => {
             let _ = write!(
                 text,
-                "\n# The database has no tables yet: dyno makes those of a workload of its own.\n[workload]\n{WORKLOAD}\n"
+                "\n# The database has no tables yet: dyno makes those of a workload of its \
+                 own.\n[workload]\n{WORKLOAD}\n"
             );
         }
     }
@@ -252,7 +259,8 @@ fn listed(found: &Survey) -> String {
 
 /// A transaction to begin with: a row of the largest table that rows can be drawn from.
 fn script(found: &Survey) -> String {
-    let head = "-- One transaction of the workload; put your own SQL here. As in pgbench's scripts, statements end in semicolons,\n\
+    let head = "-- One transaction of the workload; put your own SQL here. As in pgbench's \
+                scripts, statements end in semicolons,\n\
                 -- \\set draws a value, and :id stands for it.\n";
     let drawn = found.tables.iter().find_map(|table| Some((table, table.key.as_ref()?)));
     match drawn {
@@ -261,7 +269,8 @@ fn script(found: &Survey) -> String {
             key.first, key.last, table.sql, key.sql
         ),
         None => format!(
-            "{head}-- No table has rows and a primary key of one whole number to draw them by.\nSELECT 1;\n"
+            "{head}-- No table has rows and a primary key of one whole number to draw them \
+             by.\nSELECT 1;\n"
         ),
     }
 }
@@ -270,7 +279,8 @@ fn script(found: &Survey) -> String {
 fn load(clients: &[u32], said: &str) -> String {
     let said = if said.is_empty() { String::new() } else { format!("   # {said}") };
     format!(
-        "[load]\nclients = {clients:?}{said}\nduration = \"{DURATION}\"   # measured time of each trial\nwarmup = \"{WARMUP}\"\n\n\
+        "[load]\nclients = {clients:?}{said}\nduration = \"{DURATION}\"   # measured time of each \
+         trial\nwarmup = \"{WARMUP}\"\n\n\
          [design]\nblocks = {BLOCKS}   # repeats; fewer give no verdicts\n\n\
          # What has to hold: the report says whether it does, and the exit code too.\n\
          # [[limit]]\n# p99 = \"< 20ms\"\n"

@@ -17,11 +17,14 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     let lang = arguments.lang;
     let has_charts = arguments.format.contains(&None);
     let formats = each_once(&arguments.format);
-    let mut model = dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
-        LoadError::Store(error) => Failure::from(error),
-        LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error)
-            .help("name runs that differ in numbers of clients and levels only; `dyno compare` sets others side by side"),
-    })?;
+    let mut model =
+        dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
+            LoadError::Store(error) => Failure::from(error),
+            LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error).help(
+                "name runs that differ in numbers of clients and levels only; `dyno compare` \
+                   sets others side by side",
+            ),
+        })?;
     if let Some(title) = &arguments.title {
         model.title.clone_from(title);
     }

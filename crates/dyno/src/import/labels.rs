@@ -44,8 +44,9 @@ impl<'t> Labels<'t> {
         match self.values.insert(label, value) {
             None => Ok(()),
             Some(first) => Err(format!(
-                "line {}: `{label}` again, after line {}: two results without the heading of a run between them; keep what the program printed \
-                 whole, or give each run a file of its own",
+                "line {}: `{label}` again, after line {}: two results without the heading of a run \
+                 between them; keep what the program printed whole, or give each run a file of its \
+                 own",
                 value.number, first.number
             )),
         }

@@ -39,8 +39,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What an error about a file of unknown format says beside its name.
-const FORMATS: &str = "dyno import reads what sysbench and pgbench print, pgbench's logs of transactions and of intervals (pgbench_log.*), \
-                       histogram logs (.hlog), and tables (.csv) with a heading";
+const FORMATS: &str = "dyno import reads what sysbench and pgbench print, pgbench's logs of \
+                       transactions and of intervals (pgbench_log.*), histogram logs (.hlog), and \
+                       tables (.csv) with a heading";
 
 /// What the user says beside the files.
 #[derive(Debug, Default)]

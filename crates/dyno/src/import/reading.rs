@@ -104,7 +104,8 @@ impl Reading {
         for (low, high) in [(min, mean), (mean, max), (min, max)] {
             if high > 0.0 && low > high + 2.0 * ROUNDING_MS {
                 return Err(format!(
-                    "minimum {min:.3} ms, mean {mean:.3} ms and maximum {max:.3} ms contradict each other"
+                    "minimum {min:.3} ms, mean {mean:.3} ms and maximum {max:.3} ms contradict \
+                     each other"
                 ));
             }
         }
@@ -117,8 +118,8 @@ impl Reading {
         let busy = rate * (mean - ROUNDING_MS) / 1e3;
         if mean > 0.0 && busy > f64::from(clients) * TOLERANCE {
             return Err(format!(
-                "{rate:.1} transactions per second of {mean:.3} ms each keep {busy:.1} clients busy, but it says {clients}; figures of several \
-                 runs are mixed"
+                "{rate:.1} transactions per second of {mean:.3} ms each keep {busy:.1} clients \
+                 busy, but it says {clients}; figures of several runs are mixed"
             ));
         }
         Ok(())

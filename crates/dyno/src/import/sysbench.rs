@@ -211,7 +211,8 @@ impl<'t> Run<'t> {
         if !last.has(TRANSACTIONS) && (self.other_test.is_some() || last.has(EVENTS)) {
             let test = self.other_test.unwrap_or("threads` or `sysbench mutex");
             return Err(format!(
-                "{place}a run of `sysbench {test}`, which sends nothing to a database; import runs of database tests such as oltp_read_write"
+                "{place}a run of `sysbench {test}`, which sends nothing to a database; import runs \
+                 of database tests such as oltp_read_write"
             ));
         }
         for (label, is_there) in
@@ -282,7 +283,8 @@ impl<'t> Run<'t> {
         let found = committed as f64 / seconds;
         if seconds >= 1.0 && (rate - found).abs() > 0.05 * found.max(rate) {
             return Err(format!(
-                "line {}: {committed} transactions in {seconds} s are {found:.2} per second, but it says {rate}; figures of several runs are mixed",
+                "line {}: {committed} transactions in {seconds} s are {found:.2} per second, but \
+                 it says {rate}; figures of several runs are mixed",
                 self.line
             ));
         }

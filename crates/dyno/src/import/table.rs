@@ -69,7 +69,9 @@ impl Heading<'_> {
             }
         }
         if self.place("committed").is_none() && self.place("throughput").is_none() {
-            return Err("it has neither a column `committed` nor `throughput`; --column throughput=NAME says which it is".to_owned());
+            return Err("it has neither a column `committed` nor `throughput`; --column \
+                        throughput=NAME says which it is"
+                .to_owned());
         }
         Ok(())
     }

@@ -144,7 +144,8 @@ impl Body {
         if self.length > self.limit {
             let limit = self.limit;
             return Err(Malformed::new(format!(
-                "the answer's body is longer than {limit} bytes; `body_max_bytes` of the workload sets the limit"
+                "the answer's body is longer than {limit} bytes; `body_max_bytes` of the workload \
+                 sets the limit"
             )));
         }
         Ok(())

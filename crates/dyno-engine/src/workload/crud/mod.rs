@@ -30,7 +30,8 @@ const EXAMPLES: usize = 5;
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: CRUD,
-        summary: "Each client creates a table of its own, inserts, selects, updates and deletes rows, counts what is left, and drops it.",
+        summary: "Each client creates a table of its own, inserts, selects, updates and deletes \
+                  rows, counts what is left, and drops it.",
         audit: "Before each DROP the table must hold the rows that were inserted and not deleted, as the updates left them; SELECT, \
                 UPDATE and DELETE must have met every row; no table may be left behind.",
         options: vec![
@@ -391,7 +392,8 @@ impl Workload for Crud {
         client.text.clear();
         match client.asks_application {
             true if !self.tables.storage.is_empty() => {
-                let message = "the application makes its tables with the server's own storage engine; leave out mysql_storage_engine";
+                let message = "the application makes its tables with the server's own storage \
+                               engine; leave out mysql_storage_engine";
                 return Err(FailureKind::Unsupported.failure(message));
             }
             true => application::address(CREATE, &client.table, None, &mut client.text),

@@ -64,8 +64,8 @@ fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostErr
                 let (number, seconds) = (index + 1, limit.as_secs());
                 let (seen, state) = (of("wsrep_cluster_size"), of("wsrep_local_state_comment"));
                 return Err(HostError::new(format!(
-                    "node {number} is not synced after {seconds} s: it sees {seen} of {nodes} nodes, its state is \
-                     {state:?}"
+                    "node {number} is not synced after {seconds} s: it sees {seen} of {nodes} \
+                     nodes, its state is {state:?}"
                 )));
             }
             std::thread::sleep(POLL);

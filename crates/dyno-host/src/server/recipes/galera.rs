@@ -58,8 +58,7 @@ fn launch(instance: &ServerInstance<'_>) -> Result<Launch, HostError> {
         "--wsrep-sst-method=rsync".to_owned(),
         format!("--wsrep-sst-receive-address=127.0.0.1:{snapshot}"),
         format!(
-            "--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{group};ist.recv_addr=127.0.0.1:{incremental};\
-             ist.recv_bind=127.0.0.1"
+            "--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{group};ist.recv_addr=127.0.0.1:{incremental};ist.recv_bind=127.0.0.1"
         ),
     ]);
     // Needed for row replication, and not MariaDB's default.
@@ -90,11 +89,12 @@ fn provider() -> Result<PathBuf, HostError> {
     };
     let found = places.iter().find(|place| place.is_file());
     found.map(|place| place.to_path_buf()).ok_or_else(|| {
-        let looked_at: String = places.iter().map(|place| format!("\n  {}", place.display())).collect();
+        let looked_at: String =
+            places.iter().map(|place| format!("\n  {}", place.display())).collect();
         HostError::new(format!(
             "no Galera library found; searched{looked_at}\n\
-             hint: install it (Debian calls it galera-4, and scripts/servers installs it), or name it in the environment variable \
-             {PROVIDER_VARIABLE}"
+             hint: install it (Debian calls it galera-4, and scripts/servers installs it), or name \
+             it in the environment variable {PROVIDER_VARIABLE}"
         ))
     })
 }

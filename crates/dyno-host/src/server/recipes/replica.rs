@@ -21,7 +21,8 @@ pub(in crate::server) const RECIPE: Recipe = Recipe {
 /// Settings set by dyno.
 const RESERVED: &[(&[&str], &str)] = &[(
     &["primary_conninfo", "primary_slot_name", "synchronous_standby_names", "hot_standby"],
-    "dyno chooses how a primary and its replicas find each other; `synchronous = true` beside `kind` waits for a replica",
+    "dyno chooses how a primary and its replicas find each other; `synchronous = true` beside \
+     `kind` waits for a replica",
 )];
 
 /// A replica starts with a copy of the primary's data. It reads dyno's password from its own file,

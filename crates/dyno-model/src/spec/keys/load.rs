@@ -6,27 +6,31 @@ use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 pub static LOAD: Section = Section {
     heading: "[load]",
     prefix: "load.",
-    about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client`, `rows`, \
-            `duration` and `stages`; one given in a profile or with `--set` replaces the one of the file.",
+    about: "How many clients, and for how long. Exactly one of `transactions`, \
+            `transactions_per_client`, `rows`, `duration` and `stages`; one given in a profile or \
+            with `--set` replaces the one of the file.",
     keys: &[
         ranged("clients", Takes::IntegerOrList(1..=CLIENTS_MAX), "required")
             .help("concurrent clients; a list gives one configuration each"),
         key("databases", "1 to 100, or a list of names", "`1`: that of the system").help(
-            "clients are spread over so many databases of one server: client *i* works in database *i* \
-             modulo their number, each of which has the workload's data and an audit for itself, and figures \
-             of its own among the transactions. Of a number, they are called as the system's with `_1`, `_2` \
-             and so on behind. PostgreSQL, MariaDB and MySQL; what is not there is made and dropped again",
+            "clients are spread over so many databases of one server: client *i* works in database \
+             *i* modulo their number, each of which has the workload's data and an audit for \
+             itself, and figures of its own among the transactions. Of a number, they are called \
+             as the system's with `_1`, `_2` and so on behind. PostgreSQL, MariaDB and MySQL; what \
+             is not there is made and dropped again",
         ),
         ranged("transactions", Takes::Integer(1..=i64::MAX), "one of five")
             .help("measure this many transactions in total"),
         ranged("transactions_per_client", Takes::Integer(1..=i64::MAX), "one of five")
             .help("measure this many transactions per client"),
         ranged("rows", Takes::Integer(1..=i64::MAX), "one of five").help(
-            "measure until the table has this many rows, including those loaded before; for workloads whose \
-             table grows, such as `mass-insert`",
+            "measure until the table has this many rows, including those loaded before; for \
+             workloads whose table grows, such as `mass-insert`",
         ),
-        ranged("milestones", Takes::Integers(1..=i64::MAX), "ten equal steps")
-            .help("with `rows`: numbers of rows at which the report compares, rising and at most `rows`"),
+        ranged("milestones", Takes::Integers(1..=i64::MAX), "ten equal steps").help(
+            "with `rows`: numbers of rows at which the report compares, rising and at most \
+                   `rows`",
+        ),
         ranged("duration", Takes::Duration { is_positive: true }, "one of five")
             .help("measure for this long"),
         ranged(
@@ -35,8 +39,10 @@ pub static LOAD: Section = Section {
             "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
         )
         .help("time before the measurement, with all clients active"),
-        ranged("grace", Takes::Duration { is_positive: false }, "`5s`")
-            .help("time that statements in flight get at the end of the measurement before they are cancelled"),
+        ranged("grace", Takes::Duration { is_positive: false }, "`5s`").help(
+            "time that statements in flight get at the end of the measurement before they \
+                   are cancelled",
+        ),
         ranged(
             "time_limit",
             Takes::Duration { is_positive: true },
@@ -50,27 +56,26 @@ pub static LOAD: Section = Section {
              distributed",
         ),
         ranged("statement_timeout", Takes::Duration { is_positive: true }, "none").help(
-            "timeout of a statement or request; then it fails with \
-             `timeout`, and the client closes the connection and opens another, in a cluster to the next \
-             node; not for `lua`",
+            "timeout of a statement or request; then it fails with `timeout`, and the client \
+             closes the connection and opens another, in a cluster to the next node; not for `lua`",
         ),
         ranged("rate", Takes::Rate, "none: a closed loop").help(
             "open loop: arrival rate over all clients, whether or not the system keeps \
              up",
         ),
         key("overload", "true or false", "`false`").help(
-            "with `rate` or stages with a rate: the overload is intended, so a trial that completes less than \
-             97 % of the arrivals is valid",
+            "with `rate` or stages with a rate: the overload is intended, so a trial that \
+             completes less than 97 % of the arrivals is valid",
         ),
         key("spacing", "`poisson` or `even`", "`poisson`").help(
-            "open loop: independent arrivals (a Poisson process, as from many users), or evenly spaced \
-             ones",
+            "open loop: independent arrivals (a Poisson process, as from many users), or evenly \
+             spaced ones",
         ),
         key("stages", "tables, `[[load.stages]]`", "one of five")
             .help("measure in stages, each with a rate or a number of clients"),
         key("find", "table", "none").help(
-            "saturation search: each trial finds the highest rate, or number of clients up to `clients`, that passes \
-             a limit",
+            "saturation search: each trial finds the highest rate, or number of clients up to \
+             `clients`, that passes a limit",
         ),
         ranged("attempts_max", Takes::Integer(1..=1000), "10")
             .help("maximum attempts per transaction; 1 means no retry"),
@@ -81,20 +86,25 @@ pub static LOAD: Section = Section {
 pub static FIND: Section = Section {
     heading: "[load.find]",
     prefix: "load.find.",
-    about: "Saturation search: each trial finds the highest load that passes a limit. Load steps take between a tenth and half of `load.duration`, and longer \
-            where they have too few transactions to decide; the load that is found is measured for `load.duration`, and its figures are the trial's. As one line: \
+    about: "Saturation search: each trial finds the highest load that passes a limit. Load steps \
+            take between a tenth and half of `load.duration`, and longer where they have too few \
+            transactions to decide; the load that is found is measured for `load.duration`, and \
+            its figures are the trial's. As one line: \
             `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
     keys: &[
         key("most", "`rate` or `clients`", "`rate`").help(
             "what to increase: the arrival rate (open loop), or the number of clients (closed loop)",
         ),
-        key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` or `failed`", "required").help(
-            "the limit to pass: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, the system must \
-             keep up",
+        key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` or \
+                      `failed`", "required").help(
+            "the limit to pass: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, the system \
+             must keep up",
         ),
-        key("transaction", "name of a transaction", "all").help("transaction that the limit applies to"),
+        key("transaction", "name of a transaction", "all").help("transaction that the limit \
+            applies to"),
         ranged("from", Takes::RateOrClients, "by a short measurement, 1 client").help(
-            "the load of the first step; without it, a rate is searched for from what all clients do in a closed loop",
+            "the load of the first step; without it, a rate is searched for from what all clients \
+             do in a closed loop",
         ),
     ],
 };
@@ -103,8 +113,9 @@ pub static FIND: Section = Section {
 pub static STAGE: Section = Section {
     heading: "[[load.stages]]",
     prefix: "load.stages.",
-    about: "A stage of a load that changes during a trial. All stages have a rate, or all have a number of active clients; `load.clients` is then \
-            the maximum. The warm-up has the initial load of the first stage. The report has results for each stage.",
+    about: "A stage of a load that changes during a trial. All stages have a rate, or all have a \
+            number of active clients; `load.clients` is then the maximum. The warm-up has the \
+            initial load of the first stage. The report has results for each stage.",
     keys: &[
         key("name", "text, unique", "its number").help("name in the report"),
         ranged("duration", Takes::Duration { is_positive: true }, "required, but for a file")
@@ -114,8 +125,8 @@ pub static STAGE: Section = Section {
         ranged("clients", Takes::IntegerOrList(0..=CLIENTS_MAX), "one of three")
             .help("closed loop: active clients; a list of two values is a linear ramp"),
         key("file", "path, relative to the spec", "one of three").help(
-            "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, such as a \
-             recorded day; the load is interpolated linearly",
+            "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, \
+             such as a recorded day; the load is interpolated linearly",
         ),
     ],
 };

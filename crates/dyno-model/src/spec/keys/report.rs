@@ -6,9 +6,11 @@ use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 pub static LIMIT: Section = Section {
     heading: "[[limit]]",
     prefix: "limit.",
-    about: "A limit that configurations must pass. The report shows whether each limit passed, failed or is undecided, and the exit code of \
-            `dyno run` is 8 when one is broken and 9 when one is not decided. A run of fewer than three blocks compares the figures themselves; else, \
-            with fewer than three valid trials of a configuration, only failed trials and lost data are decided.",
+    about: "A limit that configurations must pass. The report shows whether each limit passed, \
+            failed or is undecided, and the exit code of `dyno run` is 8 when one is broken and 9 \
+            when one is not decided. A run of fewer than three blocks compares the figures \
+            themselves; else, with fewer than three valid trials of a configuration, only failed \
+            trials and lost data are decided.",
     keys: &[
         key("throughput", "`\"> 5000/s\"`", "none").help("minimum transactions per second"),
         key("mean", "`\"< 20ms\"`", "none").help("maximum mean response time"),
@@ -16,23 +18,25 @@ pub static LIMIT: Section = Section {
         key("p90", "`\"< 20ms\"`", "none").help("maximum p90 response time"),
         key("p95", "`\"< 20ms\"`", "none").help("maximum p95 response time"),
         key("p99", "`\"< 20ms\"`", "none").help("maximum p99 response time"),
-        key("p99.9", "`\"< 20ms\"`", "none")
-            .help("maximum p99.9 response time; in TOML, the key needs quotes: `\"p99.9\" = \"< 20ms\"`"),
+        key("p99.9", "`\"< 20ms\"`", "none").help(
+            "maximum p99.9 response time; in TOML, the key needs quotes: \
+                   `\"p99.9\" = \"< 20ms\"`",
+        ),
         key("max", "`\"< 1s\"`", "none").help("limit on the longest response time of all trials"),
         key("failed", "`\"< 0.1 %\"`", "none")
             .help("maximum share of started transactions that failed"),
         key("lost", "`0`", "none").help("acknowledged commits that the data audit does not find"),
         key("where", "table", "all configurations").help(
-            "configurations that the limit applies to: those that have all levels of the table, such as `{ system = \
-             \"MySQL\", clients = [1, 8] }`",
+            "configurations that the limit applies to: those that have all levels of the table, \
+             such as `{ system = \"MySQL\", clients = [1, 8] }`",
         ),
         key("stage", "name of a stage", "the whole trial")
             .help("stage of `load.stages` that it applies to, for all but `failed` and `lost`"),
         key("transaction", "name of a transaction", "all transactions")
             .help("script or request that it applies to, for all but `lost`"),
         key("statement", "name of a kind of statements", "all transactions").help(
-            "statements that it applies to, by their name in the report, for all but \
-             `throughput` and `lost`; `failed` is then the share of statements that the server refused",
+            "statements that it applies to, by their name in the report, for all but `throughput` \
+             and `lost`; `failed` is then the share of statements that the server refused",
         ),
         key("background", "name of a workload", "the workload of the configuration")
             .help("workload of `[[background]]` that it applies to"),
@@ -45,9 +49,10 @@ pub static LIMIT: Section = Section {
 pub static FAULT: Section = Section {
     heading: "[[fault]]",
     prefix: "fault.",
-    about: "A fault that is injected into a system in every trial. Each trial then gets its own server. Clients that lose their \
-            connection try the next node until the end. The report says how long nothing was committed, when the throughput was back, and with the \
-            option `ledger` of the workload which acknowledged commits are gone.",
+    about: "A fault that is injected into a system in every trial. Each trial then gets its own \
+            server. Clients that lose their connection try the next node until the end. The report \
+            says how long nothing was committed, when the throughput was back, and with the option \
+            `ledger` of the workload which acknowledged commits are gone.",
     keys: &[
         ranged("at", Takes::Duration { is_positive: false }, "this or `after`")
             .help("time since the start of the measurement"),
@@ -57,22 +62,28 @@ pub static FAULT: Section = Section {
             "maximum random delay, drawn in each trial; faults that follow by \
              `after` move with it",
         ),
-        key("action", "`kill`, `stop`, `continue`, `start`, `restart`, `promote`, `disconnect`, `reconnect`, `fill-disk`, `free-disk` or `run`", "required").help(
-            "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: one that was \
-             killed is started on what it left; restart: it is shut down in order and started; promote: a \
-             replica becomes a primary; disconnect and reconnect: the way between clients and the node is \
-             cut without a word, and mended, which needs `load.statement_timeout`; fill-disk and free-disk: \
-             a storage that is a file system of its own runs full, and has room again; run: a command of \
-             yours",
+        key(
+            "action",
+            "`kill`, `stop`, `continue`, `start`, `restart`, `promote`, `disconnect`, \
+                       `reconnect`, `fill-disk`, `free-disk` or `run`",
+            "required",
+        )
+        .help(
+            "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: one \
+             that was killed is started on what it left; restart: it is shut down in order and \
+             started; promote: a replica becomes a primary; disconnect and reconnect: the way \
+             between clients and the node is cut without a word, and mended, which needs \
+             `load.statement_timeout`; fill-disk and free-disk: a storage that is a file system of \
+             its own runs full, and has room again; run: a command of yours",
         ),
         key("node", "text", "the only one").help(
-            "`node 2` of Galera; `primary` and `replica 1` of PostgreSQL with replicas; `SQL node 1`, `data \
-             node 2` or `the management node` of NDB; all others are `server`",
+            "`node 2` of Galera; `primary` and `replica 1` of PostgreSQL with replicas; \
+             `SQL node 1`, `data node 2` or `the management node` of NDB; all others are `server`",
         ),
         key("system", "name of a system", "all systems").help("system that the fault applies to"),
         key("command", "text", "none").help(
-            "with `run`: a shell command, of ten minutes at most; its environment is that of the commands under \
-             `hooks` (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
+            "with `run`: a shell command, of ten minutes at most; its environment is that of the \
+             commands under `hooks` (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
         ),
     ],
 };
