@@ -345,7 +345,7 @@ messages! {
         FOUND_NOTHING: "No valid trial of {line} found a load with {limit}.",
         // `reason` is one of NO_LOAD_...
         FOUND_NONE: "{line}: {reason}.",
-        NO_LOAD_SLOW: "{limit} fails at every load; a single {transaction} transaction takes {time}",
+        NO_LOAD_SLOW: "{limit} fails at every load; a single `{transaction}` transaction takes {time}",
         NO_LOAD_ALONE: "{limit} fails at every load; a single client already measures {time}",
         NO_LOAD_FAILING: "{limit} fails at every load; {share} of the transactions fail even with a single client",
         NO_LOAD: "{limit} fails at every load",
