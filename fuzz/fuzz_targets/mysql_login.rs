@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(greeting) = Greeting::decode(bytes) {
-        let _ = (greeting.version(), greeting.collation_utf8mb4());
+        let _ = (greeting.identity(), greeting.collation_utf8mb4());
         if let Some(plugin) = Plugin::named(&greeting.plugin) {
             let _ = plugin.first_answer("password", plugin.nonce(&greeting.nonce), Channel::Open);
         }
@@ -23,9 +23,11 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = auth::rsa_encrypted("password", b"01234567890123456789", bytes);
     let _ = (ServerError::decode(bytes), Column::decode(bytes), Done::decode_ok(bytes));
     if let Ok(prepared) = Prepared::decode(bytes) {
-        let capabilities = Capabilities { is_ok_terminated: bytes.len() % 2 == 0, has_cached_metadata: true };
+        let capabilities =
+            Capabilities { is_ok_terminated: bytes.len() % 2 == 0, has_cached_metadata: true };
         let behind = prepared.packets_behind(capabilities);
-        let columns = (0..behind).filter(|packet| prepared.is_column(*packet, capabilities)).count();
+        let columns =
+            (0..behind).filter(|packet| prepared.is_column(*packet, capabilities)).count();
         assert_eq!(columns, usize::from(prepared.columns));
     }
 });

@@ -51,8 +51,8 @@ fn decode<S: RowSink>(
                 input.received(now.len());
             }
             progress => {
-                let ends =
-                    matches!(progress, Progress::Refused(_) | Progress::WantsFile(_)) || !reply.has_more();
+                let ends = matches!(progress, Progress::Refused(_) | Progress::WantsFile(_))
+                    || !reply.has_more();
                 results.push(progress);
                 if ends {
                     return Ok(results);

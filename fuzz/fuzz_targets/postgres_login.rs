@@ -29,7 +29,9 @@ fuzz_target!(|data: &[u8]| {
                 }
                 Err(failure) => {
                     assert!(
-                        !failure.message.is_empty() || !failure.sqlstate.is_empty() || data.contains(&b'E')
+                        !failure.message.is_empty()
+                            || !failure.sqlstate.is_empty()
+                            || data.contains(&b'E')
                     );
                     return;
                 }
