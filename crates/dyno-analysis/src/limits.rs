@@ -1,4 +1,4 @@
-//! Whether limits were kept: figures beside numbers that the spec names, and conclusions from them.
+//! Whether limits were kept: figures against numbers that the spec names, and conclusions from them.
 
 use crate::comparisons::MIN_REPEATS;
 use crate::eligibility;
@@ -10,7 +10,7 @@ use crate::model::{
 use crate::named;
 use crate::shortage::shortage;
 use crate::stages;
-use crate::stats::limit::{Beside, mean_beside, share_beside};
+use crate::stats::limit::{LimitTest, mean_against, share_against};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
@@ -77,7 +77,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         is_untested: false,
         verdict: LimitVerdict::Undecided,
     };
-    let beside = match limit.measure {
+    let test = match limit.measure {
         LimitMeasure::Lost => {
             row.not_working = None;
             lost(view, &mut row);
@@ -95,14 +95,14 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             failed(view, &mut row)
         }
         LimitMeasure::Throughput => {
-            let beside = figures(view, Metric::Throughput, &mut row);
+            let test = figures(view, Metric::Throughput, &mut row);
             let behind = match row.part {
                 Some(LimitPart::Background(_)) => NotWorkingReason::BackgroundKeptBehind,
                 _ => NotWorkingReason::KeptBehind,
             };
             let is_in_figure = |it: &NotWorking| it.because == behind && row.figure.is_some();
             row.not_working = row.not_working.filter(|it| !is_in_figure(it));
-            beside
+            test
         }
         measure => measure.metric().and_then(|metric| figures(view, metric, &mut row)),
     };
@@ -114,15 +114,15 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         row.is_untested = is_alone && !is_seen;
         row.verdict = by_figure(&row, figure);
     }
-    if let Some(beside) = beside.filter(|_| row.repeats as usize >= MIN_REPEATS) {
+    if let Some(test) = test.filter(|_| row.repeats as usize >= MIN_REPEATS) {
         row.interval =
-            Some(Range { low: beside.ends.0, high: beside.ends.1 }).filter(|_| !row.is_bound);
+            Some(Range { low: test.ends.0, high: test.ends.1 }).filter(|_| !row.is_bound);
     }
     if row.not_working.is_some() {
         row.verdict = LimitVerdict::Failed;
     }
     let is_tested = row.repeats as usize >= MIN_REPEATS && row.not_working.is_none();
-    let sides = beside.filter(|_| is_tested).map(|it| {
+    let sides = test.filter(|_| is_tested).map(|it| {
         if limit.measure.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
     // What is only a lower bound may lie beyond the limit, too.
@@ -131,7 +131,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
 }
 
 /// Figures of a metric, over the trials that are compared.
-fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
+fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<LimitTest> {
     let figures = match &row.part {
         None => whole(view, row.configuration, metric),
         Some(LimitPart::Stage(stage)) => stages::figures(view, row.configuration, stage, metric),
@@ -153,9 +153,9 @@ fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside
         row.figure = values.into_iter().reduce(f64::max);
         return None;
     }
-    let beside = mean_beside(&values, row.value);
-    row.figure = beside.map(|it| it.figure).or(values.first().copied());
-    beside
+    let test = mean_against(&values, row.value);
+    row.figure = test.map(|it| it.figure).or(values.first().copied());
+    test
 }
 
 /// Figures of whole trials, and whether each is only a lower bound.
@@ -175,7 +175,7 @@ fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
 }
 
 /// The share of transactions that failed, in trials that nothing else makes invalid.
-fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
+fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     let is_harmless = |warning: &Warning| {
         warning.severity() < Severity::Invalid || matches!(warning, Warning::Failures { .. })
     };
@@ -187,10 +187,10 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
     row.repeats = count(counts.len());
     let percent = |share: f64| 100.0 * share;
-    let beside = share_beside(&counts, row.value / 100.0);
+    let test = share_against(&counts, row.value / 100.0);
     let alone = counts.first().map(|(failed, started)| percent(*failed as f64 / *started as f64));
-    row.figure = beside.map(|it| percent(it.figure)).or(alone);
-    beside.map(|it| Beside { ends: (percent(it.ends.0), percent(it.ends.1)), ..it })
+    row.figure = test.map(|it| percent(it.figure)).or(alone);
+    test.map(|it| LimitTest { ends: (percent(it.ends.0), percent(it.ends.1)), ..it })
 }
 
 /// What audits say: certain, whatever the number of trials is.

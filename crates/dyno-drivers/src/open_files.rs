@@ -16,7 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files that a process opens besides those of its connections: results, logs, event loops, pipes
 /// of supervisors, connections for queries. Measured: 17 to 25.
-pub const BESIDE: u64 = 64;
+pub const OTHER_FILES: u64 = 64;
 
 /// Too few open files are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +50,7 @@ pub fn make_room(engine: Engine, connections: u32) -> Result<(), TooFew> {
 }
 
 fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), TooFew> {
-    let needed = u64::from(connections) * engine.traits().files_per_connection + BESIDE;
+    let needed = u64::from(connections) * engine.traits().files_per_connection + OTHER_FILES;
     if needed <= allowed { Ok(()) } else { Err(TooFew { connections, needed, allowed }) }
 }
 

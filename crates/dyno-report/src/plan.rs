@@ -74,7 +74,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
         distinct(plan.configurations.iter().map(|configuration| rule(&configuration.load, lang)));
     for background in plan.background() {
         rows.push((
-            headings::BESIDE_NAME,
+            headings::BACKGROUND_NAME,
             labelled(&background.name, self::background(plan, background, catalog, lang)),
         ));
     }
@@ -219,7 +219,7 @@ fn background(
     let is_varied = plan.configurations.iter().any(|it| !it.background.contains(background));
     let mut told = vec![match is_varied {
         true => workload,
-        false => fill!(words::BESIDE_WITH, lang, workload, clients = background.clients),
+        false => fill!(words::BACKGROUND_WITH, lang, workload, clients = background.clients),
     }];
     let arriving = |rate| fill!(words::ARRIVING, lang, rate = figures::rate(rate));
     told.extend(background.rate.map(arriving));

@@ -27,13 +27,13 @@ fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
 /// What only some loads have: searches, stages, names, company.
 pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [searches, stages, transactions, background] =
-        [texts::NOTE_SEARCH, texts::NOTE_STAGES, texts::NOTE_TRANSACTIONS, texts::NOTE_BESIDE]
+        [texts::NOTE_SEARCH, texts::NOTE_STAGES, texts::NOTE_TRANSACTIONS, texts::NOTE_BACKGROUND]
             .map(|note| note.text(lang));
     told([
         ("searches", &headings::SEARCHES, tables::searches(model), searches),
         ("stages", &headings::STAGES, tables::stages(model), stages),
         ("transactions", &headings::TRANSACTIONS, tables::transactions(model), transactions),
-        ("background", &headings::BESIDE, tables::background(model), background),
+        ("background", &headings::BACKGROUND, tables::background(model), background),
     ])
 }
 

@@ -127,9 +127,11 @@ pub(crate) fn background(model: &ReportModel) -> Table {
         model,
         by_line(model, &model.background, |row| row.figures.configuration),
     )
-    .left(&headings::BESIDE_NAME, |row| Cell::text(&row.figures.name))
+    .left(&headings::BACKGROUND_NAME, |row| Cell::text(&row.figures.name))
     .left(&headings::KIND, |row| Cell::text(&row.kind))
-    .left(&headings::BESIDE_CLIENTS, |row| Cell::text(format!("{}{}", row.clients, rate(row.rate))))
+    .left(&headings::BACKGROUND_CLIENTS, |row| {
+        Cell::text(format!("{}{}", row.clients, rate(row.rate)))
+    })
     .estimates(NAMED, |row| named(model, &row.figures))
     .left(&headings::AUDIT_VERDICT, |row| {
         Cell::word(words::audit(row.audit)).alarming(row.audit == AuditVerdict::Violated)

@@ -3,7 +3,7 @@
 use crate::checkup;
 use crate::databases::missing;
 use crate::original_settings::hooks;
-use crate::systems::connections_beside;
+use crate::systems::control_connections;
 use crate::workload::AnyWorkload;
 use crate::workload_set::{self, Member, WorkloadSet, only_reads};
 use dyno_drivers::open_files;
@@ -567,7 +567,7 @@ fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
 
 /// Connections that a system is asked for at most, those beside the clients' included.
 fn connections_needed(plan: &Plan, system: usize) -> u64 {
-    u64::from(plan.most_sessions(system).saturating_add(connections_beside(plan, system)))
+    u64::from(plan.most_sessions(system).saturating_add(control_connections(plan, system)))
 }
 
 fn most_rows(plan: &Plan, system: usize) -> u64 {

@@ -31,14 +31,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Connections beside the clients': loaders, observer, counters.
-const CONNECTIONS_BESIDE: u32 = 10;
+/// Connections besides those of clients: loaders, observer, counters.
+const CONTROL_CONNECTIONS: u32 = 10;
 /// Longest name of a server's log, without number and ending.
 const LOG_NAME_MAX: usize = 120;
 
-/// Connections to a system beside those of clients: an observer in each database, too.
-pub(crate) fn connections_beside(plan: &Plan, system: usize) -> u32 {
-    CONNECTIONS_BESIDE + plan.databases_of(system).len() as u32
+/// Connections to a system besides those of clients; each database has an observer, too.
+pub(crate) fn control_connections(plan: &Plan, system: usize) -> u32 {
+    CONTROL_CONNECTIONS + plan.databases_of(system).len() as u32
 }
 
 pub(crate) struct Systems<'p> {
@@ -497,7 +497,7 @@ impl<'p> Systems<'p> {
 
     /// Most connections that a trial of the system needs.
     pub(crate) fn connections(&self, system: usize) -> u32 {
-        self.plan.most_sessions(system) + connections_beside(self.plan, system)
+        self.plan.most_sessions(system) + control_connections(self.plan, system)
     }
 
     /// Why nothing more is sent to a system, if that is so.

@@ -1,7 +1,7 @@
 //! Limits: how often a figure passes, or fails, that lies exactly at its limit.
 
 use crate::{Random, out};
-use dyno_analysis::stats::limit::{Beside, mean_beside, share_beside};
+use dyno_analysis::stats::limit::{LimitTest, mean_against, share_against};
 
 /// Distribution of the trials; its mean is 1.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ pub(crate) fn at_the_limit(random: &mut Random, reports: usize) {
                 for _ in 0..reports {
                     let values: Vec<f64> =
                         (0..trials).map(|_| of.value(random, variation)).collect();
-                    let mut count = |it: Option<Beside>, at: usize| {
+                    let mut count = |it: Option<LimitTest>, at: usize| {
                         let it = it.expect("trials");
                         sums[at] += f64::from(u8::from(it.below < 0.05));
                         sums[at + 1] += f64::from(u8::from(it.above < 0.05));
@@ -37,10 +37,10 @@ pub(crate) fn at_the_limit(random: &mut Random, reports: usize) {
                             .iter()
                             .map(|it| (random.poisson(mean * it), u64::from(draws)))
                             .collect();
-                        count(share_beside(&counts, 0.01), at);
+                        count(share_against(&counts, 0.01), at);
                     }
                     let values: Vec<f64> = values.iter().map(|it| it.max(1e-12)).collect();
-                    count(mean_beside(&values, center), 4);
+                    count(mean_against(&values, center), 4);
                 }
                 let shares: Vec<String> =
                     sums.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();

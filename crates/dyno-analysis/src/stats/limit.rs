@@ -13,9 +13,9 @@ use super::student::{cumulative, halved, incomplete_beta, logarithms, mean, quan
 /// Risk on each side of the intervals: each end is where the test changes its mind.
 const RISK: f64 = 0.05;
 
-/// Figures beside a limit.
+/// A test of figures against a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Beside {
+pub struct LimitTest {
     /// The mean, or the share.
     pub figure: f64,
     /// Ends of its 90 % interval.
@@ -26,13 +26,13 @@ pub struct Beside {
     pub above: f64,
 }
 
-/// The geometric mean of positive figures beside a limit; `None` with fewer than two.
+/// The geometric mean of positive figures, tested against a limit; `None` with fewer than two.
 #[must_use]
-pub fn mean_beside(values: &[f64], limit: f64) -> Option<Beside> {
+pub fn mean_against(values: &[f64], limit: f64) -> Option<LimitTest> {
     let (center, error, degrees) = center(&logarithms(values))?;
     let reach = quantile(1.0 - RISK, degrees) * error;
     let (below, above) = sides(center - limit.ln(), error, degrees);
-    Some(Beside {
+    Some(LimitTest {
         figure: center.exp(),
         ends: ((center - reach).exp(), (center + reach).exp()),
         below,
@@ -40,21 +40,19 @@ pub fn mean_beside(values: &[f64], limit: f64) -> Option<Beside> {
     })
 }
 
-/// A share beside a limit (0 to 1), from trials' counts: how many, and of how many. Trials scatter
-/// more than single draws do, and some have many times the share of others, so that shares are
-/// tested three ways, of which the largest p-value counts: their sum as draws, their mean by
-/// Student's t, and their mean as that of a lognormal distribution. Shares of nothing do not
-/// scatter, which leaves the draws; Student's t alone would say too often that a limit is kept,
-/// because the trials at hand seldom have the large shares that make the mean. `None` with fewer
-/// than two trials.
-#[must_use]
-pub fn share_beside(counts: &[(u64, u64)], limit: f64) -> Option<Beside> {
+/// A share (0 to 1), tested against a limit, from the counts of trials: how many of how many.
+/// Trials vary more than single draws do, and some have many times the share of others. Therefore
+/// shares are tested three ways, and the largest p-value counts: their sum as draws, their mean by
+/// Student's t, and their mean as that of a lognormal distribution. Shares of zero do not vary,
+/// which leaves the draws; Student's t alone would pass limits too often, because few trials have
+/// the large shares that dominate the mean. `None` with fewer than two trials.
+pub fn share_against(counts: &[(u64, u64)], limit: f64) -> Option<LimitTest> {
     let shares = Shares::of(counts)?;
     let (below, above) = shares.sides(limit);
     // Where in 0 to 1 the test changes its mind; 1 when it nowhere does.
     let (_, high) = halved((0.0, 1.0), 50, |limit| shares.sides(limit).0 >= RISK);
     let (_, rest) = halved((0.0, 1.0), 50, |rest| shares.sides(1.0 - rest).1 >= RISK);
-    Some(Beside {
+    Some(LimitTest {
         figure: shares.part / shares.whole.max(1.0),
         ends: (1.0 - rest, high),
         below,
@@ -179,13 +177,13 @@ mod tests {
         // R: t.test(log(c(18, 19, 17.5)), mu = log(20), alternative = "less"), and "greater"
         // against 17.
         let values = [18.0, 19.0, 17.5];
-        let found = mean_beside(&values, 20.0).expect("three");
+        let found = mean_against(&values, 20.0).expect("three");
         assert_near(found.below, 0.028_481_08);
-        assert_near(mean_beside(&values, 17.0).expect("three").above, 0.056_151_12);
+        assert_near(mean_against(&values, 17.0).expect("three").above, 0.056_151_12);
         // exp(t.test(log(c(18, 19, 17.5)), conf.level = 0.9)$conf.int)
         assert_near(found.ends.0, 16.920_854);
         assert_near(found.ends.1, 19.481_415);
-        assert_eq!(mean_beside(&[18.0], 20.0), None);
+        assert_eq!(mean_against(&[18.0], 20.0), None);
     }
 
     /// A lognormal value of mean 1: its logarithm has this standard deviation.
@@ -237,37 +235,37 @@ mod tests {
         let near = |value: f64, expected: f64| {
             assert!((value - expected).abs() < 1e-3 * expected, "{value} instead of {expected}");
         };
-        let beside = |counts: [u64; 3], limit| {
-            share_beside(&counts.map(|part| (part, 1_000)), limit).expect("three")
+        let test = |counts: [u64; 3], limit| {
+            share_against(&counts.map(|part| (part, 1_000)), limit).expect("three")
         };
         // The draws: trials that do not scatter.
-        near(beside([10, 10, 10], 0.005).above, 4.031_57e-4);
+        near(test([10, 10, 10], 0.005).above, 4.031_57e-4);
         // Student's t: the draws say 0.0032, the lognormal distribution 0.0043.
-        near(beside([8, 10, 13], 0.006).above, 0.048_219);
+        near(test([8, 10, 13], 0.006).above, 0.048_219);
         // The lognormal distribution, with half a draw more in each trial (without: 0.296);
         // Student's t says 0.011, the draws nearly 0.
-        near(beside([1, 3, 9], 0.02).below, 0.248_019);
-        near(beside([0, 0, 10], 0.01).below, 0.549_703);
+        near(test([1, 3, 9], 0.02).below, 0.248_019);
+        near(test([0, 0, 10], 0.01).below, 0.549_703);
     }
 
     #[test]
     fn a_share_is_tested_as_draws_and_between_trials() {
         // Nothing failed: binom.test(0, 3000, 0.001, "less") in R, and its upper end 1 -
         // 0.05^(1/3000).
-        let found = share_beside(&[(0, 1000), (0, 1000), (0, 1000)], 0.001).expect("three");
+        let found = share_against(&[(0, 1000), (0, 1000), (0, 1000)], 0.001).expect("three");
         assert_near(found.below, 0.999_f64.powi(3000));
         assert_near(found.ends.1, 1.0 - 0.05_f64.powf(1.0 / 3000.0));
         assert!(found.ends.0 < 1e-9 && found.above > 0.99, "{found:?}");
         // binom.test(c(30, 2970), p = 0.02, alternative = "less") in R, where trials scatter less
         // than draws do.
         assert_near(
-            share_beside(&[(10, 1000), (10, 1000), (10, 1000)], 0.02).expect("three").below,
+            share_against(&[(10, 1000), (10, 1000), (10, 1000)], 0.02).expect("three").below,
             1.211_449e-5,
         );
         // One bad trial of three: the draws alone would be sure.
-        let clumped = share_beside(&[(0, 1000), (0, 1000), (60, 1000)], 0.01).expect("three");
+        let clumped = share_against(&[(0, 1000), (0, 1000), (60, 1000)], 0.01).expect("three");
         assert!(clumped.above > 0.1, "{clumped:?}");
-        let clumped = share_beside(&[(0, 1000), (0, 1000), (10, 1000)], 0.01).expect("three");
+        let clumped = share_against(&[(0, 1000), (0, 1000), (10, 1000)], 0.01).expect("three");
         assert!(clumped.below > 0.05, "{clumped:?}");
     }
 }

@@ -12,10 +12,10 @@ const SECONDS_MIN: usize = 3;
 /// Below so many transactions per second an empty second is chance: with 20 on average, fewer than
 /// 2 come in one of ten million seconds.
 const USUAL_MIN: f64 = 20.0;
-/// Findings about one trial at most; the longest collapses.
+/// Most collapses reported of one trial; the longest ones.
 const WARNINGS_MAX: usize = 3;
-/// A look so long before or after a collapse still shows it, seconds.
-const BESIDE: f64 = 0.3;
+/// A sample taken this long before or after a collapse still describes it, seconds.
+const SAMPLE_DISTANCE_MAX: f64 = 0.3;
 /// Sessions that must wait for the same, as a share of all, and how many there must be.
 const SAME_SHARE: f64 = 0.9;
 const SAME_SESSIONS_MIN: u32 = 4;
@@ -76,7 +76,8 @@ pub fn warnings(
 ) -> Vec<Warning> {
     let mut pulse = Pulse::default();
     let mut collapses: Vec<(Beat, f64)> = Vec::new();
-    for beat in beats.iter().filter(|beat| beat.start + beat.length <= closes + BESIDE) {
+    for beat in beats.iter().filter(|beat| beat.start + beat.length <= closes + SAMPLE_DISTANCE_MAX)
+    {
         let Some(usual) = pulse.beat(*beat).filter(|_| beat.start >= opens) else { continue };
         match collapses.last_mut() {
             Some((last, _)) if beat.start - (last.start + last.length) < 0.01 => {
@@ -95,7 +96,11 @@ pub fn warnings(
             seconds: beat.length,
             committed: beat.committed,
             usual,
-            sessions: worst_look(samples, beat.start - BESIDE, beat.start + beat.length + BESIDE),
+            sessions: worst_sample(
+                samples,
+                beat.start - SAMPLE_DISTANCE_MAX,
+                beat.start + beat.length + SAMPLE_DISTANCE_MAX,
+            ),
         })
         .collect();
     warnings.extend(same_wait(samples, opens, closes));
@@ -108,7 +113,7 @@ pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens
     for warning in warnings {
         if let Warning::Stall { longest_gap, at, sessions } = warning {
             // A look that began before the stall ended may have been answered after it.
-            let seen = worst_look(samples, opens + *at, opens + *at + *longest_gap);
+            let seen = worst_sample(samples, opens + *at, opens + *at + *longest_gap);
             if !seen.is_empty() {
                 *sessions = seen;
             }
@@ -119,7 +124,7 @@ pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens
 /// The look with most waiting sessions; among equal ones the one with most at work, then one that
 /// saw what most looks saw: the last answers before a stall, and the first after it, may show
 /// sessions that wait for something else.
-fn worst_look(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
+fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
     let sum = |sample: &SessionSample, is_wanted: fn(&SessionGroup) -> bool| {
         sample
             .sessions
@@ -256,7 +261,7 @@ mod tests {
             sample(9.0, "waiting for handler commit"),
             sample(9.1, "waiting for handler commit"),
         ];
-        assert_eq!(worst_look(&samples, 0.0, 4.0), [group(8, "Lock:relation")]);
+        assert_eq!(worst_sample(&samples, 0.0, 4.0), [group(8, "Lock:relation")]);
     }
 
     #[test]

@@ -142,7 +142,7 @@ pub(crate) fn sentence(warning: &Warning, lang: Lang) -> String {
             }
         }
         Warning::Background { name, inner } => {
-            fill!(BESIDE, lang, name, inner = sentence(inner, lang))
+            fill!(BACKGROUND, lang, name, inner = sentence(inner, lang))
         }
         Warning::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
         Warning::RecordingIncomplete { what } => {

@@ -126,9 +126,9 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
 fn every_language_and_form_has_the_part_on_what_ran_beside() {
     let model = with_report();
     for lang in LANGUAGES {
-        let heading = crate::messages::headings::BESIDE.text(lang);
+        let heading = crate::messages::headings::BACKGROUND.text(lang);
         let note: String =
-            crate::messages::notes::NOTE_BESIDE.text(lang).chars().take(12).collect();
+            crate::messages::notes::NOTE_BACKGROUND.text(lang).chars().take(12).collect();
         for format in [Format::Text, Format::Markdown, Format::Html] {
             let report = render(&model, format, lang);
             assert!(report.contains(heading), "{}: {report}", lang.code);

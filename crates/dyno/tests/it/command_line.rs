@@ -185,7 +185,7 @@ fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
             .unwrap_or_else(|| panic!("{place}: {ended}"))
             .clone()
     };
-    assert_eq!(check("machine", "neighbours")["is_warning"], true, "{ended}");
+    assert_eq!(check("machine", "other processes")["is_warning"], true, "{ended}");
     for kind in ["mariadb", "mysql", "postgres"] {
         check("servers", kind);
     }

@@ -306,7 +306,7 @@ fn an_update_that_one_database_loses_is_found_in_it(host: &Host) {
     assert!(record.warnings.contains(&found), "{:?}", record.warnings);
     host.bench.forget_the_machine("lost");
     let report = host.bench.dyno(&["report", "lost", "--format", "text"]);
-    assert!(report.stdout.contains("the data are violated in south"), "{report}");
+    assert!(report.stdout.contains("The data audit failed in these databases: south"), "{report}");
 }
 
 /// Without a word that they may be written to they are only read; a database that is not there is

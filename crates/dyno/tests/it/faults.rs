@@ -252,7 +252,10 @@ fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
         ))
     );
     assert_eq!(ended.code, 6, "{ended}");
-    assert!(ended.stdout.contains("A fault could not be made (run echo no; exit 3)"), "{ended}");
+    assert!(
+        ended.stdout.contains("A fault could not be injected (run echo no; exit 3)"),
+        "{ended}"
+    );
 }
 
 #[test]
