@@ -651,18 +651,14 @@ fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_seve
     assert_eq!(one.over_all[0].effect.verdict, Some(Verdict::Better), "{:?}", one.over_all);
     assert_eq!(one.over_all[0].between_runs, None);
     // The same difference on average, among runs of a side that differ as much.
-    let several = compared(
-        runs("a", &[0.94, 1.0, 1.06]),
-        runs("b", &[1.0, 1.06, 1.12]),
-        &[Metric::Throughput],
-    );
+    let (base, new) = (runs("a", &[0.94, 1.0, 1.06]), runs("b", &[1.0, 1.06, 1.12]));
+    let several = compared(base, new, &[Metric::Throughput]);
     let over_all = &several.over_all[0];
     assert_eq!(over_all.effect.verdict, Some(Verdict::Inconclusive), "{over_all:?}");
     assert!((over_all.degrees.expect("tested") - 4.0).abs() < 0.1, "{over_all:?}");
     assert!(over_all.between_runs.is_some_and(|it| (0.05..0.07).contains(&it)), "{over_all:?}");
-    assert!(
-        several.configurations.iter().all(|pair| pair.metrics[0].verdict == Verdict::Inconclusive)
-    );
+    let mut verdicts = several.configurations.iter().map(|pair| pair.metrics[0].verdict);
+    assert!(verdicts.all(|verdict| verdict == Verdict::Inconclusive));
     assert!(several.warnings.iter().all(|it| it.kind != CompareWarningKind::OneRunEach));
 }
 
@@ -697,10 +693,6 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
         changed
     };
     let model = compared(vec![run("a", 1.0)], vec![run_with("b")], &[Metric::Throughput]);
-    assert_eq!(
-        model.statements[0].effect.verdict,
-        Some(Verdict::Inconclusive),
-        "{:?}",
-        model.statements
-    );
+    let verdict = model.statements[0].effect.verdict;
+    assert_eq!(verdict, Some(Verdict::Inconclusive), "{:?}", model.statements);
 }

@@ -76,7 +76,7 @@ fn clients_are_searched_up_to_those_of_the_spec_and_each_step_draws_what_is_its_
     assert_eq!(all[0].open_loop, None);
     bench.forget_the_machine("r");
     let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
-    assert!(text.contains("Queue takes at least 8 clients while p50 < 1,000 ms"), "{text}");
+    assert!(text.contains("Queue sustains at least 8 clients with p50 < 1,000 ms"), "{text}");
 }
 
 #[test]

@@ -83,7 +83,10 @@ fn a_printed_spec_of_a_line_with_a_password_runs_when_its_variable_is_set() {
         assert!(!printed.stdout.contains(shop.password()), "{printed}");
         shop.bench.file("printed.toml", &printed.stdout);
         let unset = done(command(&shop, &["plan", "printed.toml"]));
-        assert!(unset.stdout.contains(&format!("{variable}, which is not set")), "{unset}");
+        assert!(
+            unset.stdout.contains(&format!("{variable} for the password is not set")),
+            "{unset}"
+        );
         let mut run = command(&shop, &["run", "printed.toml", "--out", "r"]);
         run.env(variable, shop.password());
         let ended = done(run);

@@ -462,7 +462,7 @@ fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() 
     let ended = bench.dyno(&["run", "http://127.0.0.1:1/shop", "--script", "one.sql"]);
     assert!(ended.code == 2 && ended.stderr.contains("`dyno workloads http`"), "{ended}");
     let ended = bench.dyno(&["run", "localhost/shop", "--script", "one.sql"]);
-    assert!(ended.code == 2 && ended.stderr.contains("a URL begins with postgres://"), "{ended}");
+    assert!(ended.code == 2 && ended.stderr.contains("a URL starts with postgres://"), "{ended}");
     assert_eq!(bench.names(), ["one.sql"]);
     // A name with a slash is no folder in which scripts are looked for.
     let ended = bench.dyno(&["run", "postgres://me@127.0.0.1:1/a%2Fb", "--script", "one.sql"]);
@@ -497,20 +497,14 @@ fn a_database_is_cleaned_by_its_url_alone() {
 fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     let bench = Bench::new();
     let ended = bench.dyno(&["cleanup", "sqlite:typo.db"]);
-    assert!(
-        ended.code == 5 && ended.stderr.contains("the database file typo.db does not exist"),
-        "{ended}"
-    );
+    assert!(ended.code == 5 && ended.stderr.contains("there is no file typo.db"), "{ended}");
     bench.file(
         "s.toml",
         "title = \"t\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:own.db\"\n[load]\nclients = 1\nduration = \"100ms\"\n\
          [workload]\nkind = \"rush\"\n[design]\nblocks = 1\n",
     );
     let ended = bench.dyno(&["cleanup", "s.toml"]);
-    assert!(
-        ended.code == 5 && ended.stderr.contains("A: the database file own.db does not exist"),
-        "{ended}"
-    );
+    assert!(ended.code == 5 && ended.stderr.contains("A: there is no file own.db"), "{ended}");
     let ended = bench.dyno(&["plan", "s.toml"]);
     assert!(ended.is_done(), "{ended}");
     assert_eq!(bench.names(), ["s.toml"]);

@@ -49,7 +49,7 @@ fn a_plan_shows_systems_trials_in_order_and_time() {
       system    WAL: sqlite, started by dyno with journal_mode = WAL
       system    DELETE: sqlite, started by dyno
       workload  rush with rows = 10
-      measure   1.5 s, after 0.1 s of warm-up
+      measure   1.5 s, 0.1 s warm-up
       factor    workload.variant: in-place, for-update
       design    8 configurations in 2 blocks, each in random order (seed 1): 16 trials
 
@@ -90,7 +90,7 @@ fn a_profile_and_settings_change_the_plan() {
       system    WAL: sqlite, started by dyno with journal_mode = WAL
       system    B: sqlite, started by dyno
       workload  rush with rows = 10
-      measure   100 transactions of all clients together, after 0.1 s of warm-up
+      measure   100 transactions in total, 0.1 s warm-up
       factor    workload.variant: in-place, for-update
       design    4 configurations in 1 block, in random order (seed 7): 4 trials
 

@@ -194,7 +194,7 @@ fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again(
     signal("-9", supervisors.trim().parse().expect("dyno has one child, the supervisor"));
     let ended = Ended::from(child.wait_with_output().expect("it ends"));
     assert_eq!(ended.code, 6, "{ended}");
-    assert!(ended.stderr.contains("ended before their time: b01-00"), "{ended}");
+    assert!(ended.stderr.contains("ended early: b01-00"), "{ended}");
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(json["completeness"]["is_complete"], false, "{report}");

@@ -185,7 +185,7 @@ fn a_results_folder_that_cannot_be_made_is_an_error_before_anything_runs() {
 #[test]
 fn a_folder_that_is_no_results_folder_is_told_so() {
     let bench = Bench::new();
-    let rows = [(".", "is not a results folder"), ("missing", "missing")];
+    let rows = [(".", "no results folder found in ."), ("missing", "missing")];
     for (folder, words) in rows {
         let ended = bench.dyno(&["report", folder]);
         assert!(
@@ -264,8 +264,8 @@ fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
     bench.file("alone.toml", spec(stuck));
     for (lang, words) in [
         ("en", "no trial committed a transaction"),
-        ("ko", "커밋이 없었습니다"),
-        ("ja", "1 件もコミットされませんでした"),
+        ("ko", "커밋된 트랜잭션이 없습니다"),
+        ("ja", "コミットされませんでした"),
     ] {
         let ended = bench.dyno(&["run", "alone.toml", "--out", lang, "--lang", lang]);
         assert!(ended.code == 6 && ended.stderr.contains(words), "{ended}");

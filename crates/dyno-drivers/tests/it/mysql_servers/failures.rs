@@ -243,7 +243,7 @@ fn a_connection_broken_in_the_middle_of_an_answer_stays_broken() {
         assert_eq!(refused(&mut connection, "SELECT 1").kind, kind, "{answer:?}");
         let failure = refused(&mut connection, "SELECT 1");
         assert_eq!(failure.kind, FailureKind::ConnectionLost, "{answer:?}");
-        assert!(failure.message.contains("connect anew"), "{failure}");
+        assert!(failure.message.contains("; reconnect"), "{failure}");
     }
 }
 
