@@ -73,7 +73,8 @@ mod tests {
             let error = check(engine, 20_000, 20_000).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "20000 clients need up to 20064 open files, and this process may open 20000"
+                "20000 clients need up to 20064 open files, but this process may open only \
+                 20000"
             );
             assert_eq!(error.remedy(), "ulimit -n 20064");
         }

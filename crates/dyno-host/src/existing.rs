@@ -284,7 +284,7 @@ mod tests {
         let error =
             of(PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
         assert!(
-            error.to_string().contains("DYNO_TEST_NO_SUCH_VARIABLE, which is not set"),
+            error.to_string().contains("DYNO_TEST_NO_SUCH_VARIABLE for the password is not set"),
             "{error}"
         );
     }

@@ -168,7 +168,7 @@ fn errors_of_commands_go_to_standard_error() {
     );
     let ran = run(&["cpu", "run"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.error.contains("measures no database"), "{}", ran.error);
+    assert!(ran.error.contains("does not measure a database"), "{}", ran.error);
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn a_missing_or_inaccessible_scratch_folder_is_reported_with_the_remedy() {
         let Some(mut server) = require_server(kind) else { continue };
         for (path, reason) in [
             (PathBuf::from("/nonexistent/scratch"), "No such file"),
-            (file.path().to_owned(), "no folder"),
+            (file.path().to_owned(), "not a folder"),
             (PathBuf::from("/proc"), ""),
         ] {
             server.scratch = Some(path.clone());

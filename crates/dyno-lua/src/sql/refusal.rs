@@ -132,7 +132,7 @@ mod tests {
             connect_lines(&tcp(Engine::Postgres), &open),
             [
                 "Connection to database failed: refused",
-                "the connection was not encrypted; if the server wants that, add --pgsql-sslmode=require"
+                "the connection was not encrypted; if the server requires encryption, add --pgsql-sslmode=require"
             ]
         );
     }

@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn packets_out_of_order_are_rejected_except_errors() {
         assert!(
-            payloads(&[1, 0, 0, 7, 0], 9).unwrap_err().0.contains("packet 7 came where 0 was due")
+            payloads(&[1, 0, 0, 7, 0], 9).unwrap_err().0.contains("packet 7 where 0 was expected")
         );
         assert_eq!(payloads(&[1, 0, 0, 7, 0xFF], 9).unwrap(), [[0xFF]]);
     }
