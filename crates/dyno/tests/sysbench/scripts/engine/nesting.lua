@@ -1,5 +1,4 @@
--- Calls that nest over C, not so deep that sysbench overflows the 64 KB stack of its threads: gsub with functions,
--- sort, coroutines in coroutines, load in load, pcall in pcall.
+-- Calls that nest over C, within the 64 KB of stack that sysbench gives a thread: gsub with functions, sort, coroutines, load, pcall.
 -- servers: none
 -- $ --events=1 --threads=1 run
 
