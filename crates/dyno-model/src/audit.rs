@@ -1,4 +1,4 @@
-//! What the data said after a trial.
+//! Results of the integrity checks (audits) of the data after a trial.
 
 use crate::history::anomalies::{Anomaly, Found};
 use crate::isolation::IsolationLevel;
@@ -9,14 +9,13 @@ use serde::{Deserialize, Serialize};
 /// The audit of one trial.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuditRecord {
-    /// Everything that was checked; empty when the workload has no audit.
+    /// All checks; empty when the workload has no audit.
     pub checks: Vec<AuditCheck>,
-    /// Sessions of clients that were still at work on the server when the data was checked,
-    /// although they were told to end.
+    /// Client sessions that were still active on the server when the data was checked, although
+    /// they had been terminated.
     #[serde(default)]
     pub unsettled: u64,
-    /// The database that each of the checks is of, where clients were spread over several; else
-    /// none.
+    /// The database of each check when clients work in several databases; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub databases: Vec<String>,
 }
@@ -28,7 +27,7 @@ impl From<AuditCheck> for AuditRecord {
 }
 
 impl AuditRecord {
-    /// The checks, each with its database where clients were spread over several.
+    /// The checks, each with its database when clients work in several databases.
     pub fn places(&self) -> impl Iterator<Item = (Option<&str>, &AuditCheck)> {
         self.checks
             .iter()
@@ -42,7 +41,7 @@ impl AuditRecord {
         self.checks.iter().map(AuditCheck::verdict).max().unwrap_or(AuditVerdict::NotChecked)
     }
 
-    /// What the checks say together of acknowledged work that is missing.
+    /// The combined result of all checks about missing acknowledged work.
     #[must_use]
     pub fn losses(&self) -> Losses {
         let settled = |place: Option<&str>| {
@@ -61,30 +60,31 @@ impl AuditRecord {
     }
 }
 
-/// What is known of acknowledged work that is missing after a trial. Every sentence, column and
-/// limit about losses follows from it.
+/// The acknowledged work that is missing after a trial. Every sentence, column and limit about
+/// losses is derived from this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Losses {
-    /// Violated when anything acknowledged is missing for certain: commits, rows, or what sums have
-    /// too little. Undecided when it may be.
+    /// Violated when acknowledged work (commits, rows, or part of a sum) is certainly missing;
+    /// undecided when it may be missing.
     pub verdict: AuditVerdict,
-    /// Commits; absent where no check knows them.
+    /// Commits; absent where no check counts them.
     pub commits: Option<Commits>,
 }
 
 /// Acknowledged commits, and how many of them are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Commits {
-    /// Acknowledged commits that were looked for.
+    /// Acknowledged commits that were checked.
     pub acknowledged: u64,
-    /// So many are missing at least.
+    /// Lower bound of the number of missing commits.
     pub lost_min: u64,
-    /// So many are missing at most.
+    /// Upper bound of the number of missing commits.
     pub lost_max: u64,
 }
 
 impl Commits {
-    /// By several checks of the same commits: each may have found other ones missing, or the same.
+    /// Combines several checks of the same commits: each may have found different missing commits
+    /// or the same ones.
     fn of_one_place(checks: &[Self]) -> Self {
         let most = |of: fn(&Self) -> u64| checks.iter().map(of).max().unwrap_or_default();
         let acknowledged = most(|it| it.acknowledged);
@@ -94,7 +94,7 @@ impl Commits {
         Self { acknowledged, lost_min, lost_max }
     }
 
-    /// Those of two databases.
+    /// Combines the losses of two databases.
     fn and(self, other: Self) -> Self {
         Self {
             acknowledged: self.acknowledged + other.acknowledged,
@@ -110,13 +110,13 @@ impl Commits {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditVerdict {
-    /// What must hold, holds.
+    /// All invariants hold.
     Intact,
-    /// There was nothing to check, or the check could not be run.
+    /// Nothing to check, or the check could not be run.
     NotChecked,
-    /// What must hold may hold or not: transactions in doubt or cut off leave it open.
+    /// The invariants may or may not hold: transactions in doubt or cut off leave it open.
     Undecided,
-    /// What must hold, does not.
+    /// An invariant is violated.
     Violated,
 }
 
@@ -130,7 +130,7 @@ pub enum AuditCheck {
         /// Acknowledged commits since the counters were last summed (warm-up included).
         committed: u64,
         /// Transactions whose commit is in doubt, or that were cut off; each may or may not have
-        /// counted.
+        /// been counted.
         in_doubt: u64,
         /// Sum of the counters before.
         sum_before: i64,
@@ -142,13 +142,13 @@ pub enum AuditCheck {
         /// Up to a few of these pairs.
         examples: Vec<LostUpdateWitness>,
     },
-    /// A table must hold a number of rows.
+    /// The number of rows of a table must be within bounds.
     RowCount {
         /// Table.
         table: String,
-        /// Smallest right number.
+        /// Smallest valid number.
         expected_min: u64,
-        /// Largest right number.
+        /// Largest valid number.
         expected_max: u64,
         /// Rows found.
         found: u64,
@@ -159,73 +159,74 @@ pub enum AuditCheck {
         table: String,
         /// Column.
         column: String,
-        /// Smallest right sum.
+        /// Smallest valid sum.
         expected_min: i64,
-        /// Largest right sum: the smallest and what transactions in doubt or cut off may have
-        /// added.
+        /// Largest valid sum: the smallest plus the possible contribution of transactions in doubt
+        /// or cut off.
         expected_max: i64,
         /// Sum found.
         found: i64,
     },
-    /// A value that the user's own SQL asks for must be within bounds.
+    /// A value that the user's own SQL returns must be within bounds.
     Value {
-        /// The SQL that gives it.
+        /// The SQL that returns it.
         expression: String,
-        /// Smallest right value.
+        /// Smallest valid value.
         expected_min: i64,
-        /// Largest right value: apart from the smallest by what transactions in doubt or cut off
-        /// may have changed.
+        /// Largest valid value: the smallest plus what transactions in doubt or cut off may have
+        /// changed.
         expected_max: i64,
         /// Value found.
         found: i64,
     },
-    /// Each transaction left a row with its number: there must be one of every acknowledged commit,
-    /// and none of what failed.
+    /// Each transaction leaves a row with its number: there must be one row for every acknowledged
+    /// commit, and none for a failed transaction.
     Ledger {
         /// Acknowledged commits (warm-up included).
         acknowledged: u64,
-        /// Those of them that are not in the data.
+        /// Acknowledged commits without a row in the data.
         lost: u64,
-        /// Rows of transactions that failed, or that nobody made.
+        /// Rows of transactions that failed or never ran.
         phantoms: u64,
         /// Transactions whose commit is in doubt, or that were cut off.
         in_doubt: u64,
-        /// Those of them that are in the data: the doubt is over.
+        /// Transactions in doubt or cut off that have a row in the data and are therefore resolved.
         took_effect: u64,
-        /// Up to a few of those lost and of the phantoms.
+        /// Examples of lost commits and phantom rows.
         examples: Vec<LedgerEntry>,
     },
-    /// The history of what clients read and wrote must hold no anomaly that the isolation level
-    /// forbids.
+    /// The history of the reads and writes of clients must contain no anomaly that the isolation
+    /// level forbids.
     Anomalies {
-        /// The level in force; absent when the server did not tell.
+        /// The isolation level in force; absent when the server did not report it.
         level: Option<IsolationLevel>,
         /// Acknowledged commits in the history.
         committed: u64,
-        /// Attempts in it that failed, those that were tried again included.
+        /// Failed attempts in the history, including those that were retried.
         failed: u64,
-        /// Attempts in it whose commit is in doubt, or that were cut off.
+        /// Attempts in the history whose commit is in doubt, or that were cut off.
         in_doubt: u64,
-        /// Acknowledged commits that found no room in the history, and kept away from its objects.
+        /// Acknowledged commits that did not fit into the history; they did not touch its objects.
         outside: u64,
-        /// What was found, an entry for each kind.
+        /// The anomalies found, one entry per kind.
         found: Vec<Found>,
     },
     /// The check could not be run.
     NotRun {
-        /// What was to be checked.
+        /// The check.
         name: String,
-        /// Why it was not.
+        /// The reason.
         reason: String,
     },
 }
 
 impl AuditCheck {
-    /// Whether what must hold, holds.
+    /// The verdict of this check.
     #[must_use]
     pub fn verdict(&self) -> AuditVerdict {
         match self {
-            // What a level allows is no fault. Without the level nobody can tell.
+            // An anomaly that the level allows is not a violation. Without the level this is
+            // undecidable.
             Self::Anomalies { level: None, found, .. } if found.iter().any(|it| it.count > 0) => {
                 AuditVerdict::Undecided
             }
@@ -239,7 +240,7 @@ impl AuditCheck {
         }
     }
 
-    /// Whether anything acknowledged is missing, whatever else is wrong.
+    /// The verdict on missing acknowledged work alone, regardless of other violations.
     fn loses(balance: Option<Balance>) -> AuditVerdict {
         balance.map_or(AuditVerdict::NotChecked, |balance| match balance {
             Balance { lost_min: 1.., .. } => AuditVerdict::Violated,
@@ -248,7 +249,7 @@ impl AuditCheck {
         })
     }
 
-    /// How many transactions were in doubt, and how many of them the commit ledger found in the
+    /// The number of transactions in doubt, and how many of them the commit ledger found in the
     /// data.
     fn settled(&self) -> Option<(u64, u64)> {
         match self {
@@ -257,8 +258,8 @@ impl AuditCheck {
         }
     }
 
-    /// As [`Self::balance`]; where a ledger settled the same transactions in doubt, counters have
-    /// to include exactly those that took effect.
+    /// Same as [`Self::balance`]; where a ledger resolved the same transactions in doubt, counters
+    /// must include exactly those that took effect.
     fn after(&self, settled: Option<(u64, u64)>) -> Option<Balance> {
         match (self, settled) {
             (
@@ -275,7 +276,7 @@ impl AuditCheck {
         }
     }
 
-    /// The commits that it looks for; `None` when it counts something else.
+    /// The number of commits that it checks; `None` when it counts something else.
     fn commits(&self, balance: Balance) -> Option<Commits> {
         let (Self::LostUpdates { committed: acknowledged, .. }
         | Self::Ledger { acknowledged, .. }
@@ -287,7 +288,7 @@ impl AuditCheck {
         Some(Commits { acknowledged: *acknowledged, lost_min, lost_max })
     }
 
-    /// What is missing and what is too much; `None` when the check could not be run.
+    /// The missing and surplus work; `None` when the check could not be run.
     #[must_use]
     pub fn balance(&self) -> Option<Balance> {
         let rows = |rows: u64| i64::try_from(rows).unwrap_or(i64::MAX);
@@ -332,27 +333,27 @@ pub fn forbidden(found: &[Found], level: IsolationLevel) -> u64 {
     found.iter().filter(|it| level >= it.anomaly.forbidden_from()).map(|it| it.count).sum()
 }
 
-/// How what was found differs from what must be there. Transactions in doubt or cut off may have
-/// taken effect or not, so that a difference is known as a range: they widen it, and never hide
-/// what is missing for certain.
+/// The difference between the expected and the actual data. Transactions in doubt or cut off may or
+/// may not have taken effect, so the difference is a range: they widen it, but never hide work that
+/// is certainly missing.
 ///
 /// `lost_min <= lost_max`, `surplus_min <= surplus_max`, and not both `lost_min` and `surplus_min`
 /// are above 0 unless something was witnessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
-    /// So much is missing at least, if nothing that is in doubt took effect.
+    /// Lower bound of what is missing, if nothing in doubt took effect.
     pub lost_min: u64,
-    /// So much is missing at most, if all that is in doubt took effect.
+    /// Upper bound of what is missing, if everything in doubt took effect.
     pub lost_max: u64,
-    /// So much is too much at least, if all that is in doubt took effect.
+    /// Lower bound of the surplus, if everything in doubt took effect.
     pub surplus_min: u64,
-    /// So much is too much at most, if nothing that is in doubt took effect.
+    /// Upper bound of the surplus, if nothing in doubt took effect.
     pub surplus_max: u64,
 }
 
 impl Balance {
-    /// Of a number that must be `expected_min` where nothing in doubt took effect, and
-    /// `expected_max` where all of it did.
+    /// The balance of a number that must be `expected_min` if nothing in doubt took effect, and
+    /// `expected_max` if everything did.
     #[must_use]
     pub fn new(expected_min: i64, expected_max: i64, found: i64) -> Self {
         let above = |a: i64, b: i64| u64::try_from(i128::from(a) - i128::from(b)).unwrap_or(0);
@@ -364,10 +365,10 @@ impl Balance {
         }
     }
 
-    /// Each of `acknowledged` transactions adds one, and `witnessed` of them were seen to be
-    /// overwritten: those are lost whatever the sum says, and what the sum has in their place comes
-    /// from nobody. That more than was acknowledged is there is no fault as far as transactions in
-    /// doubt account for it.
+    /// The balance of a counter to which each of `acknowledged` transactions adds one. `witnessed`
+    /// of them were seen to be overwritten: they are lost whatever the sum is, and the part of the
+    /// sum that replaces them is unexplained. A sum above the acknowledged number is not a
+    /// violation as far as transactions in doubt account for it.
     #[must_use]
     fn of_updates(self, acknowledged: u64, witnessed: u64) -> Self {
         let lost_min = self.lost_min.max(witnessed).min(acknowledged);
@@ -380,7 +381,7 @@ impl Balance {
         }
     }
 
-    /// Violated when anything is missing or too much for certain, undecided when it may be.
+    /// Violated when anything is certainly missing or surplus, undecided when it may be.
     #[must_use]
     pub fn verdict(self) -> AuditVerdict {
         match self {
@@ -393,15 +394,15 @@ impl Balance {
     }
 }
 
-/// A transaction whose row in the commit ledger is not what its client knows.
+/// A transaction whose row in the commit ledger contradicts what its client knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerEntry {
     /// Client, from 0.
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub number: u64,
-    /// True when it was acknowledged and is gone; false when it is there and failed, or nobody made
-    /// it.
+    /// True when it was acknowledged and its row is missing; false when the row exists although the
+    /// transaction failed or never ran.
     pub is_lost: bool,
 }
 
@@ -457,11 +458,11 @@ mod tests {
             ((100, 0, 95, 0), (5, 5, 0), Violated),
             ((100, 0, 103, 0), (0, 0, 3), Violated),
             // Eight in doubt took effect and five updates were lost: the sum has grown by more than
-            // was acknowledged.
+            // the acknowledged number.
             ((100, 8, 103, 0), (0, 5, 0), Undecided),
             // They took effect and nothing was lost.
             ((100, 8, 108, 0), (0, 0, 0), Intact),
-            // They did not, or took effect in the place of eight that were lost.
+            // They did not, or they took effect and replaced eight that were lost.
             ((100, 8, 100, 0), (0, 8, 0), Undecided),
             ((100, 8, 98, 0), (2, 10, 0), Violated),
             ((100, 8, 110, 0), (0, 0, 2), Violated),
@@ -469,7 +470,7 @@ mod tests {
             ((100, 8, 103, 5), (5, 5, 0), Violated),
             ((100, 0, 100, 1), (1, 1, 1), Violated),
             ((100, 8, 108, 2), (2, 2, 2), Violated),
-            // Somebody set the counters back.
+            // The counters were set back.
             ((100, 0, -900, 0), (100, 100, 0), Violated),
         ];
         for ((committed, in_doubt, grown, witnessed), (lost_min, lost_max, surplus), verdict) in
@@ -519,10 +520,10 @@ mod tests {
         for (checks, databases, verdict, commits) in [
             (vec![], vec![], NotChecked, None),
             (vec![not_run.clone()], vec![], NotChecked, None),
-            // Five rows of the ledger are gone, and the counters are right.
+            // Five rows of the ledger are missing, and the counters are right.
             (vec![updates(100, 0, 100, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 5))),
             (vec![updates(100, 0, 97, 0), ledger(100, 0)], vec![], Violated, Some((100, 3, 3))),
-            // The same commits, or others.
+            // The same commits, or different ones.
             (vec![updates(100, 0, 97, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 8))),
             (vec![updates(100, 8, 103, 0), ledger(100, 0)], vec![], Undecided, Some((100, 0, 5))),
             (vec![updates(100, 0, 100, 0), ledger(100, 0)], vec![], Intact, Some((100, 0, 0))),
@@ -532,12 +533,12 @@ mod tests {
             (vec![ledger(100, 0), not_run], vec![], NotChecked, Some((100, 0, 0))),
             (vec![ledger(100, 0), rows(9)], vec![], Violated, Some((100, 0, 0))),
             (vec![rows(11)], vec![], Undecided, None),
-            // What is too much is no loss.
+            // Surplus is not a loss.
             (vec![rows(13)], vec![], Intact, None),
             (vec![updates(100, 0, 103, 0)], vec![], Intact, Some((100, 0, 0))),
             // No more can be missing than were acknowledged.
             (vec![updates(5, 0, 0, 0), ledger(5, 5)], vec![], Violated, Some((5, 5, 5))),
-            // A ledger settles nothing in another database.
+            // A ledger resolves nothing in another database.
             (
                 vec![updates(100, 8, 102, 0), settled(8, 3)],
                 vec!["a", "b"],
@@ -585,8 +586,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever took effect, got lost and came from nobody: the range holds it, and only faults
-        /// are violations.
+        /// Whatever combination of effective, lost and unexplained transactions occurs, the range
+        /// contains it, and only faults are violations.
         #[test]
         fn the_truth_lies_within_the_range(
             committed in 0_u64..50, in_doubt in 0_u64..9, effective in 0_u64..9, lost in 0_u64..50, seen in 0_u64..50,

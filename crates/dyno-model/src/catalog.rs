@@ -1,5 +1,5 @@
-//! How a workload describes itself: its options with type, range and default. The spec is checked
-//! against this.
+//! Descriptions of workloads: their options with type, range and default. The spec is validated
+//! against them.
 
 use crate::units::Nanos;
 use schemars::JsonSchema;
@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The workload that is described by requests in the spec (`[[workload.request]]`) beside its
+/// The workload that requests in the spec (`[[workload.request]]`) describe in addition to its
 /// options.
 pub const HTTP: &str = "http";
-/// The workload that can go through an application in front of the database.
+/// The workload that can run through an application in front of the database.
 pub const CRUD: &str = "crud";
-/// The workload whose scripts declare options of their own, which are keys beside its options.
+/// The workload whose scripts declare additional options, which are keys of `[workload]` as well.
 pub const LUA: &str = "lua";
 
-/// A workload as `dyno workloads` prints it and as the spec is checked against.
+/// The description of a workload, which `dyno workloads` prints and the spec is validated against.
 #[derive(Debug, Clone)]
 pub struct WorkloadDescription {
     /// Name in `workload.kind`.
     pub name: &'static str,
-    /// One sentence: what one transaction does.
+    /// One sentence about what a transaction does.
     pub summary: &'static str,
-    /// What the audit checks afterwards, in a sentence.
+    /// One sentence about what the audit checks afterwards.
     pub audit: &'static str,
     /// Options in the order they are shown.
     pub options: Vec<OptionDescription>,
@@ -49,14 +49,14 @@ pub struct OptionDescription {
     pub name: &'static str,
     /// Type and range.
     pub kind: OptionKind,
-    /// Value when the spec says nothing.
+    /// Default value.
     pub default: OptionValue,
     /// One line of help, with the unit.
     pub help: &'static str,
 }
 
-/// Options by which a workload says that it lets one table grow: the rows that each transaction
-/// adds, and the rows before. `load.rows` and the report's part on growth need both.
+/// Options by which a workload declares that one table grows: the rows that each transaction adds,
+/// and the initial rows. `load.rows` and the report's section on growth need both.
 pub const GROWTH_OPTIONS: [&str; 2] = ["rows_per_insert", "rows"];
 
 /// Type and range of an option.
@@ -78,61 +78,60 @@ pub enum OptionKind {
     },
     /// `true` or `false`.
     Boolean,
-    /// One of these words.
+    /// One of these values.
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
-    /// Scripts of the user's own: files, or texts with names.
+    /// The user's own scripts: files, or texts with names.
     Scripts {
-        /// A spec without any is wrong. Where it is not, they make tables, and may be dumps.
+        /// True when the spec must name at least one script. Where it is false, the scripts create
+        /// tables and may be dumps.
         is_required: bool,
     },
-    /// A table of texts by text.
+    /// A map from text to text.
     Texts,
-    /// A table of texts, numbers and truth values by text; kept as texts.
+    /// A map from text to text, number or boolean; values are stored as text.
     Values,
 }
 
-/// An option that scripts of the user's own declare.
+/// An option that the user's own scripts declare.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeclaredOption {
     /// Key in the `[workload]` table.
     pub name: String,
     /// Type and range.
     pub kind: OptionKind,
-    /// Value when the spec says nothing; `None` where scripts disagree, so that it has to say
-    /// something.
+    /// Default value; `None` where scripts disagree, so that the spec must set it.
     pub default: Option<OptionValue>,
 }
 
-/// A script of the user's own, as it stood in its file or in the spec.
+/// One of the user's own scripts, as read from its file or from the spec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptText {
-    /// What it is called in reports.
+    /// Name in reports.
     pub name: String,
-    /// Share among the weights of all scripts with which it is chosen.
+    /// Its weight: the probability of choosing it is its share of the weights of all scripts.
     pub weight: u32,
-    /// Closed loop: how long a client waits before it on average, in place of the load's think
-    /// time.
+    /// Closed loop: mean think time of a client before it, which replaces that of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
-    /// Its text; empty where that stays in its file.
+    /// Its text; empty where the text stays in its file.
     pub text: String,
     /// The file of a text that is too long for a plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<ScriptFile>,
 }
 
-/// A file whose text is read when it is needed, and must then be the same.
+/// A file whose text is read when it is needed; its checksum must then still match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptFile {
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
     /// Its [checksum](crate::checksum::checksum).
     pub checksum: String,
 }
 
-/// As on pgbench's command line: a weight of 1 is not written.
+/// Same as on pgbench's command line: a weight of 1 is omitted.
 impl fmt::Display for ScriptText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
@@ -153,11 +152,11 @@ pub enum OptionValue {
     Integer(i64),
     /// Number.
     Number(f64),
-    /// Word or text.
+    /// Enumerated value or text.
     Text(String),
     /// Scripts.
     Scripts(Vec<ScriptText>),
-    /// Texts by text.
+    /// Map from text to text.
     Texts(BTreeMap<String, String>),
 }
 
@@ -181,23 +180,23 @@ impl fmt::Display for OptionValue {
     }
 }
 
-/// How a table grows with the commits of a trial. Nothing is ever deleted from it.
+/// The growth of a table with the commits of a trial. Rows are never deleted from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
-    /// Rows in the table before the first client began.
+    /// Rows in the table before the first client starts.
     pub rows_before: u64,
     /// Rows that each committed transaction adds, at least 1.
     pub rows_per_transaction: u64,
 }
 
 impl Growth {
-    /// Rows in the table after so many commits, those of the warm-up included.
+    /// Rows in the table after this many commits, including those of the warm-up.
     #[must_use]
     pub fn rows_after(self, commits: u64) -> u64 {
         self.rows_before.saturating_add(commits.saturating_mul(self.rows_per_transaction))
     }
 
-    /// Commits until the table has at least so many rows.
+    /// Commits until the table has at least this many rows.
     #[must_use]
     pub fn commits_until(self, rows: u64) -> u64 {
         rows.saturating_sub(self.rows_before).div_ceil(self.rows_per_transaction.max(1))
@@ -206,13 +205,14 @@ impl Growth {
 
 /// Resolved options of a workload: every option of its description is present, with the right type
 /// and in range. The getters therefore panic on a wrong name or type, which is a bug in the
-/// workload and not the user's fault.
+/// workload and not an error of the user.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct WorkloadOptions(pub BTreeMap<String, OptionValue>);
 
 impl WorkloadOptions {
-    /// How the table of a workload grows, as [`GROWTH_OPTIONS`] say; `None` when it does not.
+    /// How the table of a workload grows, according to [`GROWTH_OPTIONS`]; `None` when it does not
+    /// grow.
     #[must_use]
     pub fn growth(&self) -> Option<Growth> {
         let count = |name| match self.0.get(name) {
@@ -235,7 +235,7 @@ impl WorkloadOptions {
         }
     }
 
-    /// A whole number that the description bounds to be positive or zero.
+    /// A whole number that the description bounds to be at least 0.
     #[must_use]
     pub fn count(&self, name: &str) -> u64 {
         u64::try_from(self.integer(name)).expect("the description bounds counts at zero")
@@ -260,13 +260,13 @@ impl WorkloadOptions {
         }
     }
 
-    /// True for a boolean that is on. Plans of older versions may not have it.
+    /// True for a boolean that is set. Plans of older versions may lack it.
     #[must_use]
     pub fn is_on(&self, name: &str) -> bool {
         matches!(self.0.get(name), Some(OptionValue::Boolean(true)))
     }
 
-    /// A word or text.
+    /// An enumerated value or text.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         match self.0.get(name) {
@@ -284,7 +284,7 @@ impl WorkloadOptions {
         }
     }
 
-    /// Texts by text; none where the options were written down before there was this one.
+    /// A map from text to text; empty in plans written before the option existed.
     pub fn texts(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
         let texts = match self.0.get(name) {
             Some(OptionValue::Texts(texts)) => Some(texts),

@@ -1,4 +1,4 @@
-//! A short sign by which texts are known to be the same. It finds accidents, not forgeries.
+//! Checksum that identifies texts. It detects accidental changes, not forgeries.
 
 /// The FNV-1a hash of 64 bits (Fowler, Noll and Vo), as 16 hexadecimal digits.
 #[must_use]

@@ -1,9 +1,9 @@
-//! Client groups: a trial runs a list of them ([`Plan::groups`]).
+//! Client groups, the sets of clients that a trial runs concurrently ([`Plan::groups`]).
 //!
-//! The groups with the role [`Measured`](GroupRole::Measured) are what a configuration is about.
-//! There is one, or one for each database of `load.databases`; they share one load, and their
-//! figures together are those of the trial. Each background group has a load of its own, and a
-//! record of its own ([`GroupRecord`]).
+//! The groups with the role [`Measured`](GroupRole::Measured) run the workload of the
+//! configuration. There is one, or one per database of `load.databases`; they share one load, and
+//! their combined figures are those of the trial. Each background group has its own load and its
+//! own record ([`GroupRecord`]).
 
 use crate::audit::AuditVerdict;
 use crate::catalog::LUA;
@@ -15,49 +15,48 @@ use crate::warning::Warning;
 pub use crate::plan::BackgroundPlan;
 pub use crate::record::GroupRecord;
 
-/// Clients of a trial that do the same work in the same database.
+/// Clients of a trial that run the same workload in the same database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientGroup {
-    /// Unique in its trial: that of the background workload, or of the database; empty for the
-    /// group that is the only measured one.
+    /// Unique in its trial: the name of the background workload or of the database; empty when
+    /// there is only one measured group.
     pub name: String,
-    /// What it is for.
+    /// Role of the group.
     pub role: GroupRole,
-    /// What its clients do.
+    /// Workload of its clients.
     pub workload: WorkloadPlan,
-    /// Where; `None`: in the database of the system's address.
+    /// Database; `None`: the one in the system's address.
     pub database: Option<String>,
-    /// Which clients of the trial they are.
+    /// Numbers of its clients within the trial.
     pub clients: ClientNumbers,
-    /// How they are loaded. Rate, stages and stop rule of measured groups are those of all of them
-    /// together.
+    /// Load. The rate, stages and stop rule of measured groups apply to all of them together.
     pub load: LoadPlan,
 }
 
-/// What a client group is for.
+/// Role of a client group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupRole {
-    /// The configuration is about it.
+    /// Runs the measured workload of the configuration.
     Measured,
-    /// It runs at the same time.
+    /// Runs a background workload at the same time.
     Background,
 }
 
 /// Numbers of clients: `first`, `first + step` and so on. Each client of a trial has one number,
-/// from 0. Those of measured groups take turns, so that any range of numbers (those at work in a
-/// stage, or on one of several generators) is shared evenly by the groups.
+/// from 0. The numbers of the measured groups alternate, so that any range of numbers (the active
+/// clients of a stage, or those of one of several generators) is divided evenly among the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientNumbers {
-    /// The lowest.
+    /// The lowest number.
     pub first: u32,
-    /// From one to the next; at least 1.
+    /// Increment between numbers; at least 1.
     pub step: u32,
-    /// How many.
+    /// Number of clients.
     pub count: u32,
 }
 
 impl ClientNumbers {
-    /// Client i of `clients` is in group i modulo `groups`; those of one group.
+    /// The clients of one group where client i of `clients` belongs to group i modulo `groups`.
     #[must_use]
     pub fn dealt(clients: u32, group: u32, groups: u32) -> Self {
         let count = clients / groups + u32::from(group < clients % groups);
@@ -66,7 +65,7 @@ impl ClientNumbers {
 }
 
 impl ClientGroup {
-    /// What it is called where the spec is meant.
+    /// The section of the spec that defines the group.
     #[must_use]
     pub fn section(&self) -> String {
         match self.role {
@@ -75,7 +74,7 @@ impl ClientGroup {
         }
     }
 
-    /// Sessions of its clients. Each script of Lua has one of its own for each client, since it
+    /// Sessions of its clients. Each Lua script has a separate session for each client, since it
     /// connects by itself.
     #[must_use]
     pub fn sessions(&self) -> u32 {
@@ -90,8 +89,8 @@ impl ClientGroup {
 }
 
 impl BackgroundPlan {
-    /// The load of its clients in a trial: as long as the measured one and under the same rules,
-    /// but for what arrives.
+    /// The load of its clients in a trial: the same length and rules as the measured load, except
+    /// for the arrivals.
     fn load(&self, measured: &LoadPlan) -> LoadPlan {
         LoadPlan {
             rate: self.rate,
@@ -106,8 +105,8 @@ impl BackgroundPlan {
 }
 
 impl Plan {
-    /// The client groups that a trial of a configuration runs: the measured ones, then the
-    /// background in the order of the spec.
+    /// The client groups that a trial of a configuration runs: first the measured ones, then the
+    /// background groups in the order of the spec.
     #[must_use]
     pub fn groups(&self, configuration: &Configuration) -> Vec<ClientGroup> {
         let databases = self.databases(configuration);
@@ -139,13 +138,13 @@ impl Plan {
         groups
     }
 
-    /// Clients of the configuration of a system that has the most, in all groups.
+    /// The largest number of clients, in all groups, of any configuration of a system.
     #[must_use]
     pub fn most_clients(&self, system: usize) -> u32 {
         self.most(system, |group| group.clients.count)
     }
 
-    /// Most sessions that clients of a system have at once.
+    /// The largest number of sessions that clients of a system have at once.
     pub(crate) fn most_client_sessions(&self, system: usize) -> u32 {
         self.most(system, ClientGroup::sessions)
     }
@@ -163,8 +162,7 @@ impl Plan {
         self.groups(configuration).iter().map(of).fold(0, u32::saturating_add)
     }
 
-    /// The number of clients that a group has in the configuration of a system where it has the
-    /// most.
+    /// The largest number of clients that a group has in any configuration of a system.
     #[must_use]
     pub fn most_clients_of(&self, system: usize, group: &ClientGroup) -> u32 {
         let clients = |configuration: &Configuration| match group.role {
@@ -178,15 +176,15 @@ impl Plan {
         self.of_system(system).filter_map(clients).max().unwrap_or(0)
     }
 
-    /// All background workloads, each once, as the first configuration that has it has it.
+    /// All background workloads, each once, as defined in the first configuration that has it.
     #[must_use]
     pub fn background(&self) -> Vec<&BackgroundPlan> {
         let all = self.configurations.iter().flat_map(|configuration| &configuration.background);
         lists::grouped(all.map(|it| (&it.name, it))).into_iter().map(|(_, all)| all[0]).collect()
     }
 
-    /// The databases of the measured groups of a configuration; none where they work in the
-    /// system's own.
+    /// The databases of the measured groups of a configuration; empty when they work in the
+    /// system's own database.
     #[must_use]
     pub fn databases(&self, configuration: &Configuration) -> Vec<String> {
         configuration.load.databases.names(self.systems[configuration.system].database())
@@ -208,8 +206,8 @@ impl Plan {
 }
 
 impl TrialRecord {
-    /// Warnings about the background groups. What concerns all of a trial is reported of the trial
-    /// itself.
+    /// Warnings about the background groups. Warnings that concern the whole trial are reported for
+    /// the trial itself.
     pub(crate) fn background_warnings(&self) -> impl Iterator<Item = Warning> {
         let is_stopped = self.facts.as_ref().is_some_and(|facts| facts.stopped.is_some());
         let is_of_all = move |warning: &Warning| match warning {
@@ -229,7 +227,7 @@ impl TrialRecord {
         })
     }
 
-    /// True when there was something to do: a transaction began, or was due.
+    /// True when the group had work: a transaction started or was due.
     #[must_use]
     pub fn was_asked(&self) -> bool {
         let facts = self.facts.as_ref();

@@ -1,30 +1,30 @@
-//! A histogram that takes little memory while it holds few different times: a script may have
-//! thousands of statements, each with a histogram of its own.
+//! A histogram that uses little memory while it holds few distinct times. A script may have
+//! thousands of statements, each with its own histogram.
 
 use crate::latency::{self, HIGHEST_NANOS, LOWEST_NANOS, LatencySummary};
 use hdrhistogram::Histogram;
 use std::borrow::Cow;
 
-/// Bits that [`latency::SIGNIFICANT_DIGITS`] decimal digits need: values below 2^11 are told apart,
-/// of larger ones the leading 11 bits.
+/// Bits that [`latency::SIGNIFICANT_DIGITS`] decimal digits need: values below 2^11 are exact,
+/// larger values keep their leading 11 bits.
 const BITS: u32 = 11;
-/// Most different times in the list, four bytes each. A statement that has more is worth a full
+/// Maximum number of distinct times in the list, four bytes each. A statement with more gets a full
 /// histogram, of 16 KiB and more.
 const FEW_MAX: usize = 512;
 
 /// Response times with the precision of [`latency::histogram`]: a sorted list of the times that
-/// occurred, from [`FEW_MAX`] on a full histogram.
+/// occurred, and a full histogram above [`FEW_MAX`].
 #[derive(Debug, Clone)]
 pub struct CompactHistogram(Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// Rising, each with the number of its occurrences.
+    /// Ascending, each with the number of its occurrences.
     Few(Vec<(Bucket, u16)>),
     Full(Box<Histogram<u64>>),
 }
 
-/// Equivalent times: their leading bits, and above them how many bits follow.
+/// Equivalent times: their leading bits, and above these the number of bits that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Bucket(u16);
 
@@ -36,7 +36,7 @@ impl Bucket {
         Self(((u64::from(shift) << BITS) | (nanos >> shift)) as u16)
     }
 
-    /// The lowest of its times.
+    /// The lowest of the equivalent times.
     fn nanos(self) -> u64 {
         (u64::from(self.0) & ((1 << BITS) - 1)) << (self.0 >> BITS)
     }
@@ -55,7 +55,7 @@ impl CompactHistogram {
         self.record_n(nanos, 1);
     }
 
-    /// Records one time so many times.
+    /// Records one time with a number of occurrences.
     pub fn record_n(&mut self, nanos: u64, count: u64) {
         if let Form::Few(few) = &mut self.0 {
             let bucket = Bucket::of(nanos);
@@ -106,13 +106,13 @@ impl CompactHistogram {
         }
     }
 
-    /// True when there is no time in it.
+    /// True when it contains no time.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of times in it.
+    /// Number of recorded times.
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.0 {
@@ -130,7 +130,7 @@ impl CompactHistogram {
         }
     }
 
-    /// Bytes that it holds on the heap.
+    /// Bytes allocated on the heap.
     #[must_use]
     pub fn memory(&self) -> usize {
         match &self.0 {

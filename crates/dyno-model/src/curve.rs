@@ -1,30 +1,30 @@
-//! A command line of sysbench or pgbench that names several numbers of clients, or is to be
-//! repeated: each number once in each block, in random order.
+//! Repeated runs of a sysbench or pgbench command line with one or several numbers of clients: each
+//! number once in each block, in random order.
 
 use std::path::PathBuf;
 
-/// Longest list of numbers of clients.
+/// Maximum length of the list of numbers of clients.
 pub const LIST_MAX: usize = 1000;
-/// Most repeats.
+/// Maximum number of repeats.
 pub const BLOCKS_MAX: u32 = 1000;
 
-/// What is run, and how often.
+/// The numbers of clients and the number of repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Curve<A> {
-    /// Numbers of clients, none twice.
+    /// Numbers of clients, without duplicates.
     pub clients: Vec<u32>,
-    /// How often each is run.
+    /// Number of runs of each.
     pub blocks: u32,
-    /// Folder in which the results are to lie, where the user has named one.
+    /// Folder for the results, if the user named one.
     pub results: Option<PathBuf>,
-    /// The command line of one run, without all that.
+    /// The command line of one run, without these options.
     pub arguments: Vec<A>,
 }
 
-/// Reads `1,8,64`, or one number. The error says what is wrong with the text.
+/// Parses `1,8,64`, or one number. The error describes the mistake in the text.
 ///
 /// # Errors
-/// When a part is no number of 1 or more, or stands there twice.
+/// When a part is not a whole number of 1 or more, or occurs twice.
 pub fn clients(text: &str) -> Result<Vec<u32>, String> {
     let mut found = Vec::new();
     for part in text.split(',').map(str::trim) {
@@ -43,10 +43,10 @@ pub fn clients(text: &str) -> Result<Vec<u32>, String> {
     Ok(found)
 }
 
-/// Reads a number of repeats. The error says what is wrong with the text.
+/// Parses a number of repeats. The error describes the mistake in the text.
 ///
 /// # Errors
-/// When it is none from 1 to [`BLOCKS_MAX`].
+/// When it is not a number from 1 to [`BLOCKS_MAX`].
 pub fn blocks(text: &str) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| (1..=BLOCKS_MAX).contains(number));
     number.ok_or_else(|| format!("`{text}` is no number from 1 to {BLOCKS_MAX}"))

@@ -1,24 +1,24 @@
-//! `load.databases`: databases side by side on one system, with a measured client group in each.
+//! `load.databases`: several databases on one system, each with its own measured client group.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most databases of a trial.
+/// Maximum number of databases of a trial.
 pub const DATABASES_MAX: u32 = 100;
 
-/// Most names of transactions of all databases together that have figures of their own.
+/// Maximum number of transaction names, over all databases, that have separate figures.
 pub const NAMED_MAX: usize = 4096;
 
-/// What the measured clients of a trial work in: client i in database i modulo their number.
+/// The databases of the measured clients: client i works in database i modulo their number.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Databases {
-    /// All work in the one that the system's address names.
+    /// All clients work in the database of the system's address.
     #[default]
     One,
-    /// In so many, which are called as that one with a number behind.
+    /// This number of databases, named after that database with a number appended.
     Numbered(u32),
-    /// In these.
+    /// These databases.
     Named(Vec<String>),
 }
 
@@ -29,7 +29,7 @@ impl Databases {
         *self == Self::One
     }
 
-    /// How many.
+    /// Number of databases.
     #[must_use]
     pub fn number(&self) -> u32 {
         match self {
@@ -39,7 +39,7 @@ impl Databases {
         }
     }
 
-    /// Their names, or how many there are; `None` where there is one.
+    /// Their names, or their number; `None` where there is one.
     #[must_use]
     pub fn told(&self) -> Option<String> {
         match self {
@@ -49,8 +49,7 @@ impl Databases {
         }
     }
 
-    /// What they are called, where the system's own is called `base`. None where that is the only
-    /// one.
+    /// Their names, where the system's own database is `base`. Empty where that is the only one.
     #[must_use]
     pub fn names(&self, base: &str) -> Vec<String> {
         match self {
@@ -61,8 +60,8 @@ impl Databases {
     }
 }
 
-/// What transactions are called in figures: by the database that they are in and, where the
-/// workload tells several apart, by that name too.
+/// Names of transactions in figures: the database and, where the workload distinguishes several
+/// transactions, the name of the transaction.
 #[must_use]
 pub fn transaction_names(databases: &[String], own: &[&str]) -> Vec<String> {
     match own.len() {

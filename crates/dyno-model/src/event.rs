@@ -1,4 +1,4 @@
-//! The one stream of events of a run. Listeners write it down, show it, or end the run; none can
+//! The event stream of a run. Listeners record events, display them or end the run; they cannot
 //! change a measurement.
 
 use crate::history::History;
@@ -17,24 +17,24 @@ crate::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Phase {
-        /// Tables are made.
+        /// The schema is created.
         Schema = "schema",
         /// Rows are loaded.
         Load = "load",
         /// Clients connect and prepare their statements.
         Ramp = "ramp",
-        /// All clients work, nothing counts.
+        /// All clients are active; nothing is counted.
         WarmUp = "warm-up",
-        /// All clients work and everything counts.
+        /// All clients are active and everything is counted.
         Measure = "measure",
         /// The data is checked.
         Audit = "audit",
-        /// What the trial made is removed, or kept for the next.
+        /// The trial's objects are removed, or kept for the next trial.
         Teardown = "teardown",
     }
 }
 
-/// One event; a line of `events.jsonl`, where the store adds `at` (UTC time).
+/// One event; a line of `events.jsonl`, to which the store adds `at` (UTC time).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -44,9 +44,9 @@ pub enum Event {
         trials: usize,
         /// Version of dyno.
         dyno_version: String,
-        /// What the kernel calls the time since the machine was started; empty when it does not
-        /// tell, and in logs of older versions. A run that is gone on with begins again, perhaps
-        /// after a restart or elsewhere.
+        /// The kernel's identifier of the current boot; empty when it is unknown, and in logs of
+        /// older versions. A resumed run starts with this event again, perhaps after a reboot or on
+        /// another machine.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         boot: String,
     },
@@ -55,27 +55,27 @@ pub enum Event {
         /// Its name.
         system: String,
     },
-    /// A system answers.
+    /// A system accepts connections.
     SystemReady {
         /// Its name.
         system: String,
         /// Version it reports.
         version: String,
-        /// Settings read back: those that were asked for and those that matter for the figures.
+        /// Settings read back: those that were requested and those that affect the figures.
         settings: BTreeMap<String, String>,
-        /// How long its start took; absent for a system that ran already.
+        /// Duration of its start; absent for a system that was already running.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<StartTimes>,
     },
-    /// Values that settings of a system have before dyno's commands change them for the first time.
-    /// It is written down before they do.
+    /// The values of a system's settings before dyno's commands change them for the first time.
+    /// They are recorded before the change.
     SettingsNoted {
         /// Its name.
         system: String,
         /// The original values.
         settings: BTreeMap<String, String>,
     },
-    /// A system has its original settings back.
+    /// The original settings of a system are restored.
     SettingsRestored {
         /// Its name.
         system: String,
@@ -87,15 +87,15 @@ pub enum Event {
         /// Its name.
         system: String,
     },
-    /// A system could not be started or died. Its trials are marked and the run goes on with the
-    /// others.
+    /// A system could not be started, or it died. Its trials are marked and the run continues with
+    /// the other systems.
     SystemFailed {
         /// Its name.
         system: String,
-        /// What happened, with the last lines of the server's log.
+        /// The error, with the last lines of the server's log.
         reason: String,
     },
-    /// A trial began. What was written down of an earlier attempt at it counts no more.
+    /// A trial started. Records of an earlier attempt at it are void.
     TrialStarted {
         /// Its id.
         trial: String,
@@ -107,7 +107,7 @@ pub enum Event {
         /// The phase.
         phase: Phase,
     },
-    /// How far a long phase is.
+    /// Progress of a long phase.
     Progress {
         /// Trial.
         trial: String,
@@ -115,55 +115,55 @@ pub enum Event {
         phase: Phase,
         /// Units done: rows in `load`, transactions or nanoseconds in `measure` (see `unit`).
         done: u64,
-        /// Units in all.
+        /// Total units.
         total: u64,
         /// Unit: `rows`, `transactions`, `ns`, `connections`.
         unit: ProgressUnit,
     },
-    /// A trial that searches for the highest load has tried one.
+    /// A trial that searches for the highest load has completed a load step.
     Stepped {
         /// Its id.
         trial: String,
         /// Number of the load step in its trial, from 1.
         number: usize,
-        /// Which load, and how it went.
+        /// The load and the result.
         step: LoadStep,
     },
-    /// A trial ended; its record holds all figures.
+    /// A trial ended; its record contains all figures.
     TrialFinished(Box<TrialRecord>),
-    /// A trial could not be measured at all.
+    /// A trial could not be measured.
     TrialFailed {
         /// Its id.
         trial: String,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The search for the highest load that found none.
+        /// The search that found no passing load.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         search: Option<Box<SearchRecord>>,
     },
-    /// The data were looked at after a block, to see whether more are needed.
+    /// The interim analysis after a block, which decides whether more blocks are needed.
     InterimAnalysis(InterimAnalysis),
-    /// A doubt about the whole run.
+    /// A warning about the whole run.
     RunWarning(Warning),
     /// The run ended.
     RunFinished {
         /// True when every trial was measured.
         is_complete: bool,
-        /// True when it was ended by the user.
+        /// True when the user ended it.
         is_interrupted: bool,
     },
 }
 
-/// What was found when the data were looked at after a block.
+/// The result of the interim analysis after a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InterimAnalysis {
-    /// The last block that was measured.
+    /// The last measured block.
     pub block: u32,
     /// Questions about throughput that are decided.
     pub decided: u32,
-    /// Of so many.
+    /// Number of questions.
     pub questions: u32,
-    /// Why nothing is measured after it; absent when the run goes on.
+    /// Why the run stops after it; absent when the run continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
 }
@@ -174,22 +174,22 @@ pub struct InterimAnalysis {
 pub enum StopReason {
     /// Every question is decided.
     Decided,
-    /// None of the others has a fair chance to be decided within the budget.
+    /// The remaining questions are unlikely to be decided within the budget.
     Hopeless,
     /// Another block does not fit into the budget.
     Budget,
-    /// A limit that ends the run is broken.
+    /// A limit that ends the run failed.
     Limit,
 }
 
-/// How long the start of a server took.
+/// Duration of the start of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartTimes {
-    /// From the order to the first answer with settings read back: its folder, its system tables
-    /// and its program, and the command that prepares its storage. Without copying data, and
-    /// without loading.
+    /// From the start command to the first answer with settings read back: its folder, its system
+    /// tables, its program, and the command that prepares its storage. Excludes copying and loading
+    /// of data.
     pub starting: Nanos,
-    /// Copying its data set; absent when it began empty.
+    /// Copying its data set; absent when it started empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restoring: Option<Nanos>,
 }
@@ -208,31 +208,32 @@ pub enum ProgressUnit {
     Nanoseconds,
 }
 
-/// Something that hears all events of a run. It must not block: measuring goes on while it works.
+/// A listener that receives all events of a run. It must not block: measuring continues while it
+/// runs.
 pub trait Listener {
     /// An event happened.
     fn event(&mut self, _event: &Event) {}
 
-    /// All clients are ready and begin together, so long from now.
+    /// All clients are ready and start together after this delay.
     fn clients_begin(&mut self, _from_now: Nanos) {}
 
     /// An interval of a trial is complete.
     fn interval(&mut self, _interval: &Interval) {}
 
-    /// Nothing has committed since so long after the first client began (`Some`), although it
-    /// usually does; or something has committed again (`None`). Told while it is so, once each, of
-    /// warm-up and window.
+    /// `Some`: no transaction has committed since this time after the first client started,
+    /// although commits are usually frequent. `None`: transactions commit again. Each is reported
+    /// once, while it happens, in warm-up and window.
     fn commits_stopped(&mut self, _since: Option<Nanos>) {}
 
-    /// The monitor looked at machine and server.
+    /// The monitor took a sample of machine and server.
     fn sample(&mut self, _sample: &Sample) {}
 
-    /// The clients of the measured groups (`None`) or of a background group have ended and kept a
-    /// history.
+    /// The clients of the measured groups (`None`) or of a background group have ended and recorded
+    /// a history.
     fn history(&mut self, _trial: &str, _group: Option<&str>, _history: &Arc<History>) {}
 }
 
-/// Several listeners, which hear everything one after another.
+/// Several listeners, which receive every event in order.
 pub struct Listeners<'l>(pub Vec<&'l mut dyn Listener>);
 
 impl Listener for Listeners<'_> {

@@ -1,30 +1,30 @@
 //! Exit codes of `dyno`. They are public and stable; docs/reference lists them.
 
-/// All went well.
+/// Success.
 pub const OK: u8 = 0;
-/// The command line was not understood, or what it names cannot be done together.
+/// The command line is invalid, or combines options that exclude each other.
 pub const USAGE: u8 = 2;
 /// The spec file has errors.
 pub const SPEC_INVALID: u8 = 3;
-/// Preflight found what makes the experiment impossible (server unreachable, too many clients, no
+/// Preflight found an error that prevents the experiment (server unreachable, too many clients, no
 /// disk space, not our database).
 pub const PREFLIGHT_FAILED: u8 = 4;
 /// A server could not be started or died before measuring.
 pub const SERVER_FAILED: u8 = 5;
-/// The run ended early, trials are missing, or none is valid; results hold what was measured.
+/// The run ended early, trials are missing, or no trial is valid; the results contain what was
+/// measured.
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
-/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names
-/// it, as it does by default); `dyno run`: a limit is broken, or no load passes the limit of a
-/// search.
+/// `dyno compare` found a regression, or failed trials of the new run (and `--fail-on` includes it,
+/// as it does by default); `dyno run`: a limit failed, or no load passes the limit of a search.
 pub const WORSE: u8 = 8;
-/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default
-/// invalid; `dyno run`: no limit is broken, and one, or a search, is not decided.
+/// `dyno compare` found no regression, but another verdict that `--fail-on` includes, by default
+/// invalid; `dyno run`: no limit failed, and a limit or a search is undecided.
 pub const UNDECIDED: u8 = 9;
-/// A bug of dyno or an unexpected condition.
+/// A bug in dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;
-/// Ended by Ctrl-C or a termination signal; results hold what was measured.
+/// Ended by Ctrl-C or a termination signal; the results contain what was measured.
 pub const INTERRUPTED: u8 = 130;
 
 /// Every code with its meaning, for the reference.

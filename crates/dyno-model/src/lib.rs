@@ -1,34 +1,34 @@
-//! Pure data and rules of dbdyno.
+//! Data types and rules of dbdyno, without any input or output.
 //!
 //! # Layout (read in this order)
-//! * [`target`], [`secret`]: where a system is reached, and with what it is entered; [`address`]:
-//!   how people write that; [`engine`]: in what engines differ;
+//! * [`target`], [`secret`]: the address of a system and its credentials; [`address`]: how users
+//!   write both; [`engine`]: the differences between engines;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
-//! * [`spec`]: the spec file, read with every error at once, and resolved into
+//! * [`spec`]: the spec file, parsed with all errors reported at once, and resolved into
 //! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]:
-//!   one trial, without a spec; [`curve`]: several;
-//! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that
-//!   must balance; [`failure_log`]: its words;
-//! * [`latency`]: the histogram every response time goes into; [`compact_histogram`]: its form for
-//!   few times;
-//! * [`audit`], [`warning`]: what the data said afterwards, and doubts about a number;
-//! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels
-//!   that forbid them;
-//! * [`stages`]: a load that changes inside a trial; [`client_group`]: what runs in a trial at the
-//!   same time; [`databases`]: where the measured clients work;
-//! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do;
+//!   one trial without a spec; [`curve`]: several;
+//! * [`failure`], [`ledger`]: the kinds of failures of a database, and the counters that must add
+//!   up; [`failure_log`]: the messages of failures;
+//! * [`latency`]: the histogram of all response times; [`compact_histogram`]: its compact form for
+//!   few distinct times;
+//! * [`audit`], [`warning`]: the checks of the data after a trial, and warnings about figures;
+//! * [`history`]: the reads and writes of clients, and the anomalies in them; [`isolation`]: the
+//!   isolation levels that forbid these anomalies;
+//! * [`stages`]: a load that changes during a trial; [`client_group`]: the groups of clients that
+//!   run concurrently in a trial; [`databases`]: the databases of the measured clients;
+//! * [`limit`]: limits on figures; [`search`]: the search for the highest load that passes a limit;
 //!   [`front`]: the first pages of a test report;
-//! * [`schema`]: what a database holds when clients begin;
-//! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts
-//!   that follow from it;
-//! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]:
-//!   what is seen of a machine before, and
-//!   [`preflight`]: of everything that an experiment needs;
+//! * [`schema`]: the contents of a database when clients start;
+//! * [`record`], [`event`]: the record of a trial and the events of a run; [`judge`]: the warnings
+//!   that follow from them;
+//! * [`monitor`]: samples of machine and server, taken each second during the load;
+//!   [`observation`]: properties of a machine before measuring, and [`preflight`]: checks of
+//!   everything that an experiment needs;
 //! * [`units`], [`lists`], [`checksum`], [`exit_code`].
 //!
 //! # Invariants
-//! Nothing here reads a clock, a file, the network or the environment: everything is a value that
-//! tests can make.
+//! Nothing here reads a clock, a file, the network or the environment. Every input is a value that
+//! tests can construct.
 #![warn(missing_docs)]
 
 pub mod address;
