@@ -1,5 +1,4 @@
-//! What a database can answer instead of success. Failures are data: they are classified, counted
-//! and reported.
+//! Failures of a database. Failures are data: they are classified, counted and reported.
 
 use crate::printable;
 use crate::units::is_default;
@@ -14,18 +13,17 @@ crate::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum FailureKind {
-        /// Nobody listens at the address, or it cannot be reached or resolved.
+        /// Nothing listens at the address, or it cannot be reached or resolved.
         ConnectRefused = "connect-refused",
         /// An established connection broke.
         ConnectionLost = "connection-lost",
-        /// No answer within the limit.
+        /// No answer within the timeout.
         Timeout = "timeout",
         /// Wrong user, password or method.
         Authentication = "authentication",
-        /// TLS: one side does not take the other's certificate, or a certificate or key cannot be
-        /// used.
+        /// TLS: one side rejects the other's certificate, or a certificate or key cannot be used.
         Certificate = "certificate",
-        /// The server has no more room for connections.
+        /// The server's connection limit is reached.
         OutOfConnections = "out-of-connections",
         /// The server is starting up or shutting down.
         NotReady = "not-ready",
@@ -34,58 +32,57 @@ crate::named! {
         /// The transaction conflicted with another one and was rolled back (serialization,
         /// snapshot, certification).
         Serialization = "serialization",
-        /// A lock could not be had in time; perhaps only the statement was rolled back.
+        /// A lock could not be acquired in time; possibly only the statement was rolled back.
         LockWait = "lock-wait",
         /// SQLite: another connection holds the lock.
         Busy = "busy",
-        /// A unique key exists already.
+        /// A unique key already exists.
         DuplicateKey = "duplicate-key",
         /// The workload's own check failed, e.g. an optimistic update found the row changed. Raised
         /// by workloads, not by servers.
         Conflict = "conflict",
-        /// The server or database takes no writes.
+        /// The server or database is read-only.
         ReadOnly = "read-only",
         /// The statement was cancelled or the session killed.
         Cancelled = "cancelled",
         /// Permission denied.
         Permission = "permission",
-        /// No such table, column, database, or broken SQL.
+        /// No such table, column or database, or invalid SQL.
         BadStatement = "bad-statement",
         /// Out of disk space or memory on the server.
         OutOfResources = "out-of-resources",
-        /// The server answered that it does not know, or could not tell, what became of the
-        /// transaction.
+        /// The server answered that it does not know the outcome of the transaction.
         OutcomeUnknown = "outcome-unknown",
-        /// What came over the wire does not follow the protocol.
+        /// The received data violates the protocol.
         Protocol = "protocol",
-        /// The server or driver cannot do what was asked.
+        /// The server or driver does not support the request.
         Unsupported = "unsupported",
-        /// An HTTP service sent the client elsewhere, which nobody had asked for.
+        /// An HTTP service answered with a redirect, which is not followed.
         Redirect = "redirect",
-        /// An HTTP service answered with a status that the workload does not want.
+        /// An HTTP service answered with a status that the workload does not accept.
         UnexpectedStatus = "unexpected-status",
-        /// The body of an HTTP service's answer does not hold what the workload wants.
+        /// The body of an HTTP response does not contain what the workload requires.
         UnexpectedBody = "unexpected-body",
-        /// Anything else; the code tells.
+        /// Anything else; see the code.
         Other = "other",
     }
 }
 
-/// What the retry policy (docs/methodology.md) does after a failure inside a transaction.
+/// The action of the retry policy (docs/methodology.md) after a failure inside a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// ROLLBACK, then the whole transaction again, reads included, on the same connection.
+    /// ROLLBACK, then retry the whole transaction, including its reads, on the same connection.
     RetryTransaction,
-    /// Connect anew (with back-off), then the whole transaction again, unless COMMIT was in doubt.
+    /// Reconnect (with back-off), then retry the whole transaction, unless COMMIT was in doubt.
     Reconnect,
-    /// Counted as failed; the client goes on with its next transaction.
+    /// The transaction counts as failed; the client continues with its next transaction.
     CountOnly,
-    /// The trial cannot go on: every further transaction would fail alike.
+    /// The trial cannot continue: every further transaction would fail in the same way.
     Abort,
 }
 
 impl FailureKind {
-    /// A failure of this kind without an engine's number.
+    /// A failure of this kind without an engine-specific number.
     #[must_use]
     pub fn failure(self, message: impl Into<String>) -> OperationFailure {
         OperationFailure {
@@ -129,40 +126,41 @@ impl FailureKind {
     }
 }
 
-/// Statuses of HTTP from here on say that the service failed, and not the request.
+/// HTTP statuses from this one on mean that the service failed, not that the request was wrong.
 const SERVER_ERRORS: u32 = 500;
 
 /// One failure as a driver reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationFailure {
-    /// Class, decides on retry.
+    /// Kind; determines the retry.
     pub kind: FailureKind,
     /// The engine's own number: MySQL errno, SQLite extended code, HTTP status; 0 when it has none
     /// (PostgreSQL, sockets).
     pub code: u32,
     /// SQLSTATE where the protocol carries one, else empty.
     pub sqlstate: String,
-    /// The server's or system's own words. Never holds a password: drivers quote no credentials.
+    /// Message of the server or operating system. It never contains a password: drivers quote no
+    /// credentials.
     pub message: String,
-    /// Where in the statement the server sees the mistake, in characters from 1; 0 when it does not
-    /// say.
+    /// Position of the mistake in the statement as reported by the server, in characters from 1; 0
+    /// when unknown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub position: u32,
-    /// The function of the server that raised it, where the protocol carries that (PostgreSQL),
-    /// else empty. It tells apart what shares a state.
+    /// The function of the server that raised it, where the protocol reports it (PostgreSQL), else
+    /// empty. It distinguishes errors that share a SQLSTATE.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub routine: String,
 }
 
-/// Columns of a line that is shown with a mark under it.
+/// Maximum width of a line that is shown with a mark under it, in columns.
 const SHOWN: usize = 60;
-/// Columns of them that stand behind the mark, where there are so many.
+/// Columns shown after the mark, where the line is that long.
 const BEHIND: usize = 10;
 
 impl OperationFailure {
     /// The line of the statement in which the server sees the mistake, `LINE 2: ...`, and a mark
-    /// under it, as PostgreSQL's own programs show it; `None` when it does not say where. Of a long
-    /// line a part is shown.
+    /// under it, in the format of PostgreSQL's own programs; `None` when the position is unknown. A
+    /// long line is shortened.
     #[must_use]
     pub fn pointed(&self, statement: &str) -> Option<String> {
         let at = usize::try_from(self.position).ok()?.checked_sub(1)?;
@@ -181,7 +179,7 @@ impl OperationFailure {
             let end = (column + BEHIND).clamp(SHOWN, line.len());
             (end - SHOWN, end)
         };
-        // What moves the cursor would move the mark.
+        // Characters that move the cursor would misplace the mark.
         let plain = |c: &char| if c.is_control() { ' ' } else { *c };
         let shown: String = line[begin..end].iter().map(plain).collect();
         let (left, right) =
@@ -192,26 +190,26 @@ impl OperationFailure {
         Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))
     }
 
-    /// True when the connection is gone.
+    /// True when the connection is closed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.kind.remedy() == Remedy::Reconnect && self.kind != FailureKind::Cancelled
             || self.kind == FailureKind::Protocol
     }
 
-    /// True when the database itself said it: its errors carry a number or a state.
+    /// True when the database itself reported it: its errors carry a number or a SQLSTATE.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         self.code != 0 || !self.sqlstate.is_empty()
     }
 
-    /// True when nobody knows whether what was sent took effect. If it was to commit, the commit is
-    /// in doubt.
+    /// True when it is unknown whether the request took effect. If the request was a commit, the
+    /// commit is in doubt.
     ///
-    /// Without an answer that is so whatever the kind, but for what dyno refused before it was
-    /// sent. An answer is a refusal, and what was refused did not take effect, unless the server
-    /// says that it does not know, or ends the session with it, which may be after it had
-    /// committed.
+    /// Without an answer this is true for every kind, except for requests that dyno rejected before
+    /// sending. An error answer means that the request did not take effect, unless the server
+    /// reports that it does not know the outcome, or terminates the session with it, which may
+    /// happen after the commit.
     #[must_use]
     pub fn leaves_doubt(&self) -> bool {
         match self.kind {
@@ -221,7 +219,7 @@ impl OperationFailure {
             FailureKind::Timeout | FailureKind::Protocol | FailureKind::Other => {
                 !self.is_answered()
             }
-            // A service that failed in the midst may have done its work before.
+            // A service that failed during the request may already have done its work.
             FailureKind::UnexpectedStatus => self.code >= SERVER_ERRORS,
             FailureKind::ConnectRefused
             | FailureKind::Redirect
@@ -254,7 +252,7 @@ impl fmt::Display for OperationFailure {
             (code, "") => write!(f, " (error {code})")?,
             (code, state) => write!(f, " (error {code}, SQLSTATE {state})")?,
         }
-        // A line of the server's own could pass for one of dyno's.
+        // A line of the server's message could be mistaken for one of dyno's.
         write!(f, ": {}", printable::line(&self.message))
     }
 }
@@ -314,18 +312,18 @@ mod tests {
     fn only_an_answer_that_refuses_takes_the_doubt_from_a_commit() {
         let answered = |kind: FailureKind| OperationFailure { code: 1, ..kind.failure("") };
         let rows = [
-            // No answer, whatever happened to it.
+            // No answer, whatever the cause.
             (FailureKind::ConnectionLost.failure(""), true),
             (FailureKind::Timeout.failure(""), true),
             (FailureKind::Protocol.failure(""), true),
             (FailureKind::Other.failure(""), true),
-            // dyno's own refusal: nothing was sent.
+            // Rejected by dyno: nothing was sent.
             (FailureKind::Unsupported.failure(""), false),
-            // Answers that leave it open.
+            // Answers that leave the outcome open.
             (answered(FailureKind::ConnectionLost), true),
             (answered(FailureKind::NotReady), true),
             (answered(FailureKind::OutcomeUnknown), true),
-            // Answers that refuse.
+            // Answers that refuse the request.
             (answered(FailureKind::Timeout), false),
             (answered(FailureKind::Protocol), false),
             (answered(FailureKind::Cancelled), false),

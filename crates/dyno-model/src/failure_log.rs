@@ -1,4 +1,4 @@
-//! What databases said when they refused: the first failure of each sort, word for word, with its
+//! Log of failures of a trial: the first failure of each distinct kind, verbatim, with its
 //! statement.
 
 use crate::failure::OperationFailure;
@@ -9,30 +9,31 @@ use crate::units::{Nanos, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Sorts of failures that are kept of a trial; the numbers by kind in the books have all.
+/// Maximum number of distinct failures kept per trial; the counters by kind include all failures.
 const SORTS_MAX: usize = 50;
-/// Characters that are kept of a message, and of a statement.
+/// Maximum length of a message and of a statement, in characters.
 const MESSAGE_MAX: usize = 500;
 const SQL_MAX: usize = 1_000;
 
-/// The first failure with its kind, number, SQLSTATE and statement, and how many there were of that
-/// sort.
+/// A distinct failure (kind, number, SQLSTATE and statement): its first occurrence and its count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureDetail {
-    /// What the database or system said. Its message is shortened, and holds no password.
+    /// The failure as reported by the database or operating system. Its message is shortened and
+    /// contains no password.
     #[serde(flatten)]
     pub failure: OperationFailure,
-    /// The kind of statement that failed; empty where it was none, such as connecting.
+    /// The kind of statement that failed; empty when it was not a statement, for example
+    /// connecting.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub statement: String,
     /// The statement's text, with `?` for parameters, where it is known; shortened, without
     /// passwords.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sql: String,
-    /// When it happened, since the first client began (warm-up included).
+    /// Time of the first occurrence, since the first client started (warm-up included).
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Nanos,
-    /// How many failed so in the measured window, whether tried again or not.
+    /// Occurrences in the measured window, retried or not.
     pub count: u64,
 }
 
@@ -45,20 +46,20 @@ impl FailureDetail {
     }
 }
 
-/// What failed, and what was said of it.
+/// A failure and its context.
 #[derive(Debug, Clone, Copy)]
 pub struct Failed<'a> {
-    /// What was said.
+    /// The reported failure.
     pub failure: &'a OperationFailure,
-    /// As [`FailureDetail::statement`].
+    /// Same as [`FailureDetail::statement`].
     pub statement: &'a str,
-    /// As [`FailureDetail::sql`].
+    /// Same as [`FailureDetail::sql`].
     pub sql: Option<&'a str>,
-    /// When, since the first client began.
+    /// Time, since the first client started.
     pub at: Nanos,
 }
 
-/// Sorts of failures in the order of their first occurrence, at most 50.
+/// Distinct failures in the order of their first occurrence, at most 50.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FailureLog(pub Vec<FailureDetail>);
@@ -70,8 +71,8 @@ impl FailureLog {
         self.0.is_empty()
     }
 
-    /// Counts a failure, and keeps it when it is the first of its sort. `password` opens the
-    /// connection that it happened on.
+    /// Counts a failure, and stores it when it is the first of its kind. `password` is the password
+    /// of its connection.
     pub fn note(&mut self, failed: &Failed<'_>, password: &Secret) {
         let Failed { failure, statement, sql, at } = *failed;
         if let Some(known) = self.0.iter_mut().find(|known| known.is_of_sort(failure, statement)) {
@@ -90,7 +91,8 @@ impl FailureLog {
         }
     }
 
-    /// Adds those of another worker, trial or workload; of each sort the earliest is kept.
+    /// Adds the failures of another worker, trial or workload; the earliest of each distinct
+    /// failure is kept.
     pub fn add(&mut self, other: &Self) {
         for detail in &other.0 {
             if let Some(known) =

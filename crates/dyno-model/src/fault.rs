@@ -1,5 +1,5 @@
-//! Faults that are made on purpose while a trial is measured: what is to be done (`[[fault]]`), and
-//! what was done.
+//! Faults injected while a trial is measured: the planned faults (`[[fault]]`) and the injected
+//! ones.
 
 use crate::failure::{FailureKind, Remedy};
 use crate::units::{Nanos, is_default};
@@ -7,52 +7,51 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
-    /// What is done to a node.
+    /// What a fault does to a node.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum FaultAction {
-        /// Its process is killed (SIGKILL), as when it crashes. What the operating system was given
-        /// stays.
+        /// Its process is killed (SIGKILL), like a crash. Data already handed to the operating
+        /// system survives.
         Kill = "kill",
         /// Its process is stopped (SIGSTOP): it hangs, and its connections stay open.
         Stop = "stop",
-        /// Its process goes on (SIGCONT).
+        /// Its process continues (SIGCONT).
         Continue = "continue",
-        /// A node that was killed is started again, on the data that it left.
+        /// A killed node is started again on its existing data.
         Start = "start",
-        /// It is shut down in order and started again.
+        /// It is shut down cleanly and started again.
         Restart = "restart",
-        /// A replica becomes a primary.
+        /// A replica is promoted to primary.
         Promote = "promote",
-        /// The way between clients and a node is cut without a word: what is sent goes nowhere, and
-        /// nothing comes back. The node lives on.
+        /// The network path between clients and a node is cut silently: packets in both directions
+        /// are dropped, without an error. The node keeps running.
         Disconnect = "disconnect",
-        /// The way is mended: what was sent before arrives late.
+        /// The network path is restored: data sent before arrives late.
         Reconnect = "reconnect",
-        /// The storage under a node's data runs full.
+        /// The storage of a node's data is filled up.
         FillDisk = "fill-disk",
-        /// The storage has room again.
+        /// The storage has free space again.
         FreeDisk = "free-disk",
-        /// A command of the user's is run, in place of anything that dyno does.
+        /// A user command runs instead of a fault of dyno's.
         Run = "run",
     }
 }
 
-/// A fault as the spec asks for it.
+/// A fault as defined in the spec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultPlan {
-    /// Index into [`crate::plan::Plan::systems`] of the system that it is made on.
+    /// Index into [`crate::plan::Plan::systems`] of the affected system.
     pub system: usize,
-    /// Earliest moment, since measuring began.
+    /// Earliest time, since measuring started.
     pub at: Nanos,
-    /// It comes so much later at most; how much is drawn anew in each trial, the same for all
+    /// Maximum random delay after that time; it is drawn for each trial and is the same for all
     /// faults of the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub within: Nanos,
-    /// What is done.
+    /// The action.
     pub action: FaultAction,
-    /// The node that it is done to, by its name (`crate::server::ManagedServer::node_names`); empty
-    /// for a command.
+    /// Name of the affected node (`crate::server::ManagedServer::node_names`); empty for a command.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub node: String,
     /// The command to run.
@@ -61,8 +60,7 @@ pub struct FaultPlan {
 }
 
 impl FaultAction {
-    /// The part of a node that it is done to: what was done to another part does not stand in its
-    /// way.
+    /// The affected part of a node; faults of different parts do not conflict.
     #[must_use]
     pub fn part(self) -> FaultPart {
         match self {
@@ -79,33 +77,33 @@ impl FaultAction {
     }
 }
 
-/// A part of a node that harm is done to.
+/// A part of a node that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultPart {
     /// Its process.
     Process,
-    /// The way between clients and it.
+    /// The network path between it and the clients.
     Way,
-    /// The storage under its data.
+    /// The storage of its data.
     Disk,
-    /// Whatever a command of the user's does.
+    /// Whatever a user command does.
     Unknown,
 }
 
-/// What is to be expected of a system, by what is done to it.
+/// The expected effects on a system, given its scheduled faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expected {
-    /// It is left in peace.
+    /// No faults.
     #[default]
     Peace,
-    /// It may be away for a while, or take no writes.
+    /// It may be unavailable for a while, or reject writes.
     Harm,
-    /// The same, and it may have no room for what it writes.
+    /// The same, and it may run out of space for its writes.
     FullDisk,
 }
 
 impl Expected {
-    /// Where this is done.
+    /// The effect of this action.
     pub fn of(actions: impl IntoIterator<Item = FaultAction>) -> Self {
         actions.into_iter().fold(Self::Peace, |expected, action| match action {
             FaultAction::FillDisk => Self::FullDisk,
@@ -114,13 +112,13 @@ impl Expected {
         })
     }
 
-    /// True when something is done at all.
+    /// True when any fault is scheduled.
     #[must_use]
     pub fn is_harm(self) -> bool {
         self != Self::Peace
     }
 
-    /// True for failures that follow from what is done: clients try again, and it is no doubt.
+    /// True for failures that follow from the faults: clients retry, and no warning is raised.
     #[must_use]
     pub fn explains(self, kind: FailureKind) -> bool {
         match kind {
@@ -135,30 +133,30 @@ impl Expected {
 }
 
 impl FaultPlan {
-    /// When it is made in a trial for which this share of `within` was drawn (0 to 1), since
-    /// measuring began.
+    /// Time of the fault in a trial for which this share of `within` was drawn (0 to 1), since
+    /// measuring started.
     #[must_use]
     pub fn moment(&self, share: f64) -> Nanos {
         Nanos(self.at.0 + (self.within.0 as f64 * share) as u64)
     }
 
-    /// What it is done to, for people.
+    /// The target of the fault, for messages.
     #[must_use]
     pub fn object(&self) -> &str {
         self.command.as_deref().unwrap_or(&self.node)
     }
 }
 
-/// A fault that was made, or that could not be.
+/// A fault that was injected, or that failed to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRecord {
-    /// What was done.
+    /// The action.
     pub action: FaultAction,
     /// The node, or the command.
     pub node: String,
-    /// When, since the window opened.
+    /// Time since the window opened.
     pub at: Nanos,
-    /// Why it could not be done.
+    /// Why it could not be injected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

@@ -1,20 +1,20 @@
-//! What stands on the first pages of a test report.
+//! Contents of the first pages of a test report.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What only people know of a report: `[report]` of a spec.
+/// Report details that only the user knows: `[report]` of a spec.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FrontMatter {
-    /// Who issues it.
+    /// Issuer.
     pub organisation: Option<String>,
-    /// Who wrote it.
+    /// Author.
     pub author: Option<String>,
     /// Number or name of the document.
     pub document: Option<String>,
-    /// What it is for.
+    /// Purpose.
     pub purpose: Option<String>,
-    /// How it is to be used.
+    /// Permitted use.
     pub usage: Option<String>,
     /// Its versions, as written.
     pub revisions: Vec<Revision>,
@@ -25,10 +25,10 @@ pub struct FrontMatter {
 pub struct Revision {
     /// Its number.
     pub version: String,
-    /// When it was made.
+    /// Date.
     pub date: String,
-    /// Who made it.
+    /// Author.
     pub author: String,
-    /// What changed.
+    /// Changes.
     pub change: String,
 }

@@ -1,4 +1,4 @@
-//! What happened in an interval of a trial.
+//! Counts and response times of one interval of a trial.
 
 use crate::compact_histogram::CompactHistogram;
 use crate::failure::FailureKind;
@@ -8,8 +8,8 @@ use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
-/// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised
-/// as such: the store writes histograms as `.hlog` and the rest as CSV.
+/// One interval (about a second) of a trial, for the timeline and the histogram log. It is not
+/// serialised in this form: the store writes histograms as `.hlog` and the rest as CSV.
 #[derive(Debug, Clone)]
 pub struct Interval {
     /// Trial it belongs to.
@@ -20,41 +20,41 @@ pub struct Interval {
     pub start: Nanos,
     /// Length.
     pub length: Nanos,
-    /// Transactions failed in it.
+    /// Failed transactions.
     pub failed: u64,
-    /// Retries in it.
+    /// Retries.
     pub retries: u64,
-    /// Successful statements by what they left.
+    /// Successful statements by outcome.
     pub outcomes: Outcomes,
     /// Statements answered with an error.
     pub errors: u64,
-    /// Errors that clients met, by kind: each that ended an attempt of a transaction, whether it
-    /// was tried again or not, and each attempt to connect anew that failed.
+    /// Errors that clients met, by kind: each error that ended an attempt of a transaction, whether
+    /// it was retried or not, and each failed attempt to reconnect.
     pub errors_by_kind: BTreeMap<FailureKind, u64>,
-    /// Connections opened again.
+    /// Reconnects.
     pub reconnects: u64,
-    /// What a script counted by itself.
+    /// Counts reported by a script itself.
     pub counts: ScriptCounts,
     /// Clients in a transaction at its end.
     pub concurrency: u64,
-    /// Open loop: transactions that were due at its end and not started. 0 in a closed loop.
+    /// Open loop: transactions that were due at its end and had not started. 0 in a closed loop.
     pub queue: u64,
-    /// Sum and extremes of the committed transactions' response times.
+    /// Sum and extremes of the response times of committed transactions.
     pub latency: ExactLatency,
-    /// Committed transactions' response times; its length is the number of commits.
+    /// Response times of committed transactions; its length is the number of commits.
     pub transaction: Histogram<u64>,
-    /// The same by the name of the transaction, in the workload's order; empty where transactions
-    /// have none.
+    /// The same by transaction name, in the workload's order; empty where transactions have no
+    /// names.
     pub transactions: Vec<(String, Histogram<u64>)>,
     /// Statements' response times by kind, in the workload's order.
     pub statements: Vec<(String, CompactHistogram)>,
     /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last
-    /// interval has them, if there are any.
+    /// interval contains them, if there are any.
     pub censored: Option<Histogram<u64>>,
 }
 
 impl Interval {
-    /// An interval in which nothing happened.
+    /// An interval without any events.
     #[must_use]
     pub fn empty(
         trial: &str,

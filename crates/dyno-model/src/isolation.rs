@@ -1,4 +1,4 @@
-//! The isolation levels of SQL, and which of them are which in the words of a server.
+//! The isolation levels of SQL, and their names in different servers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,26 @@ crate::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum IsolationLevel {
-        /// Nothing is kept apart.
+        /// No isolation.
         ReadUncommitted = "read-uncommitted",
-        /// Nobody reads what is not committed.
+        /// Transactions read only committed data.
         ReadCommitted = "read-committed",
-        /// What was read stays so until the transaction ends. Most servers take one snapshot for
-        /// it.
+        /// Values that were read do not change until the transaction ends. Most servers implement
+        /// it with one snapshot.
         RepeatableRead = "repeatable-read",
-        /// As if transactions had come one after the other.
+        /// Equivalent to some serial order of the transactions.
         Serializable = "serializable",
     }
 }
 
 impl IsolationLevel {
-    /// As SQL writes it.
+    /// The name in SQL.
     #[must_use]
     pub fn sql(self) -> String {
         self.name().to_uppercase().replace('-', " ")
     }
 
-    /// The level that a server names: `REPEATABLE-READ`, `read committed`.
+    /// Parses the level that a server reports: `REPEATABLE-READ`, `read committed`.
     #[must_use]
     pub fn of_server(name: &str) -> Option<Self> {
         Self::named(&name.trim().to_lowercase().replace([' ', '_'], "-"))

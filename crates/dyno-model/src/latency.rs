@@ -1,18 +1,19 @@
-//! The histogram every response time goes into.
+//! The histogram of all response times, and the rules for its percentiles.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Smallest time told apart, in nanoseconds.
+/// Smallest distinguishable time, in nanoseconds.
 pub const LOWEST_NANOS: u64 = 1;
-/// Largest time kept, in nanoseconds: one hour. Larger values are clamped to it and counted there.
+/// Largest recordable time, in nanoseconds: one hour. Larger values are clamped to it and counted
+/// there.
 pub const HIGHEST_NANOS: u64 = 3_600_000_000_000;
-/// Significant decimal digits kept: a recorded value is off by less than 0.1 %.
+/// Significant decimal digits: a recorded value is off by less than 0.1 %.
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// An empty histogram of nanoseconds: [`LOWEST_NANOS`] to [`HIGHEST_NANOS`], [`SIGNIFICANT_DIGITS`]
-/// digits. It starts with 16 KiB and grows with the largest value it sees: of the kinds of
+/// digits. It starts with 16 KiB and grows with the largest recorded value: of the kinds of
 /// statements that a script could send, most never occur.
 #[must_use]
 pub fn histogram() -> Histogram<u64> {
@@ -29,8 +30,8 @@ pub fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     let _ = histogram.record(nanos.clamp(LOWEST_NANOS, HIGHEST_NANOS));
 }
 
-/// Nearest rank of a percentile: of so many sorted values, the first at or below which a percentage
-/// (0 to 100) of them lie; from 1. The one place that computes it.
+/// Nearest rank of a percentile: of `count` sorted values, the first at or below which a percentage
+/// (0 to 100) of them lie; from 1. All percentiles are computed with this function.
 #[must_use]
 pub fn rank(count: u64, percentage: f64) -> u64 {
     let exact = count as f64 * percentage / 100.0;
@@ -40,23 +41,23 @@ pub fn rank(count: u64, percentage: f64) -> u64 {
 }
 
 /// The time below which a percentage (0 to 100) of the recorded ones lie, in nanoseconds; 0 when
-/// there are none. It is the highest value equivalent to its bucket, but never passes the largest
-/// value seen.
+/// the histogram is empty. It is the highest value equivalent to its bucket, limited to the largest
+/// recorded value.
 #[must_use]
 pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
     if histogram.is_empty() {
         return 0;
     }
-    // The middle of the rank, so that no rounding leads to a neighbour.
+    // The middle of the rank, so that rounding cannot lead to a neighbour.
     let middle = rank(histogram.len(), percentage) as f64 - 0.5;
     histogram.value_at_quantile(middle / histogram.len() as f64).min(histogram.max())
 }
 
-/// Bands of times in which a picture counts them: so many to a factor of ten, each a third wider
-/// than the one below.
+/// Number of bands per factor of ten in which charts count times; each is a third wider than the
+/// one below.
 pub const BANDS_PER_DECADE: u16 = 8;
 
-/// The band of a time in nanoseconds: 0 begins at one nanosecond.
+/// The band of a time in nanoseconds: band 0 begins at one nanosecond.
 #[must_use]
 pub fn band(nanos: u64) -> u16 {
     (f64::from(BANDS_PER_DECADE) * (nanos.max(1) as f64).log10()).floor() as u16
@@ -68,25 +69,26 @@ pub fn band_begin(band: u16) -> f64 {
     10_f64.powf(f64::from(band) / f64::from(BANDS_PER_DECADE))
 }
 
-/// Values that must lie beyond a percentile for it to be shown: fewer say nothing about it.
+/// Minimum number of values beyond a percentile for it to be shown: fewer values do not determine
+/// it.
 pub const BEYOND_MIN: f64 = 10.0;
 
-/// True when of so many values at least [`BEYOND_MIN`] lie beyond a percentage (0 to 100), so that
-/// its percentile can be told. The one rule for everything that shows, compares or writes down a
-/// percentile; what is stored raw (histograms, the timeline's file) has all.
+/// True when at least [`BEYOND_MIN`] of the values lie beyond a percentage (0 to 100), so that the
+/// percentile is meaningful. Everything that shows, compares or writes a percentile applies this
+/// rule; raw data (histograms, the timeline's file) contains all values.
 #[must_use]
 pub fn is_shown(count: u64, percentage: f64) -> bool {
     // A millionth of a value is rounding: of 200 values, 10 lie beyond 95 %.
     count as f64 * (100.0 - percentage) / 100.0 >= BEYOND_MIN - 1e-6
 }
 
-/// The fewest values of which [`is_shown`] tells a percentile.
+/// The smallest number of values for which [`is_shown`] accepts a percentile.
 #[must_use]
 pub fn needed(percentage: f64) -> u64 {
     ((BEYOND_MIN - 1e-6) * 100.0 / (100.0 - percentage)).ceil() as u64
 }
 
-/// Sum and extremes of times, exact where a histogram is rounded. All 0 when `count` is 0.
+/// Sum and extremes of times; exact, while a histogram is rounded. All 0 when `count` is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExactLatency {
     /// Number of times.
@@ -100,12 +102,12 @@ pub struct ExactLatency {
 }
 
 impl ExactLatency {
-    /// Takes one time in nanoseconds.
+    /// Adds one time in nanoseconds.
     pub fn record(&mut self, nanos: u64) {
         self.add(&Self { count: 1, sum: nanos, min: nanos, max: nanos });
     }
 
-    /// Takes all times of another.
+    /// Adds all times of another summary.
     pub fn add(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -116,7 +118,7 @@ impl ExactLatency {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// Arithmetic mean in nanoseconds; 0 when there is no time.
+    /// Arithmetic mean in nanoseconds; 0 without times.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
@@ -198,10 +200,11 @@ mod tests {
 
     #[test]
     fn a_percentile_is_the_value_at_its_rank() {
-        // Of 29 and 2,119 some ranks are no multiples of their own share, as binary fractions go.
+        // For 29 and 2,119 values, some ranks are not multiples of their own share in binary
+        // fractions.
         for count in [29, 1_000, 2_000, 2_119, 10_000, 12_345_u64] {
             let mut values = histogram();
-            // Below 2,048 each value has a bucket of its own.
+            // Below 2,048 each value has its own bucket.
             (1..=count).for_each(|value| {
                 record(&mut values, if value == count { 2_000 } else { value * 1_000 / count });
             });

@@ -1,4 +1,4 @@
-//! The books of a trial. They must balance, and [`Ledger::check`] says whether they do.
+//! Counters of a trial. They must add up, which [`Ledger::check`] verifies.
 
 use crate::failure::FailureKind;
 use schemars::JsonSchema;
@@ -17,45 +17,44 @@ use std::collections::{BTreeMap, BTreeSet};
 /// * `outcomes.total() = Σ ok`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
-    /// Transactions that clients took on: begun, or skipped.
+    /// Transactions that clients took: started or skipped.
     pub started: u64,
-    /// Transactions acknowledged as committed; what throughput counts.
+    /// Transactions acknowledged as committed; the basis of throughput.
     pub committed: u64,
-    /// Transactions given up.
+    /// Transactions that failed for good.
     pub failed: u64,
-    /// Transactions in flight when the window closed and cut off after the grace period.
+    /// Transactions in flight when the window closed that were cut off after the grace period.
     pub unfinished: u64,
-    /// Transactions that were not begun because they were too late (pgbench's `-R` with `-L`); no
+    /// Transactions skipped because they were too late (pgbench's `-R` with `-L`); they are not
     /// failures. 0 in records written before this was counted.
     #[serde(default)]
     pub skipped: u64,
-    /// Runs of the transaction's statements, retries included.
+    /// Executions of the transaction's statements, retries included.
     pub attempts: u64,
     /// Attempts after the first.
     pub retries: u64,
-    /// Commits whose acknowledgement was lost: they are in `failed`, but may stand in the database.
+    /// Commits whose acknowledgement was lost: they count as `failed`, but may be in the database.
     pub in_doubt: u64,
     /// Failed transactions by the kind that ended them.
     pub failed_by_kind: BTreeMap<FailureKind, u64>,
     /// Retries by the kind that caused them.
     pub retries_by_kind: BTreeMap<FailureKind, u64>,
-    /// Connections opened again: after they broke, or because the workload asks for it.
+    /// Reconnects: after the connection broke, or because the workload requests them.
     pub reconnects: u64,
-    /// Successful statements by what they left. All 0 in records written before this was counted.
+    /// Successful statements by outcome. All 0 in records written before this was counted.
     #[serde(default)]
     pub outcomes: Outcomes,
     /// Statements by kind, in the workload's order.
     pub statements: Vec<StatementCount>,
-    /// Transactions by name, in the workload's order; empty where they have none.
+    /// Transactions by name, in the workload's order; empty where they have no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionCount>,
-    /// Counts that are 0 here because nobody counted them: those that another program left out of
-    /// its results.
+    /// Counts that are 0 because they are unknown: another program omitted them from its results.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unknown: BTreeSet<UnknownCount>,
 }
 
-/// A count of [`Ledger`] that another program may leave out.
+/// A count of [`Ledger`] that another program may omit.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -67,18 +66,18 @@ pub enum UnknownCount {
     Retries,
 }
 
-/// What a successful statement left, judged by the answer and never by its text.
+/// Outcome of a successful statement, derived from the answer and never from its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutcomeClass {
-    /// A result set, even an empty one.
+    /// A result set, possibly empty.
     Read,
     /// No result set, and at least one row changed.
     Write,
-    /// Neither: BEGIN, COMMIT, DDL, an UPDATE that hit nothing.
+    /// Neither: BEGIN, COMMIT, DDL, an UPDATE that matched no row.
     Other,
 }
 
-/// Successful statements by [`OutcomeClass`]; what sysbench prints as read, write and other.
+/// Successful statements by [`OutcomeClass`]; sysbench prints them as read, write and other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
     /// Statements answered with a result set.
@@ -99,7 +98,7 @@ impl Outcomes {
         }
     }
 
-    /// All of them.
+    /// Total.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.reads + self.writes + self.others
@@ -113,8 +112,8 @@ impl Outcomes {
     }
 }
 
-/// What a script counts by itself, beside what was measured (sysbench's `sb_counter_inc`). It is in
-/// no other count.
+/// Counts that a script reports itself, in addition to the measured counts (sysbench's
+/// `sb_counter_inc`). They are not included in any other count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptCounts {
     /// Events.
@@ -145,7 +144,7 @@ pub enum ScriptCounter {
 }
 
 impl ScriptCounts {
-    /// The value behind a counter.
+    /// The value of a counter.
     #[must_use]
     pub fn get(&self, counter: ScriptCounter) -> u64 {
         let mut copy = *self;
@@ -191,20 +190,20 @@ pub struct StatementCount {
     pub failed: u64,
     /// Unanswered when the window closed and cut off.
     pub unfinished: u64,
-    /// Rows received.
+    /// Unanswered when the window closed, and cut off.
     pub rows: u64,
 }
 
-/// Counts of the transactions of one name; each is that of [`Ledger`], for these alone.
+/// Counts of the transactions of one name; each corresponds to that of [`Ledger`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionCount {
     /// Name from the workload: a script's, for example.
     pub name: String,
-    /// Transactions that clients took on.
+    /// Transactions that clients took.
     pub started: u64,
     /// Acknowledged as committed.
     pub committed: u64,
-    /// Given up.
+    /// Failed for good.
     pub failed: u64,
     /// Cut off.
     pub unfinished: u64,
@@ -224,7 +223,7 @@ impl TransactionCount {
 }
 
 impl Ledger {
-    /// Every identity that does not hold, in words; empty when the books balance.
+    /// Every identity that is violated, in words; empty when the counters add up.
     #[must_use]
     pub fn check(&self) -> Vec<String> {
         let mut broken = Vec::new();
@@ -271,13 +270,13 @@ impl Ledger {
         broken
     }
 
-    /// Transactions given up; `None` when nobody counted them.
+    /// Transactions that failed for good; `None` when they were not counted.
     #[must_use]
     pub fn known_failed(&self) -> Option<u64> {
         (!self.unknown.contains(&UnknownCount::Failed)).then_some(self.failed)
     }
 
-    /// Attempts after the first; `None` when nobody counted them.
+    /// Attempts after the first; `None` when they were not counted.
     #[must_use]
     pub fn known_retries(&self) -> Option<u64> {
         (!self.unknown.contains(&UnknownCount::Retries)).then_some(self.retries)
@@ -289,8 +288,8 @@ impl Ledger {
         self.statements.iter().map(|statement| statement.failed).sum()
     }
 
-    /// Adds the books of another worker. Kinds of statements and names of transactions must be the
-    /// same, in the same order.
+    /// Adds the counters of another worker. Kinds of statements and names of transactions must be
+    /// the same, in the same order.
     pub fn add(&mut self, other: &Self) {
         self.started += other.started;
         self.committed += other.committed;

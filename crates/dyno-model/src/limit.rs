@@ -1,40 +1,40 @@
-//! Limits: what the figures of configurations have to keep to.
+//! Limits on the figures of configurations.
 
 use crate::metric::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
-    /// What a limit is about.
+    /// The figure that a limit applies to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum LimitMeasure {
-        /// Transactions per second, at least.
+        /// Minimum transactions per second.
         Throughput = "throughput",
-        /// Mean response time in milliseconds, at most.
+        /// Maximum mean response time in milliseconds.
         Mean = "mean",
-        /// Median of the response times in milliseconds, at most.
+        /// Maximum median of the response times in milliseconds.
         P50 = "p50",
-        /// 90th percentile of the response times in milliseconds, at most.
+        /// Maximum 90th percentile of the response times in milliseconds.
         P90 = "p90",
-        /// 95th percentile of the response times in milliseconds, at most.
+        /// Maximum 95th percentile of the response times in milliseconds.
         P95 = "p95",
-        /// 99th percentile of the response times in milliseconds, at most.
+        /// Maximum 99th percentile of the response times in milliseconds.
         P99 = "p99",
-        /// 99.9th percentile of the response times in milliseconds, at most.
+        /// Maximum 99.9th percentile of the response times in milliseconds.
         #[serde(rename = "p99.9")]
         P999 = "p99.9",
-        /// Longest response time in milliseconds, at most.
+        /// Upper bound of the longest response time in milliseconds.
         Max = "max",
-        /// Transactions that failed in per cent of those that were started, at most.
+        /// Maximum share of failed transactions, in per cent of those that were started.
         Failed = "failed",
-        /// Acknowledged work that the audit does not find: none.
+        /// Acknowledged work that the audit does not find: must be none.
         Lost = "lost",
     }
 }
 
 impl LimitMeasure {
-    /// The metric of a trial that it is; `None` for shares and audits.
+    /// The corresponding metric of a trial; `None` for shares and audits.
     #[must_use]
     pub fn metric(self) -> Option<Metric> {
         match self {
@@ -50,21 +50,22 @@ impl LimitMeasure {
         }
     }
 
-    /// What a line such as `p99 < 20ms` is about, and what is left of it.
+    /// Parses the figure at the start of a line such as `p99 < 20ms`, and returns the rest of the
+    /// line.
     #[must_use]
     pub fn leading(line: &str) -> Option<(Self, &str)> {
         let (name, limit) = line.split_at(line.find(['<', '>', '=']).unwrap_or(line.len()));
         Some((Self::named(name.trim())?, limit.trim()))
     }
 
-    /// True when figures are to stay above it.
+    /// True when the limit is a minimum.
     #[must_use]
     pub fn is_floor(self) -> bool {
         self == Self::Throughput
     }
 }
 
-/// A part of a trial that has figures of its own, by its name.
+/// A part of a trial with separate figures, by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitPart {
@@ -72,14 +73,14 @@ pub enum LimitPart {
     Stage(String),
     /// The transactions of one name.
     Transaction(String),
-    /// A kind of statements.
+    /// A kind of statement.
     Statement(String),
     /// A background workload.
     Background(String),
 }
 
 impl LimitPart {
-    /// What kind of part it is, as a spec names it.
+    /// The kind of part, as a spec names it.
     #[must_use]
     pub fn key(&self) -> &'static str {
         match self {
@@ -110,8 +111,8 @@ impl LimitPart {
         }
     }
 
-    /// True when it has figures of a measure. Audits are of a whole trial, failures are not told by
-    /// stage, and a statement's throughput follows from that of its transactions.
+    /// True when it has figures of a measure. Audits cover a whole trial, failures are not reported
+    /// by stage, and a statement's throughput follows from that of its transactions.
     #[must_use]
     pub fn has(&self, measure: LimitMeasure) -> bool {
         match self {
@@ -128,30 +129,30 @@ impl LimitPart {
 pub struct Limit {
     /// The figure that the limit applies to.
     pub measure: LimitMeasure,
-    /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
+    /// Threshold: per second, in milliseconds, in per cent; 0 for lost work.
     pub value: f64,
     /// The part of the trial that the limit applies to; `None`: the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
-    /// Indices into [`crate::plan::Plan::configurations`] of those that have to keep it.
+    /// Indices into [`crate::plan::Plan::configurations`] of those that it applies to.
     pub configurations: Vec<usize>,
-    /// True when the run ends once it is broken.
+    /// True when the run ends as soon as it fails.
     #[serde(default)]
     pub aborts: bool,
 }
 
-/// Whether a limit was kept; from good to bad.
+/// Result of a limit; ordered from good to bad.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub enum LimitVerdict {
-    /// It was.
+    /// Passed.
     #[serde(rename = "passed", alias = "held")]
     Passed,
-    /// The data do not say.
+    /// The data do not decide it.
     #[serde(rename = "undecided")]
     Undecided,
-    /// It was not.
+    /// Failed.
     #[serde(rename = "failed", alias = "broken")]
     Failed,
 }

@@ -1,21 +1,21 @@
-//! Lists in which each thing stands once, in the order in which it first came; they are short, and
-//! hold what has no order of its own.
+//! Lists without duplicates, in the order of first occurrence. They are short, and their elements
+//! need not be ordered.
 
-/// Adds what is not there yet.
+/// Adds the item unless the list already contains it.
 pub fn add<T: PartialEq>(list: &mut Vec<T>, one: T) {
     if !list.contains(&one) {
         list.push(one);
     }
 }
 
-/// Each once.
+/// Removes duplicates.
 pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut list = Vec::new();
     all.into_iter().for_each(|one| add(&mut list, one));
     list
 }
 
-/// The first that is meant; where there is none, a new one at the end.
+/// The first matching element; without one, a new element is appended.
 pub fn entry<T>(
     list: &mut Vec<T>,
     is_meant: impl Fn(&T) -> bool,
@@ -28,7 +28,7 @@ pub fn entry<T>(
     &mut list[at]
 }
 
-/// Each key once, with all that came with it.
+/// Groups by key: each key once, with all its values.
 pub fn grouped<K: PartialEq, V>(all: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in all {

@@ -1,4 +1,4 @@
-//! The load of a trial: how transactions come, and when measuring ends.
+//! The load of a trial: arrival of transactions, and end of measuring.
 
 use crate::databases::Databases;
 use crate::retry::RetryPolicy;
@@ -8,60 +8,58 @@ use crate::units::{Nanos, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a trial is loaded.
+/// Load rules of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPlan {
-    /// When measuring ends.
+    /// Stop rule.
     pub stop: StopRule,
-    /// Unmeasured time before the window, with all clients working.
+    /// Unmeasured time before the window, with all clients active.
     pub warmup: Nanos,
-    /// How long statements in flight may still take when the window closes, before they are cut
-    /// off.
+    /// Grace period of statements in flight when the window closes; afterwards they are cut off.
     pub grace: Nanos,
-    /// Upper limit of the window whatever the stop rule says, against servers that hang.
+    /// Upper limit of the window regardless of the stop rule, against servers that hang.
     pub time_limit: Nanos,
-    /// Worker threads; `None`: chosen by the number of clients and whether the server shares the
+    /// Worker threads; `None`: chosen from the number of clients and whether the server shares the
     /// machine.
     pub workers: Option<u32>,
-    /// Most attempts per transaction (1 = no retry).
+    /// Maximum number of attempts per transaction (1 = no retry).
     pub attempts_max: u32,
-    /// Open loop: transactions arrive at this rate, all clients together, per second, whether or
-    /// not the system keeps up. `None`: a closed loop, in which every client begins its next
-    /// transaction when the last is done.
+    /// Open loop: transactions arrive at this rate per second, for all clients together, whether or
+    /// not the system keeps up. `None`: a closed loop, in which every client starts its next
+    /// transaction when the previous one has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// Open loop: how arrivals lie in time.
+    /// Open loop: distribution of the arrivals.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spacing: Spacing,
-    /// The rate, or the number of clients at work, changes in the course of a trial; the stop rule
-    /// is then their length. `None`: it does not.
+    /// The rate, or the number of active clients, changes during a trial; the stop rule is then the
+    /// total length of the stages. `None`: it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
-    /// Closed loop: how long a client waits on average before each transaction, as a user does who
-    /// reads an answer. Each time is drawn, exponential. Scripts of the drop-ins, whose loops are
-    /// their own, do not.
+    /// Closed loop: mean think time of a client before each transaction, like a user who reads a
+    /// response. Each time is drawn from an exponential distribution. Scripts of the drop-in
+    /// commands, which have their own loops, do not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
-    /// How long a client waits for the answer to a statement or a request; after that the
-    /// connection is closed and another opened. `None`: as long as it takes. Engines inside the
-    /// process have none.
+    /// Timeout of a client for the answer to a statement or request; on expiry it closes the
+    /// connection and opens a new one. `None`: no timeout. In-process engines have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement_timeout: Option<Nanos>,
-    /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of
-    /// the trial.
+    /// Open loop: the offered load deliberately exceeds the capacity of the system, so that falling
+    /// behind is not an error of the trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_overload: bool,
-    /// The rate or the number of clients is searched for in each trial; `None`: it is given.
+    /// Each trial searches for the rate or the number of clients; `None`: it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find: Option<Search>,
     /// Which failures are retried.
     #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
     pub retry: RetryPolicy,
-    /// Numbers of rows at which a table that grows is reported, rising. Empty: the table does not
+    /// Numbers of rows at which a growing table is reported, ascending. Empty: the table does not
     /// grow, or ten equal steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub milestones: Vec<u64>,
-    /// What the clients are spread over.
+    /// The databases that the clients are distributed over.
     #[serde(default, skip_serializing_if = "Databases::is_one")]
     pub databases: Databases,
 }
@@ -73,26 +71,26 @@ impl LoadPlan {
         self.is_rate_given() || self.find.as_ref().is_some_and(|search| search.most == LoadBy::Rate)
     }
 
-    /// True when throughput is what was asked for and no outcome: an open loop that the system is
+    /// True when throughput is an input and not a result: an open loop that the system is expected
     /// to keep up with.
     #[must_use]
     pub fn gives_throughput(&self) -> bool {
         self.is_rate_given() && !self.is_overload
     }
 
-    /// True when it is said how many transactions arrive.
+    /// True when the arrival rate is given.
     #[must_use]
     pub fn is_rate_given(&self) -> bool {
         self.rate.is_some() || self.staged(LoadBy::Rate).is_some()
     }
 
-    /// The stages, where they are of this kind.
+    /// The stages, if they are of this kind.
     fn staged(&self, by: LoadBy) -> Option<&Stages> {
         self.stages.as_ref().filter(|stages| stages.by == by)
     }
 
-    /// Transactions that arrive, per second, since the first client began; `None` where clients
-    /// wait for their answers, and where the rate is yet to be found.
+    /// Arrival rate per second, since the first client started; `None` for a closed loop, and where
+    /// the rate is still to be found.
     #[must_use]
     pub fn offered(&self) -> Option<Course> {
         match self.staged(LoadBy::Rate) {
@@ -101,14 +99,14 @@ impl LoadPlan {
         }
     }
 
-    /// Clients at work since the first began, where it is not always all of them.
+    /// Active clients since the first client started, where it is not always all of them.
     #[must_use]
     pub fn at_work(&self) -> Option<Course> {
         Some(Course::of(self.staged(LoadBy::Clients)?, self.warmup))
     }
 
-    /// A plan without warm-up, in which a failed transaction is tried ten times and stragglers have
-    /// five seconds.
+    /// A plan without warm-up, with up to ten attempts per transaction and a grace period of five
+    /// seconds.
     #[must_use]
     pub fn new(stop: StopRule) -> Self {
         let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
@@ -134,20 +132,19 @@ impl LoadPlan {
 }
 
 crate::named! {
-    /// How the arrivals of an open loop lie in time.
+    /// Distribution of the arrivals of an open loop.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Spacing {
-        /// Independent of each other, as those of many users are: times between them are
-        /// exponential.
+        /// Independent arrivals, like those of many users: the times between them are exponential.
         #[default]
         Poisson = "poisson",
-        /// At equal distances, as those of a machine are.
+        /// Equidistant arrivals, like those of a machine.
         Even = "even",
     }
 }
 
-/// When measuring ends.
+/// Stop rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopRule {
@@ -155,9 +152,9 @@ pub enum StopRule {
     Transactions(u64),
     /// After this many transactions of each client.
     TransactionsPerClient(u64),
-    /// When the table that grows has at least this many rows, those included that were there
-    /// before. A transaction that failed is made up for by another, so that only commits whose
-    /// answer was lost can bring more.
+    /// When the growing table has at least this many rows, including those that existed before. A
+    /// failed transaction is replaced by another, so that only commits whose answer was lost can
+    /// add more.
     Rows(u64),
     /// After this time.
     Duration(Nanos),

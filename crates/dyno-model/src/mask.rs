@@ -1,23 +1,22 @@
-//! Passwords in text that somebody reads, wherever they come from: addresses, right or mistyped,
-//! parameters, statements, commands. One function says where they stand. The printer applies it to
-//! everything that leaves for the terminal, the store to everything that it writes and reads. It
-//! takes too much rather than too little: a text that looks like a password is none that anybody
-//! misses.
+//! Masking of passwords in text for people, whatever its source: addresses, valid or mistyped,
+//! parameters, statements, commands. One function finds the passwords. The printer applies it to
+//! all terminal output, the store to everything that it writes and reads. It prefers false
+//! positives: masking a text that merely looks like a password does no harm.
 
 use crate::engine::Engine;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What stands in the place of a password.
+/// Replacement for a password.
 pub const MASK: &str = "***";
-/// How often a text is searched.
+/// Maximum number of passes over a text.
 const PASSES_MAX: usize = 8;
 
-/// The text with [`MASK`] for every password in it; the same when it is masked again.
+/// The text with every password replaced by [`MASK`]; masking it again does not change it.
 #[must_use]
 pub fn masked(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
-    // What stands behind a password may look like one only when that is gone.
+    // Text after a password may look like a password only after that one is masked.
     for _ in 0..PASSES_MAX {
         let found = passwords(&clean);
         if found.iter().all(|range| &clean[range.clone()] == MASK) {
@@ -29,15 +28,15 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     clean
 }
 
-/// True when a password was taken out of the text, so that it is no longer the command or address
-/// that it was.
+/// True when a password was removed from the text, so that it is no longer the original command or
+/// address.
 #[must_use]
 pub fn is_masked(text: &str) -> bool {
     passwords(text).into_iter().any(|range| &text[range] == MASK)
 }
 
-/// Where passwords stand in a text, right or mistyped, in order, and none over another. What is
-/// masked already is among them.
+/// Positions of passwords in a text, valid or mistyped, in order and without overlap. Masked
+/// passwords are included.
 #[must_use]
 pub fn passwords(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
@@ -58,12 +57,12 @@ pub fn passwords(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// What ends a word in which an address may stand.
+/// Characters that end a word that may contain an address.
 fn is_delimiter(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '`')
 }
 
-/// Passwords of accounts: `postgres://u:PW@h/d`, and whatever it becomes when it is mistyped.
+/// Passwords of accounts: `postgres://u:PW@h/d`, including mistyped forms.
 fn in_addresses(text: &str, ranges: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while at < text.len() {
@@ -71,15 +70,15 @@ fn in_addresses(text: &str, ranges: &mut Vec<Range<usize>>) {
         let end = at + length;
         let found =
             in_word(&text[at..end], &text[end..]).map(|range| at + range.start..at + range.end);
-        // The next word begins behind this one, or behind the password that goes on beyond it.
+        // The next word begins after this one, or after the password that extends beyond it.
         let next = found.as_ref().map_or(end, |range| range.end.max(end));
         at = next + text[next..].chars().next().map_or(0, char::len_utf8);
         ranges.extend(found);
     }
 }
 
-/// The password in a word without blanks, and in what `follows` it, where the word is certainly an
-/// address that goes on there.
+/// The password in a word without blanks, and in the text that `follows` it if the word is
+/// certainly an address that continues there.
 fn in_word(word: &str, follows: &str) -> Option<Range<usize>> {
     let (start, is_address) = authority(word);
     let rest = &word[start..];
@@ -91,7 +90,7 @@ fn in_word(word: &str, follows: &str) -> Option<Range<usize>> {
         let value = rest.get(colon + 1..sign)?;
         return (!is_placeholder(value)).then_some(start + colon + 1..start + sign);
     }
-    // Without a sign that ends it only what cannot be a port is taken for a password.
+    // Without a terminator, only text that cannot be a port is taken for a password.
     let value = &rest[colon + 1..];
     let host_ends = value.find(['/', '?']).unwrap_or(value.len());
     if !is_address || is_port(value) || is_placeholder(&value[..host_ends]) {
@@ -105,7 +104,7 @@ fn in_word(word: &str, follows: &str) -> Option<Range<usize>> {
     Some(start + colon + 1..end)
 }
 
-/// Where the account begins: behind the scheme, if there is one, and whether there is.
+/// Start of the account, after the scheme if there is one, and whether there is a scheme.
 fn authority(word: &str) -> (usize, bool) {
     if let Some(at) = word.find("://") {
         let slashes = word[at + 1..].bytes().take_while(|byte| *byte == b'/').count();
@@ -128,7 +127,7 @@ fn authority(word: &str) -> (usize, bool) {
     (start, false)
 }
 
-/// The first colon that is no part of a `${env:VARIABLE}`.
+/// The first colon that is not part of a `${env:VARIABLE}`.
 fn colon(text: &str) -> Option<usize> {
     let mut open = 0_u32;
     let found = text.bytes().enumerate().find(|(_, byte)| {
@@ -142,13 +141,13 @@ fn colon(text: &str) -> Option<usize> {
     found.map(|(at, _)| at)
 }
 
-/// True for what may follow the colon behind a host: a number, and what may follow that.
+/// True for text that may follow the colon after a host: a number, and what may follow a port.
 fn is_port(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.chars().next().is_none_or(|c| "/?#,;:)]}>.|…\\".contains(c))
 }
 
-/// True for what stands for a value in documents and scripts.
+/// True for placeholders used in documents and scripts.
 fn is_placeholder(text: &str) -> bool {
     const STAND_INS: [&str; 10] =
         ["PASSWORD", "PORT", "VALUE", "STRING", "NAME", "TEXT", "TIME", "FILE", "?", "%s"];
@@ -165,7 +164,7 @@ fn is_placeholder(text: &str) -> bool {
         || text.is_empty()
 }
 
-/// Values of parameters whose names say what they are: `password=PW`, `&passwd=PW`,
+/// Values of parameters whose names indicate a password: `password=PW`, `&passwd=PW`,
 /// `PGPASSWORD='PW'`, `--mysql-password=PW`.
 fn in_parameters(text: &str, ranges: &mut Vec<Range<usize>>) {
     for (sign, _) in text.match_indices('=') {
@@ -205,13 +204,13 @@ fn in_parameters(text: &str, ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// True where a password was taken out already.
+/// True where a password is already masked.
 fn is_mask(value: &str) -> bool {
     let rest = value.strip_prefix(MASK);
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c == '*' || c.is_alphanumeric()))
 }
 
-/// In a connection string, the word behind a password, or behind the name of its parameter.
+/// In a connection string, the word after a password, or after the name of its parameter.
 fn in_connection_strings(text: &str, ranges: &mut Vec<Range<usize>>) {
     for (start, line) in text.split_inclusive('\n').scan(0, |at, line| {
         *at += line.len();
@@ -221,7 +220,7 @@ fn in_connection_strings(text: &str, ranges: &mut Vec<Range<usize>>) {
         let words = line.split_whitespace().filter(|_| is_one);
         let place = |word: &str| start + (word.as_ptr() as usize - line.as_ptr() as usize);
         for (name, value) in words.clone().zip(words.skip(1)) {
-            // Its `=` may be missing, or the quotes around a value with a blank.
+            // Its `=` may be missing, or the quotes around a value that contains a blank.
             let (name, begin) = name.split_once('=').unwrap_or((name, ""));
             let is_open = !begin.starts_with('\'') && !begin.contains('&');
             let is_name = name.bytes().all(is_in_name) && is_of_password(name);
@@ -237,8 +236,8 @@ fn is_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)
 }
 
-/// True for the name of a parameter that holds a password, as it is written or mistyped: its last
-/// part counts, so not for `password_file`.
+/// True for the name of a parameter that holds a password, spelled correctly or mistyped: its last
+/// part decides, so `password_file` does not match.
 #[must_use]
 pub fn is_of_password(name: &str) -> bool {
     let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
@@ -248,8 +247,8 @@ pub fn is_of_password(name: &str) -> bool {
         || last.ends_with("pwd")
 }
 
-/// What stands in the quotes that begin at a place, behind a letter of SQL (`E'...'`) or not; to
-/// the end of the line where they do not end.
+/// The contents of the quotes that begin at a position, with or without a prefix letter of SQL
+/// (`E'...'`); up to the end of the line if they are not closed.
 fn literal(text: &str, start: usize) -> Option<Range<usize>> {
     let value = &text[start..];
     let prefix =
@@ -279,7 +278,7 @@ fn in_statements(text: &str, ranges: &mut Vec<Range<usize>>) {
             let between = text[end..].len() - text[end..].trim_start_matches(is_between).len();
             let start = match word {
                 "password" => (between > 0).then_some(end + between),
-                // The first literal of the clause, with its plug-in before it.
+                // The first literal of the clause, optionally preceded by its plug-in.
                 _ => clause_length(&lower[end..]).map(|length| end + length),
             };
             ranges.extend(start.and_then(|start| literal(text, start)));
@@ -287,8 +286,8 @@ fn in_statements(text: &str, ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Bytes from IDENTIFIED to the literal of its clause: `IDENTIFIED BY '...'`,
-/// `IDENTIFIED WITH plugin AS '...'`.
+/// Number of bytes from IDENTIFIED to the literal of its clause: `IDENTIFIED BY '...'`, `IDENTIFIED
+/// WITH plugin AS '...'`.
 fn clause_length(rest: &str) -> Option<usize> {
     let length = rest.find(['\'', '"'])?;
     let mut words = rest[..length]

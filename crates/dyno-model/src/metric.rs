@@ -1,10 +1,10 @@
-//! What trials are compared by.
+//! Metrics by which trials are compared.
 
 use crate::stages::LoadBy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A figure of a trial that charts show over clients.
+/// A figure of a trial that charts plot over the number of clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -25,15 +25,14 @@ pub enum Metric {
     P999Ms,
     /// Longest response time in milliseconds.
     MaxMs,
-    /// Transactions per second that a system takes at most while a limit is kept: what a search
-    /// found.
+    /// Highest load in transactions per second at which a limit passes: the result of a search.
     HighestRate,
-    /// Clients that a system takes at most while a limit is kept: what a search found.
+    /// Highest number of clients at which a limit passes: the result of a search.
     MostClients,
 }
 
 impl Metric {
-    /// What was raised, for what a search finds.
+    /// The load parameter of a search.
     #[must_use]
     pub fn searched(self) -> Option<LoadBy> {
         match self {
@@ -43,7 +42,7 @@ impl Metric {
         }
     }
 
-    /// The percentage of a percentile (0 to 100); `None` for all that is none.
+    /// The percentage of a percentile (0 to 100); `None` for other metrics.
     #[must_use]
     pub fn percentage(self) -> Option<f64> {
         match self {
@@ -60,7 +59,7 @@ impl Metric {
         }
     }
 
-    /// True where more is better; of times, less is.
+    /// True when higher is better; for times, lower is better.
     #[must_use]
     pub fn is_more_better(self) -> bool {
         self == Self::Throughput || self.searched().is_some()

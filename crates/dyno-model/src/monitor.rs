@@ -1,14 +1,15 @@
-//! What the monitor sees each second of a trial beside the load: the machine, the server's
-//! processes, the server's own counters, and what its sessions are doing.
+//! Samples of the monitor, taken each second of a trial during the load: the machine, the server's
+//! processes, the server's own counters, and the activity of its sessions.
 //!
 //! # Names of values
 //! `<source>.<thing>[.<instance>].<quantity>`, with the unit last and as a base unit (seconds,
-//! bytes). Sources: `host` is the server's machine where the monitor sees it: the machine that dyno
-//! runs on too, or another one that `monitor.command` tells of; for a server elsewhere without that
+//! bytes). Sources: `host` is the server's machine if the monitor can read it: the machine that
+//! dyno runs on, or another one that `monitor.command` reads; for a remote server without that
 //! command it is the machine that dyno runs on. `server` is the system under test, `generator` this
-//! process (and its machine, `generator.host`, beside a `host` of the command), `monitor` the cost
-//! of looking. A name that ends in `_total` only grows: what matters is how much it grew between
-//! two looks ([`growth`]). Every other value is how things stand at the moment ([`mean`]).
+//! process (and its machine, `generator.host`, in addition to a `host` read by the command),
+//! `monitor` the overhead of monitoring. A name that ends in `_total` is a cumulative counter: its
+//! growth between two samples is what matters ([`growth`]). Every other value is a gauge
+//! ([`mean`]).
 //!
 //! Counters of the server keep the server's own names: `server.status.Innodb_log_waits_total`,
 //! `server.pg_stat_database.blks_read_total`.
@@ -17,19 +18,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Names that the report looks for. The others are there for the reader of `monitor.csv`.
+/// Names that the report uses. All others are only written to `monitor.csv`.
 pub mod names {
     /// Processor time of the machine by mode; the modes are [`CPU_MODES`].
     pub const HOST_CPU: &str = "host.cpu.";
-    /// Modes of processor time, as `/proc/stat` orders them. Time of guests is in `user` and
+    /// Modes of processor time, in the order of `/proc/stat`. Guest time is included in `user` and
     /// `nice`.
     pub const CPU_MODES: [&str; 8] =
         ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
-    /// End of a name of processor time, or any other time that adds up.
+    /// Suffix of names of processor time, and of all other cumulative times.
     pub const SECONDS_TOTAL: &str = "_seconds_total";
     /// Processors that are online.
     pub const HOST_PROCESSORS: &str = "host.cpu.processors";
-    /// Beginning of every name of a block device.
+    /// Prefix of every name of a block device.
     pub const HOST_DISK: &str = "host.disk.";
     /// Bytes read, of a device or of processes.
     pub const READ_BYTES: &str = ".read_bytes_total";
@@ -39,10 +40,10 @@ pub mod names {
     pub const READS: &str = ".reads_total";
     /// Write requests that a device completed.
     pub const WRITES: &str = ".writes_total";
-    /// Time in which a device had at least one request.
+    /// Time in which a device had at least one request in flight.
     pub const BUSY: &str = ".busy_seconds_total";
-    /// Time that all requests of a device waited and were served; its growth per second is the mean
-    /// queue length.
+    /// Total time that requests of a device waited and were served; its growth per second is the
+    /// mean queue length.
     pub const QUEUED: &str = ".queue_seconds_total";
     /// Stall time (`/proc/pressure`): `host.pressure.<resource>.<some|full>_seconds_total`.
     pub const HOST_PRESSURE: &str = "host.pressure.";
@@ -50,91 +51,91 @@ pub mod names {
     pub const SERVER_CPU_USER: &str = "server.process.cpu_user_seconds_total";
     /// Processor time of the server's processes in the kernel.
     pub const SERVER_CPU_SYSTEM: &str = "server.process.cpu_system_seconds_total";
-    /// Memory of the server's processes; shared memory is counted once.
+    /// Memory of the server's processes; shared memory counts once.
     pub const SERVER_RESIDENT: &str = "server.process.resident_bytes";
-    /// Bytes that the server's processes had read from devices.
+    /// Bytes that the server's processes caused to be read from devices.
     pub const SERVER_READ: &str = "server.process.read_bytes_total";
-    /// Bytes that the server's processes sent towards devices.
+    /// Bytes that the server's processes caused to be written to devices.
     pub const SERVER_WRITTEN: &str = "server.process.written_bytes_total";
-    /// Threads of all the server's processes.
+    /// Threads of all processes of the server.
     pub const SERVER_THREADS: &str = "server.process.threads";
-    /// Context switches because a thread waited.
+    /// Voluntary context switches: a thread waited.
     pub const SERVER_VOLUNTARY: &str = "server.process.voluntary_switches_total";
-    /// Context switches because a thread had to make room.
+    /// Involuntary context switches: a thread was preempted.
     pub const SERVER_INVOLUNTARY: &str = "server.process.involuntary_switches_total";
     /// Processor time of this process in user mode.
     pub const GENERATOR_CPU_USER: &str = "generator.process.cpu_user_seconds_total";
     /// Processor time of this process in the kernel.
     pub const GENERATOR_CPU_SYSTEM: &str = "generator.process.cpu_system_seconds_total";
-    /// Processor time of the monitor's own threads; part of the generator's.
+    /// Processor time of the monitor's own threads; included in that of the generator.
     pub const MONITOR_CPU: &str = "monitor.cpu_seconds_total";
-    /// Processor time that the server spent on the monitor's questions, as its thread or process
-    /// shows.
+    /// Processor time that the server spent on the monitor's queries, as measured for its thread or
+    /// process.
     pub const MONITOR_SERVER_CPU: &str = "monitor.server_cpu_seconds_total";
-    /// Before the names of the machine that dyno runs on, when `host` is another.
+    /// Prefix of the names of the machine that dyno runs on, when `host` is another machine.
     pub const GENERATOR: &str = "generator.";
-    /// Processor time that `monitor.command` took on the server's machine.
+    /// Processor time of `monitor.command` on the server's machine.
     pub const MONITOR_COMMAND_CPU: &str = "monitor.command_cpu_seconds_total";
-    /// Time that `monitor.command` took for its last answer; there only when `host` is the machine
-    /// that it tells of.
+    /// Duration of the last answer of `monitor.command`; present only when `host` is the machine
+    /// that it reads.
     pub const COMMAND_ANSWER: &str = "monitor.command_seconds";
-    /// Time the server took for the monitor's last question.
+    /// Duration of the monitor's last query on the server.
     pub const SERVER_ANSWER: &str = "server.answer_seconds";
-    /// Size of the data files, as the server says.
+    /// Size of the data files, as the server reports it.
     pub const SERVER_DATA: &str = "server.data_bytes";
-    /// Sessions of clients that are at work.
+    /// Active client sessions.
     pub const SESSIONS_ACTIVE: &str = "server.sessions.active";
-    /// Sessions of clients that wait: for a lock, for a device, for another session.
+    /// Waiting client sessions: for a lock, for a device, for another session.
     pub const SESSIONS_WAITING: &str = "server.sessions.waiting";
-    /// All sessions of clients.
+    /// All client sessions.
     pub const SESSIONS: &str = "server.sessions.all";
 }
 
-/// One look.
+/// One sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sample {
     /// Trial it belongs to.
     pub trial: String,
-    /// Seconds since the first client began, as in the timeline; negative while clients connect.
+    /// Seconds since the first client started, as in the timeline; negative while clients connect.
     pub at_s: f64,
-    /// Values by name; empty for a look at sessions only.
+    /// Values by name; empty for a sample of sessions only.
     pub values: BTreeMap<String, f64>,
-    /// What sessions were doing, most frequent first; empty when they were not looked at.
+    /// Activity of sessions, most frequent first; empty when they were not sampled.
     pub sessions: Vec<SessionGroup>,
 }
 
-/// Sessions that were doing the same.
+/// Sessions with the same activity.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 pub struct SessionGroup {
-    /// How many.
+    /// Number of sessions.
     pub sessions: u32,
-    /// State, in the server's words.
+    /// State, as the server names it.
     pub state: String,
-    /// What they wait for, in the server's words; empty when they do not wait.
+    /// Wait event, as the server names it; empty when they do not wait.
     pub wait: String,
     /// The statement without its literals; empty when there is none.
     pub statement: String,
 }
 
 impl SessionGroup {
-    /// True for sessions that have nothing to do: they wait for their client.
+    /// True for idle sessions: they wait for their client.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         matches!(self.state.as_str(), "Sleep" | "idle") || self.wait.starts_with("Client:")
     }
 }
 
-/// True when a value only grows.
+/// True for a cumulative counter.
 #[must_use]
 pub fn is_total(name: &str) -> bool {
     name.ends_with("_total")
 }
 
-/// How much a total grew between two moments (seconds since the first client began). Between two
-/// looks it is taken to have grown evenly. `None` when it was not looked at around these moments,
-/// or was set back in between.
+/// Growth of a counter between two moments (seconds since the first client started), interpolated
+/// linearly between samples. `None` when there are no samples around these moments, or when the
+/// counter was reset in between.
 #[must_use]
 pub fn growth(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
     let known: Vec<(f64, f64)> = samples
@@ -147,8 +148,8 @@ pub fn growth(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<
     Some(interpolated(&known, to_s)? - interpolated(&known, from_s)?)
 }
 
-/// The value at a moment; the nearest one when the moment is up to half a second outside of all
-/// looks.
+/// The value at a moment; the nearest one when the moment is up to half a second before the first
+/// or after the last sample.
 fn interpolated(known: &[(f64, f64)], at: f64) -> Option<f64> {
     const OUTSIDE: f64 = 0.5;
     let (first, last) = (known.first()?, known.last()?);
@@ -165,8 +166,8 @@ fn interpolated(known: &[(f64, f64)], at: f64) -> Option<f64> {
     }
 }
 
-/// Mean of a value that does not add up, over the looks between two moments; of the looks around
-/// them when there is none in between.
+/// Mean of a gauge over the samples between two moments; when there are none, over the samples
+/// around them.
 #[must_use]
 pub fn mean(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
     let between = |reach: f64| {

@@ -1,7 +1,8 @@
-//! Enums whose values have names, in files, options and tables.
+//! Macro for enums whose values have names in files, options and tables.
 
-/// Declares an enum with the name of each value behind it. It has all of them in their order
-/// (`ALL`), the name of one (`name`, also as its text), and the one of a name (`named`).
+/// Declares an enum with a name for each value. It generates the list of all values in order
+/// (`ALL`), the name of a value (`name`, also its `Display` text), and the value of a name
+/// (`named`).
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $visible:vis enum $name:ident { $($(#[$says:meta])* $value:ident = $text:literal,)+ }) => {
@@ -11,7 +12,7 @@ macro_rules! named {
         }
 
         impl $name {
-            /// All of them, in their order.
+            /// All values, in order.
             $visible const ALL: [Self; [$($text),+].len()] = [$(Self::$value),+];
 
             /// Its name in files, options and tables.
@@ -22,7 +23,7 @@ macro_rules! named {
                 }
             }
 
-            /// The one of this name.
+            /// The value with this name.
             #[must_use]
             $visible fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.name() == name)

@@ -1,20 +1,20 @@
-//! Ways from the clients to a server.
+//! Network paths from the clients to a server.
 
 use crate::target::Endpoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A way from the clients to a server.
+/// A network path from the clients to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointPlan {
     /// Name in levels; unique.
     pub name: String,
-    /// Where it leads along.
+    /// Kind of the path.
     pub via: Via,
 }
 
-/// What a way leads along.
+/// The kind of a network path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
@@ -26,17 +26,17 @@ pub enum Via {
     Address(Endpoint),
     /// A proxy that dyno starts in front of the server.
     Proxy(ProxyPlan),
-    /// An application that dyno starts in front of the server: clients ask it over HTTP, and it
-    /// asks the server.
+    /// An application that dyno starts in front of the server: clients send HTTP requests to it,
+    /// and it queries the server.
     Application(ApplicationPlan),
 }
 
 /// A proxy that dyno starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProxyPlan {
-    /// What to start.
+    /// Kind of proxy.
     pub kind: ProxyKind,
-    /// Its threads; `None`: as many as it likes.
+    /// Number of threads; `None`: the proxy's default.
     pub threads: Option<u32>,
 }
 
@@ -47,9 +47,9 @@ pub struct ApplicationPlan {
     pub kind: ApplicationKind,
     /// The application's file.
     pub war: PathBuf,
-    /// Requests that are answered at the same time.
+    /// Number of requests that are served concurrently.
     pub threads: u32,
-    /// Connections to the database that the application keeps.
+    /// Size of the application's connection pool to the database.
     pub connections: u32,
 }
 
@@ -68,7 +68,7 @@ crate::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ProxyKind {
-        /// HAProxy, which passes TCP on.
+        /// HAProxy, which forwards TCP.
         Haproxy = "haproxy",
     }
 }
