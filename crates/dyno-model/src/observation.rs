@@ -1,63 +1,63 @@
-//! What is seen of a machine before anything is measured on it, and what of that may spoil a
+//! Properties of a machine that are observed before measuring, and those that may affect a
 //! measurement.
 
 use crate::plan::ServerKind;
 use crate::warning::Warning;
 use std::time::Duration;
 
-/// A reading of the clock that takes longer than this is a doubt: with two per statement it shows
-/// in a generator that spends a few microseconds on one. Nanoseconds.
+/// A clock reading that takes longer than this causes a warning: with two per statement it is
+/// noticeable in a generator that spends a few microseconds per statement. Nanoseconds.
 const CLOCK_SLOW: f64 = 250.0;
-/// Below this share of the memory nothing is left for a server.
+/// Below this share of free memory a server has too little memory.
 const MEMORY_SHORT: f64 = 0.1;
-/// Synchronised writes of which the 95th percentile is so many times the median scatter so much
-/// that short windows differ by chance.
+/// When the 95th percentile of synchronised writes exceeds the median by this factor, results of
+/// short windows differ by chance.
 const SYNC_SCATTER: f64 = 10.0;
-/// Governors with which the processors' speed follows the load.
+/// CPU frequency governors that adapt the frequency to the load.
 const SAVING: [&str; 3] = ["powersave", "conservative", "ondemand"];
 
-/// One thing that was looked at.
+/// One observation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observation {
-    /// Logical processors that dyno may use, and what they call themselves, if they do.
+    /// Logical processors that dyno may use, and their model name, if known.
     Processors {
-        /// How many.
+        /// Number of processors.
         usable: u32,
-        /// Their name, perhaps empty.
+        /// Model name, possibly empty.
         model: String,
     },
-    /// What a reading of the clock costs.
+    /// The cost of reading the clock.
     Clock {
-        /// Time that it takes.
+        /// Duration of a reading.
         nanos: f64,
-        /// The kernel's name of the clock.
+        /// The kernel's name of the clock source.
         source: String,
     },
-    /// What sets the processors' speed.
+    /// The CPU frequency governor.
     Governor {
-        /// The kernel's name of it.
+        /// The kernel's name of the governor.
         name: String,
     },
     /// Memory of the machine, in bytes.
     Memory {
-        /// In all.
+        /// Total.
         total: u64,
-        /// What programs could still get without swapping.
+        /// Available to programs without swapping.
         available: u64,
-        /// What lies in swap.
+        /// Used swap.
         swapped: u64,
     },
-    /// Files that dyno can have open at once.
+    /// Limit on open files of dyno.
     OpenFiles {
-        /// How many.
+        /// The limit.
         limit: u64,
     },
-    /// Ports from which connections to one address can begin: a limit of clients over TCP.
+    /// Ephemeral ports for connections to one address: a limit on the number of clients over TCP.
     Ports {
-        /// How many.
+        /// The number of ports.
         number: u32,
     },
-    /// What a durable commit costs at least on a folder's disk.
+    /// The minimum cost of a durable commit on a folder's disk.
     Disk {
         /// The folder.
         folder: String,
@@ -68,32 +68,32 @@ pub enum Observation {
         /// True for file systems in memory.
         is_in_memory: bool,
     },
-    /// A folder whose disk could not be timed.
+    /// A folder whose disk could not be measured.
     DiskUntimed {
         /// The folder.
         folder: String,
-        /// Why not, in the system's words.
+        /// The error, as reported by the system.
         reason: String,
     },
-    /// Who else took the processors; empty when nobody did.
+    /// Other processes that used the processors; empty when there were none.
     Neighbours {
-        /// What is worth a warning.
+        /// Processes that deserve a warning.
         warnings: Vec<Warning>,
     },
-    /// A server that dyno can start, or would start if it were there.
+    /// A server that dyno can start if it is installed.
     Server {
         /// Its kind.
         kind: ServerKind,
         /// Version and program; `None` when it was not found.
         found: Option<(String, String)>,
     },
-    /// What the generator did against a server that answers at once.
+    /// Performance of the generator against a server that answers immediately.
     Generator {
-        /// Clients at the same time.
+        /// Number of concurrent clients.
         clients: u32,
         /// Statements answered per second.
         per_second: f64,
-        /// Processor time of each, in microseconds; `None` when none was answered.
+        /// Processor time per statement, in microseconds; `None` when none was answered.
         cpu_us: Option<f64>,
         /// True for a debug build.
         is_debug_build: bool,
@@ -101,7 +101,7 @@ pub enum Observation {
 }
 
 impl Observation {
-    /// Whether it may spoil a measurement.
+    /// True when it may affect a measurement.
     #[must_use]
     pub fn is_warning(&self) -> bool {
         match self {

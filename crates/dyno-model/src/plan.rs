@@ -1,4 +1,4 @@
-//! The plan: an experiment with every default explicit and its trials in run order. Stored as
+//! The plan: an experiment with every default explicit and its trials in run order. It is stored as
 //! `plan.json`.
 
 use crate::catalog::WorkloadOptions;
@@ -25,15 +25,15 @@ pub use crate::network_path::{
 pub use crate::server::{DATABASE, MANAGEMENT_NODE, ManagedServer, NodeRole};
 pub use crate::stages::{LoadBy, Stages};
 
-/// Version of the results folder's formats. A reader refuses a newer one.
+/// Version of the formats of the results folder. A reader rejects a newer one.
 pub const FORMAT: u32 = 1;
 
 /// An experiment, resolved.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// [`FORMAT`] of the writer.
+    /// [`FORMAT`] of the program that wrote it.
     pub format: u32,
-    /// Short name for folders, from the spec's file name.
+    /// Short name for folders, derived from the spec's file name.
     pub name: String,
     /// The spec's title.
     pub title: String,
@@ -43,10 +43,10 @@ pub struct Plan {
     pub profile: Option<String>,
     /// Seed of everything random: run order, keys, data.
     pub seed: u64,
-    /// Number of blocks, which is the number of repeats; with a budget at most so many.
+    /// Number of blocks, which is the number of repeats; with a budget it is the maximum.
     pub blocks: u32,
-    /// Machine time that the run may take. The data are looked at after each block from the third
-    /// on, and the run ends when its questions are decided. `None`: all blocks are measured.
+    /// Machine time budget of the run. An interim analysis follows each block from the third on,
+    /// and the run ends when its questions are decided. `None`: all blocks are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Nanos>,
     /// Systems under test, in the spec's order.
@@ -56,42 +56,42 @@ pub struct Plan {
     pub factors: Vec<String>,
     /// All configurations, in the order reports list them.
     pub configurations: Vec<Configuration>,
-    /// All trials in run order: blocks one after another, each a random order of all
-    /// configurations.
+    /// All trials in run order: the blocks in sequence, each a random order of all configurations.
     pub trials: Vec<Trial>,
-    /// Figures published elsewhere, drawn beside ours.
+    /// Published figures of others, drawn next to the measured ones.
     pub published: Vec<Published>,
-    /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
+    /// The factors compared, if the spec names them; otherwise systems, and the levels of every
+    /// factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
-    /// The metric that is tested first, where the spec says; otherwise see
+    /// The metric that is tested first, if the spec names it; otherwise see
     /// [`Plan::primary_metric`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primary: Option<Metric>,
-    /// What figures have to keep to.
+    /// Limits on the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
-    /// Harm that is done to systems while they are measured.
+    /// Faults that are injected into systems while they are measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultPlan>,
-    /// What a test report says before its figures.
+    /// Contents of the first pages of a test report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontMatter>,
-    /// What somebody says of the systems, for the figures to confirm or contradict.
+    /// Claims about the systems, which the figures confirm or contradict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
-    /// How fresh data is made for each start of a server.
+    /// How the initial data of each start of a server is created.
     #[serde(default)]
     pub data: FreshData,
-    /// Places for the data of servers that dyno starts, which levels name.
+    /// Storages for the data of servers that dyno starts, referenced by levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storages: Vec<Storage>,
-    /// Ways to servers, which levels name.
+    /// Network paths to servers, referenced by levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<EndpointPlan>,
 }
 
-/// What an experiment asks about: comparisons are made along it, and charts draw it as curves.
+/// A factor of comparison: configurations are compared along it, and charts draw it as series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
@@ -101,43 +101,43 @@ pub enum Compare {
     Factor(usize),
 }
 
-/// "One system is faster than the other": it commits more transactions per second.
+/// The claim that one system is faster than the other: it commits more transactions per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
-    /// Index into [`Plan::systems`] of the system that is said to be faster.
+    /// Index into [`Plan::systems`] of the system that is claimed to be faster.
     pub faster: usize,
-    /// Index of the other.
+    /// Index of the other system.
     pub slower: usize,
 }
 
-/// A place for a server's data: folders that the user gives, and what makes and clears them.
+/// A storage for a server's data: the user's folders, and the commands that prepare and clear them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
     /// Name in levels; unique.
     pub name: String,
-    /// Folder in which the server's scratch folder is made.
+    /// Folder in which the server's scratch folder is created.
     pub data: PathBuf,
-    /// Folder for the server's transaction log; else it is with the data.
+    /// Folder for the server's transaction log; `None`: in the data folder.
     pub log: Option<PathBuf>,
-    /// Shell command that is run before each start of a server there.
+    /// Shell command that runs before each start of a server on it.
     pub before: Option<String>,
-    /// Shell command that is run after the server has stopped and its folder is gone; also when
-    /// dyno was killed.
+    /// Shell command that runs after the server has stopped and its folder has been removed; also
+    /// when dyno was killed.
     pub after: Option<String>,
-    /// How long each command may take.
+    /// Timeout of each command.
     pub time_limit: Nanos,
 }
 
-/// How fresh data is made for each start of a server that dyno starts.
+/// How the initial data is created for each start of a server that dyno starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FreshData {
-    /// Loaded each time.
+    /// Loaded for each start.
     #[default]
     Load,
-    /// Loaded once, then the server's data folder is copied for each start.
+    /// Loaded once; the server's data folder is then copied for each start.
     Restore,
-    /// Restored from [`RESTORE_ROWS`] rows on, loaded below.
+    /// Restored from [`RESTORE_ROWS`] rows on, loaded below that.
     Auto,
 }
 
@@ -150,8 +150,8 @@ impl Plan {
         self.configurations.iter().filter(move |configuration| configuration.system == system)
     }
 
-    /// Most sessions that clients, and applications on their way, have on a system at once. An
-    /// application keeps its own while others are measured.
+    /// Maximum number of concurrent sessions on a system, of clients and of applications on their
+    /// network path. An application keeps its sessions while other configurations are measured.
     #[must_use]
     pub fn most_sessions(&self, system: usize) -> u32 {
         let of_application = |endpoint: &EndpointPlan| match &endpoint.via {
@@ -161,12 +161,12 @@ impl Plan {
         self.most_client_sessions(system) + self.endpoints.iter().map(of_application).sum::<u32>()
     }
 
-    /// What is done to a system in each of its trials, in the order of the faults.
+    /// The faults of a system in each of its trials, in order.
     pub fn faults_of(&self, system: usize) -> impl Iterator<Item = &FaultPlan> {
         self.faults.iter().filter(move |fault| fault.system == system)
     }
 
-    /// True when a fault of a system cuts the way to it.
+    /// True when a fault of a system cuts its network path.
     #[must_use]
     pub fn cuts_way_to(&self, system: usize) -> bool {
         self.faults_of(system).any(|fault| fault.action.part() == FaultPart::Way)
@@ -184,8 +184,8 @@ impl Plan {
         &self.systems[self.configuration(trial).system]
     }
 
-    /// The server that a configuration runs on, with the settings of its levels; `None` for systems
-    /// that run already.
+    /// The server of a configuration, with the settings of its levels; `None` for systems that
+    /// already run.
     #[must_use]
     pub fn server(&self, configuration: &Configuration) -> Option<ManagedServer> {
         let SystemSource::Managed(server) = &self.systems[configuration.system].source else {
@@ -200,15 +200,15 @@ impl Plan {
         Some(server)
     }
 
-    /// What steers the system of a configuration: commands of the user's around a system that is
-    /// there.
+    /// The lifecycle commands of a configuration's system: the user's commands around an existing
+    /// system.
     #[must_use]
     pub fn hooks(&self, system: usize) -> Option<(&ExistingSystem, &HooksPlan)> {
         let SystemSource::Existing(existing) = &self.systems[system].source else { return None };
         Some((existing, existing.hooks.as_ref()?))
     }
 
-    /// True for a system that commands of the user's start and stop.
+    /// True for a system that user commands start and stop.
     #[must_use]
     pub fn is_exclusive(&self, system: usize) -> bool {
         self.hooks(system).is_some_and(|(_, hooks)| hooks.exclusive.is_some())
@@ -221,14 +221,14 @@ impl Plan {
         self.storages.iter().find(|storage| storage.name == name)
     }
 
-    /// The way to the server that a configuration's levels name.
+    /// The network path to the server that a configuration's levels name.
     #[must_use]
     pub fn endpoint(&self, configuration: &Configuration) -> Option<&EndpointPlan> {
         let name = configuration.variation.endpoint.as_deref()?;
         self.endpoints.iter().find(|endpoint| endpoint.name == name)
     }
 
-    /// What has to be the same for two configurations to be measured on one start of a server.
+    /// The properties that two configurations must share to be measured on one start of a server.
     #[must_use]
     pub fn restart_group<'p>(&'p self, configuration: &'p Configuration) -> RestartGroup<'p> {
         let Variation { settings, storage, .. } = &configuration.variation;
@@ -242,10 +242,10 @@ impl Plan {
         lists::grouped(self.configurations.iter().map(|it| self.restart_group(it)).zip(0..))
     }
 
-    /// True when a level needs another start of a server, when the nodes of a cluster would be at
-    /// work beside another system (they are when nobody asks them), or when systems take turns.
-    /// Blocks are then split into restart groups (docs/decisions/010), and one system runs at a
-    /// time.
+    /// True when a level needs another start of a server, when the nodes of a cluster would consume
+    /// resources while another system is measured (they do even when idle), or when systems need an
+    /// exclusive slot. Blocks are then split into restart groups (docs/decisions/010), and one
+    /// system runs at a time.
     #[must_use]
     pub fn is_split(&self) -> bool {
         let is_alone =
@@ -260,8 +260,8 @@ impl Plan {
         })
     }
 
-    /// True when a data set of so many rows is loaded once for a system and then restored by copy;
-    /// of systems that run already dyno has no data folder.
+    /// True when a data set of this many rows is loaded once for a system and then restored by
+    /// copying; dyno has no access to the data folder of systems that already run.
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
         self.is_copyable(system)
@@ -272,17 +272,17 @@ impl Plan {
             }
     }
 
-    /// True when what was loaded on a system can be restored by copy.
+    /// True when the loaded data of a system can be restored by copying.
     #[must_use]
     pub fn is_copyable(&self, system: usize) -> bool {
         matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
     }
 
-    /// The metric that questions are about first. In a closed loop throughput is what the system
-    /// makes of its clients, and the mean response time only the number of clients over it. In an
-    /// open loop throughput is given, unless more arrives than the system can do, and response
-    /// times are what it makes of that. Where the load is searched for, what was found is all:
-    /// response times are then near the same limit.
+    /// The metric that is tested first. In a closed loop it is throughput, which results from the
+    /// fixed number of clients; the mean response time is then only the number of clients divided
+    /// by it. In an open loop throughput is given, unless the offered load exceeds the capacity,
+    /// and response times are the result. In a search the load found is the result: response times
+    /// are then all near the same limit.
     #[must_use]
     pub fn primary_metric(&self) -> Metric {
         self.metrics()[0]
@@ -309,25 +309,25 @@ impl Plan {
         lists::distinct(self.primary.into_iter().chain(usual))
     }
 
-    /// True when the data are looked at after each block, and may end the run.
+    /// True when an interim analysis follows each block, which may end the run.
     #[must_use]
     pub fn has_interim_analyses(&self) -> bool {
         self.budget.is_some() || self.limits.iter().any(|limit| limit.aborts)
     }
 
-    /// Leaves out all blocks after one, as if no more had been planned.
+    /// Removes all blocks after the given one, as if no more had been planned.
     pub fn end_after(&mut self, block: u32) {
         self.trials.retain(|trial| trial.block <= block);
         self.blocks = block;
     }
 
-    /// How often servers are started when every trial goes well, in all blocks.
+    /// Number of server starts in all blocks, if every trial succeeds.
     #[must_use]
     pub fn starts(&self) -> usize {
         self.starts_per_block() * self.blocks as usize
     }
 
-    /// How often servers are started in a block when every trial goes well.
+    /// Number of server starts in a block, if every trial succeeds.
     #[must_use]
     pub fn starts_per_block(&self) -> usize {
         let is_server = |system: usize| {
@@ -337,7 +337,7 @@ impl Plan {
         };
         let restart_groups = self.restart_groups();
         let starts = |(restart_group, configurations): &(RestartGroup<'_>, Vec<usize>)| {
-            // After harm nothing is as it was: each trial has a start of its own.
+            // Faults change the state of a system: each trial has its own start.
             let is_harmed = self.faults_of(restart_group.system).next().is_some();
             if is_harmed { configurations.len() } else { 1 }
         };
@@ -354,17 +354,17 @@ impl Plan {
 pub struct SystemPlan {
     /// Name in reports; unique.
     pub name: String,
-    /// Started by dyno, or there already.
+    /// Started by dyno, or already running.
     pub source: SystemSource,
-    /// How statements travel.
+    /// How statements are sent.
     pub query_mode: QueryMode,
-    /// Limit for connecting.
+    /// Connection timeout.
     pub connect_timeout: Nanos,
 }
 
 impl SystemPlan {
-    /// The protocol and dialect it speaks; of a system that others measured nobody knows, and it is
-    /// taken for one without a server.
+    /// Its protocol and dialect; unknown for a system that others measured, which is treated as one
+    /// without a server.
     #[must_use]
     pub fn engine(&self) -> Engine {
         match &self.source {
@@ -374,7 +374,7 @@ impl SystemPlan {
         }
     }
 
-    /// The database that its address names; perhaps empty.
+    /// The database in its address; possibly empty.
     #[must_use]
     pub fn database(&self) -> &str {
         match &self.source {
@@ -391,19 +391,19 @@ impl SystemPlan {
     }
 }
 
-/// Where a system comes from.
+/// Origin of a system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SystemSource {
-    /// dyno starts it in a scratch folder and removes it afterwards.
+    /// dyno starts it in a scratch folder, which it removes afterwards.
     Managed(ManagedServer),
-    /// It runs already.
+    /// It already runs.
     Existing(ExistingSystem),
-    /// Other programs measured it, and only their figures are here.
+    /// Other programs measured it, and only their figures are available.
     Imported,
 }
 
-/// One combination of levels: what a trial measures.
+/// One combination of levels, which a trial measures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Configuration {
     /// Index into [`Plan::systems`].
@@ -416,7 +416,7 @@ pub struct Configuration {
     pub load: LoadPlan,
     /// Level of each factor of [`Plan::factors`], in that order, as text.
     pub levels: Vec<String>,
-    /// What these levels change of the system.
+    /// Changes that these levels make to the system.
     #[serde(default, skip_serializing_if = "Variation::is_empty")]
     pub variation: Variation,
     /// Workloads that run at the same time, in the order of the spec.
@@ -425,8 +425,8 @@ pub struct Configuration {
 }
 
 /// The unit that gets its own start of a server within a block: a system with the levels that need
-/// a start. (The word is of split-plot designs, which come from fields: hard-to-change factors go
-/// to restart groups, the others inside them.)
+/// a start. In split-plot designs this is the whole plot: hard-to-change factors vary between
+/// restart groups, the others within them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestartGroup<'p> {
     /// Index into [`Plan::systems`].
@@ -437,26 +437,26 @@ pub struct RestartGroup<'p> {
     pub storage: Option<&'p str>,
 }
 
-/// What the levels of a configuration change of its system.
+/// Changes that the levels of a configuration make to its system.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Variation {
     /// Settings of the server besides the system's own.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// How statements travel.
+    /// How statements are sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_mode: Option<QueryMode>,
-    /// Where the server's data is: the name of a storage.
+    /// Location of the server's data: the name of a storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
-    /// The way of the clients to the server: the name of an endpoint.
+    /// The network path from the clients to the server: the name of an endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
 }
 
 impl Variation {
-    /// True when the system is used as it is.
+    /// True when the system is used without changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -470,13 +470,13 @@ pub struct WorkloadPlan {
     pub kind: String,
     /// All options.
     pub options: WorkloadOptions,
-    /// What the workload `http` sends.
+    /// The requests of the workload `http`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestPlan>,
 }
 
 impl WorkloadPlan {
-    /// A workload that is all options.
+    /// A workload that consists of options only.
     #[must_use]
     pub fn new(kind: impl Into<String>, options: WorkloadOptions) -> Self {
         Self { kind: kind.into(), options, requests: Vec::new() }
@@ -486,42 +486,42 @@ impl WorkloadPlan {
 /// A request of HTTP. Path, headers and body are [templates](crate::template::Template).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestPlan {
-    /// What its response times are reported as.
+    /// Name of its response times in reports.
     pub name: String,
     /// Method, as it is sent.
     pub method: String,
-    /// Path with its query, behind the path of the system's URL.
+    /// Path with its query, appended to the path of the system's URL.
     pub path: String,
-    /// Headers besides those that dyno writes.
+    /// Headers in addition to those that dyno adds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// Body; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Statuses that are wanted; empty: 200 to 299.
+    /// Accepted statuses; empty: 200 to 299.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<u16>,
-    /// What the answer's body must hold.
+    /// Text that the response body must contain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_holds: Option<String>,
-    /// How often it is sent, beside the others.
+    /// Its weight relative to the other requests.
     pub weight: u32,
 }
 
-/// A background workload: it runs at the same time as that of a configuration, with clients of its
-/// own.
+/// A background workload, which runs at the same time as that of a configuration, with separate
+/// clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackgroundPlan {
-    /// What it is called in levels, limits and reports; unique.
+    /// Its name in levels, limits and reports; unique.
     pub name: String,
-    /// What its clients do.
+    /// Its workload.
     pub workload: WorkloadPlan,
     /// Number of clients.
     pub clients: u32,
-    /// Open loop: so many transactions arrive per second. `None`: a closed loop.
+    /// Open loop: arrival rate in transactions per second. `None`: a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// Closed loop: as [`LoadPlan::think`].
+    /// Closed loop: same as [`LoadPlan::think`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
 }
@@ -540,11 +540,11 @@ pub struct Trial {
 /// Figures from a publication.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
-    /// Where they stand, with machine and year.
+    /// Source, with machine and year.
     pub source: String,
-    /// Name of the curve, e.g. `MySQL 5.0.7, Linux`.
+    /// Name of the series, e.g. `MySQL 5.0.7, Linux`.
     pub series: String,
-    /// What is given.
+    /// Metric.
     pub metric: Metric,
     /// Numbers of clients; empty when the axis is that of rows.
     pub clients: Vec<u32>,
@@ -555,6 +555,6 @@ pub struct Published {
     pub values: Vec<f64>,
     /// True when values were read off a chart or are a trend rather than a table's figures.
     pub approximate: bool,
-    /// The one system it belongs beside, by name; otherwise beside all.
+    /// The system that it is drawn with, by name; `None`: all systems.
     pub system: Option<String>,
 }

@@ -1,20 +1,19 @@
-//! What preflight finds before an experiment is begun, as values: what it is about, and what was
-//! found.
+//! Results of preflight, the checks before an experiment starts, as values: subject and problem.
 
 use crate::observation::Observation;
 use serde::Serialize;
 
-/// How much a finding of preflight weighs; ordered.
+/// Severity of a preflight result; ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
-    /// Figures may suffer.
+    /// Figures may be affected.
     Warning,
     /// The experiment cannot be run.
     Fatal,
 }
 
-/// What a finding is about.
+/// Subject of a preflight result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A system, by its name.
@@ -31,157 +30,158 @@ pub enum Place {
     Machine,
 }
 
-/// One finding.
+/// One result of preflight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreflightWarning {
-    /// What it is about.
+    /// Subject.
     pub place: Place,
-    /// What was found.
+    /// Problem.
     pub obstacle: Obstacle,
 }
 
-/// What speaks against an experiment, or should be known before it runs. Sizes are in MB.
+/// A problem that prevents an experiment, or that the user should know before it runs. Sizes are in
+/// MB.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Obstacle {
-    /// Warm-up, window and grace period of a trial together are longer than can be recorded.
+    /// The sum of warm-up, window and grace period of a trial is longer than can be recorded.
     TrialTooLong,
-    /// This process may not open as many files as the clients need.
+    /// The limit on open files of this process is too low for the clients.
     TooFewFiles {
         /// Clients of the largest configuration.
         clients: u32,
-        /// Files that they need.
+        /// Files that they open.
         needed: u64,
-        /// Files that this process may open.
+        /// The limit.
         allowed: u64,
     },
-    /// A folder has less room than is needed.
+    /// A folder has too little free space.
     LittleRoom {
         /// The folder.
         folder: String,
-        /// Room that it has.
+        /// Free space.
         free: u64,
-        /// Room that is needed, roughly.
+        /// Required space, roughly.
         needed: u64,
     },
-    /// Nobody can say how much room a folder has.
+    /// The free space of a folder could not be determined.
     RoomUnknown {
         /// The folder.
         folder: String,
-        /// Why not, in the system's words.
+        /// The error, as reported by the system.
         reason: String,
     },
-    /// A program that a command of the spec runs is not on this machine.
+    /// The program of a command of the spec is not installed on this machine.
     NoProgram {
         /// Key of the command.
         key: String,
         /// The program.
         program: String,
     },
-    /// The program that looks at the server's machine is not on this one.
+    /// The program that monitors the server's machine is not installed on this machine.
     NoMonitor {
         /// The program.
         program: String,
     },
-    /// A folder of a storage does not exist, and no command makes it.
+    /// A folder of a storage does not exist, and no command creates it.
     NoFolder {
         /// The folder.
         folder: String,
     },
-    /// Servers cannot get into a folder of a storage.
+    /// Servers have no access to a folder of a storage.
     ClosedFolder {
         /// The folder.
         folder: String,
-        /// Which part of the way is closed, and to whom.
+        /// The part of the path without access, and the account that lacks it.
         reason: String,
     },
-    /// Scripts of SQL have no tables on a server that is started empty.
+    /// SQL scripts have no tables on a server that starts empty.
     NoTables,
-    /// Scripts of Lua have no function that makes their data where nobody else does.
+    /// Lua scripts have no function that creates their data, and the server starts empty.
     NoPrepare,
-    /// What scripts of Lua make cannot be told from what is in the database.
+    /// It is unknown which objects in the database Lua scripts would create.
     DatabaseNotEmpty {
         /// The database.
         database: String,
     },
-    /// What scripts of Lua send is not known, and nobody said that they may write.
+    /// The statements of Lua scripts are unknown, and writing was not confirmed.
     WritesRefused {
-        /// The database, as `--yes-write-to` would name it.
+        /// The database, as `--yes-write-to` names it.
         database: String,
     },
     /// The spec sets fewer connections than the plan needs.
     FewConnectionsSet {
-        /// What it sets.
+        /// The number that it sets.
         set: String,
         /// Connections that the plan needs.
         needed: u64,
     },
-    /// A server has room for fewer connections than the plan needs.
+    /// A server accepts fewer connections than the plan needs.
     FewConnections {
         /// Clients of the largest configuration.
         clients: u32,
-        /// Connections that they need, with dyno's own.
+        /// Connections that they need, including dyno's own.
         needed: u64,
-        /// Connections that are free.
+        /// Free connections.
         available: u64,
         /// The server's limit.
         max: u64,
         /// Connections in use.
         in_use: u64,
-        /// The limit that would do.
+        /// The limit that would be sufficient.
         enough: u64,
     },
-    /// Others are connected to the server.
+    /// Other sessions are connected to the server.
     OtherSessions {
-        /// How many.
+        /// Number of sessions.
         number: usize,
-        /// Who the first is.
+        /// Account of the first.
         user: String,
-        /// Where the first comes from.
+        /// Origin of the first.
         from: String,
     },
     /// The server takes part in replication.
     Replicates,
-    /// The server could not be asked for its state.
+    /// The server could not be queried for its state.
     StateUnknown {
-        /// Why not, in the server's or driver's words.
+        /// The error, as reported by the server or driver.
         failure: String,
     },
-    /// `workload.setup` is written for a system that runs already.
+    /// `workload.setup` is defined for a system that already runs.
     SetupElsewhere,
-    /// Scripts of SQL are to find their tables in a database of dyno's own.
+    /// SQL scripts expect existing tables in a database of dyno's own.
     OwnDatabase,
-    /// A script may change data that dyno did not make.
+    /// A script may change data that dyno did not create.
     ScriptWrites {
         /// The script.
         script: String,
-        /// The first of its statements that may.
+        /// Its first statement that may do so.
         statement: String,
-        /// The database, as `--yes-write-to` would name it.
+        /// The database, as `--yes-write-to` names it.
         database: String,
     },
-    /// The server refused a statement of a script.
+    /// The server rejected a statement of a script.
     ScriptRefused {
-        /// Script, statement, and the server's words.
+        /// Script, statement, and the server's message.
         reason: String,
     },
-    /// Scripts could not be tried.
+    /// Scripts could not be tested.
     ScriptsUntried {
-        /// Why not.
+        /// The reason.
         failure: String,
     },
-    /// A doubt about this machine.
+    /// A warning about this machine.
     Doubt(Observation),
-    /// What somebody else has said: a server, a driver, the catalogue of workloads.
+    /// A message from another component: a server, a driver, the catalog of workloads.
     Said {
-        /// The words.
+        /// The message.
         text: String,
-        /// What to do about it, if they say so.
+        /// The remedy, if it names one.
         remedy: Option<String>,
     },
 }
 
 impl Obstacle {
-    /// How much it weighs.
+    /// The severity.
     #[must_use]
     pub fn weight(&self) -> Weight {
         match self {
@@ -196,7 +196,7 @@ impl Obstacle {
         }
     }
 
-    /// What somebody else has said; what stands behind `hint:` is the remedy.
+    /// A message from another component; text after `hint:` is the remedy.
     #[must_use]
     pub fn said(text: &str) -> Self {
         let (text, remedy) =

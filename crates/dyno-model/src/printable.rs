@@ -1,27 +1,28 @@
-//! Text from outside, made safe to print. Titles, names and what servers say may hold characters
-//! that a terminal obeys: they could colour, move or erase what dyno says, and a line end could
-//! begin a line of its own. The one place that says which characters are shown as they are.
+//! Sanitising of external text for printing. Titles, names and server messages may contain control
+//! characters that a terminal interprets: they could colour, move or erase dyno's output, and a
+//! line end could start a forged line. This file alone decides which characters are printed
+//! unchanged.
 
 use std::borrow::Cow;
 
-/// As one line: line ends and tabs become blanks, and what a terminal obeys is shown as `\u{1b}`.
+/// As one line: line ends and tabs become blanks, and control characters are shown as `\u{1b}`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     safe(text, |c| if matches!(c, '\n' | '\r' | '\t') { Some(' ') } else { None })
 }
 
-/// As several lines: line ends stay, and what a terminal obeys is shown as `\u{1b}`.
+/// As several lines: line ends are kept, and control characters are shown as `\u{1b}`.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     safe(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
 }
 
-/// What CI services obey wherever it stands in a line: GitHub's and Azure's older commands, and
-/// TeamCity's.
+/// Prefixes that CI services interpret anywhere in a line: older commands of GitHub and Azure, and
+/// those of TeamCity.
 const CI_COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
-/// Lines of which none is a command to the CI service that keeps the log, such as `::error::text`,
-/// which GitHub's runner obeys whoever wrote it.
+/// Lines that contain no command to the CI service that captures the log, such as `::error::text`,
+/// which GitHub's runner executes whatever its source.
 #[must_use]
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     let is_command = |line: &str| {
@@ -46,7 +47,7 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// At most its first `max` characters, and `…` in place of others.
+/// At most the first `max` characters; `…` replaces the rest.
 #[must_use]
 pub fn shortened(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -55,7 +56,7 @@ pub fn shortened(text: &str, max: usize) -> String {
     }
 }
 
-/// As part of a file's name: whatever is neither letter nor digit nor `-` nor `_` becomes `-`.
+/// As part of a file name: every character other than letters, digits, `-` and `_` becomes `-`.
 #[must_use]
 pub fn file_name(text: &str) -> String {
     text.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect()
@@ -76,7 +77,7 @@ fn safe(text: &str, instead: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Control characters of both sets, and those that change the direction of writing.
+/// Control characters of both sets, and characters that change the direction of writing.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,15 +1,15 @@
-//! A generator of random numbers that the crates share.
+//! Random number generator shared by the crates.
 
 /// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>): 64 bits
-/// of state, period 2^64, every seed is good. The run order of a seed is part of what can be
-/// repeated, so the generator is ours and never changes.
+/// of state, period 2^64, every seed is good. The run order of a seed must be reproducible, so the
+/// generator is our own and never changes.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(pub u64);
 
-/// What each step adds to the state.
+/// Increment of the state per step.
 pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Maps 64 bits onto themselves one to one, so that neighbours have nothing in common.
+/// A bijective mix of 64 bits, so that neighbouring states give unrelated outputs.
 #[inline]
 #[must_use]
 pub fn mix(value: u64) -> u64 {
@@ -26,8 +26,8 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// A number below `bound`, which is not 0, each equally likely: draws that would favour small
-    /// numbers are thrown away.
+    /// A uniformly distributed number below `bound`, which must not be 0. Draws that would bias the
+    /// result towards small numbers are rejected.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let unfair = u64::MAX - u64::MAX % bound;
         loop {

@@ -1,4 +1,4 @@
-//! What is written down about one trial.
+//! Record of one trial.
 
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
@@ -22,103 +22,102 @@ pub use crate::interval::Interval;
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
-    /// Which trial.
+    /// Id of the trial.
     pub trial: Trial,
     /// UTC time at which measuring began, RFC 3339 with milliseconds.
     pub started_at: String,
     /// Version the server reported.
     pub server_version: String,
-    /// Length of the measured window: from the common start to the last counted answer or the
-    /// window's end.
+    /// Length of the measured window: from the common start to the last counted answer or the end
+    /// of the window.
     pub measured: Nanos,
-    /// Time to make schema and data; 0 when the data set was reused.
+    /// Time to create schema and data; 0 when the data set was reused.
     pub loading: Nanos,
     /// Time to connect all clients.
     pub connecting: Nanos,
-    /// Books of the measured window.
+    /// Counters of the measured window.
     pub ledger: Ledger,
     /// Response times of committed transactions, from first attempt to acknowledged commit (closed
-    /// loop: service time with N clients; open loop: from when it was due).
+    /// loop: service time with N clients; open loop: from the time it was due).
     pub transaction: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
-    /// What the transactions of each name brought, in the order of [`Ledger::transactions`].
+    /// Results of the transactions of each name, in the order of [`Ledger::transactions`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedTransactions>,
     /// The longest time without a commit in the window; absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_gap: Option<CommitGap>,
-    /// Open loop: what became of the arrivals.
+    /// Open loop: outcome of the arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
     /// Under a stop rule by duration, in a trial that was not cut short: committed transactions,
-    /// each by the share of its time that lies in the window, those that began in the warm-up or
-    /// ended in the grace period included. A transaction's time begins here when a client begins
-    /// it: after its think time, and in an open loop not when it was due. Absent in records of
-    /// older versions.
+    /// each weighted by the share of its time within the window, including those that started in
+    /// the warm-up or ended in the grace period. A transaction's time starts here when a client
+    /// starts it: after its think time, and in an open loop not when it was due. Absent in records
+    /// of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<f64>,
-    /// The search for the highest load, whose last step this trial is.
+    /// The search for the highest load; this trial is its last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
-    /// What each stage of the load brought, in the order of the plan.
+    /// Results of each stage of the load, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
     /// The background groups, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<GroupRecord>,
-    /// A table that grew: what puts each interval on the axis of rows.
+    /// A growing table: maps each interval to the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// The generator's view of itself.
+    /// The generator's measurements of itself.
     pub generator: GeneratorRecord,
     /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
     pub server_counters: BTreeMap<String, i64>,
-    /// Tables, columns, indexes and sizes of the first database when the clients began; absent in
-    /// older records, and where the server did not tell.
+    /// Tables, columns, indexes and sizes of the first database when the clients started; absent in
+    /// older records, and where the server did not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
-    /// What the data said.
+    /// Audit of the data.
     pub audit: AuditRecord,
-    /// What ended it.
+    /// The cause of the end.
     #[serde(default)]
     pub end: TrialEnd,
-    /// The first failure of each sort in the window, in the database's own words.
+    /// The first of each distinct failure in the window, as reported by the database.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub failures: FailureLog,
-    /// What was observed beside the figures; absent in records of older versions.
+    /// Observations besides the figures; absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
-    /// Doubts: those that [`crate::judge`] derives from all this, and those that only somebody who
-    /// watched the trial could raise.
+    /// Warnings: those that [`crate::judge`] derives from the record, and those that only
+    /// observation during the trial could raise.
     pub warnings: Vec<Warning>,
 }
 
-/// What a background group did.
+/// Results of a background group.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GroupRecord {
     /// Its name.
     pub name: String,
-    /// Its clients.
+    /// Number of clients.
     pub clients: u32,
-    /// Its counters, times, audit and warnings, as if it were alone. The generator's processor time
-    /// is that of all groups together; the server's counters are in the record of the trial.
+    /// Its counters, times, audit and warnings, as if it ran alone. The generator's processor time
+    /// covers all groups; the server's counters are in the record of the trial.
     pub record: TrialRecord,
 }
 
-/// What ended a trial.
+/// The cause of the end of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialEnd {
-    /// Not written down: records of older versions.
+    /// Not recorded: records of older versions.
     #[default]
     Unknown,
-    /// The trial itself: its stop rule, its time limit, or an error of its own that would come
-    /// again.
+    /// The trial itself: its stop rule, its time limit, or an internal error that would recur.
     Trial,
-    /// The user, before its end.
+    /// The user, prematurely.
     User,
-    /// The system under test or the process that guards it, before its end.
+    /// The system under test or its supervisor, prematurely.
     System,
 }
 
@@ -129,18 +128,18 @@ impl TrialRecord {
         throughput(self.work, self.ledger.committed, self.measured)
     }
 
-    /// True when it did work in the window: a transaction committed that began in it; or none began
-    /// in it, because clients were in transactions longer than the window, and these committed.
-    /// Where some began and none of them committed, what was left from the warm-up proves nothing.
+    /// True when it did work in the window: a transaction that started in it committed; or none
+    /// started in it, because transactions lasted longer than the window, and these committed. When
+    /// some started and none of them committed, commits left from the warm-up prove nothing.
     #[must_use]
     pub fn has_committed(&self) -> bool {
         self.ledger.committed > 0
             || self.ledger.started == 0 && self.work.is_some_and(|work| work > 0.0)
     }
 
-    /// What a trial says of a metric, in transactions per second or milliseconds; `None` for
-    /// response times when nothing arrived, and for percentiles that too few values lie beyond
-    /// ([`latency::is_shown`]). Of response times it may be a lower bound ([`Self::is_bound`]).
+    /// The value of a metric, in transactions per second or milliseconds; `None` for response times
+    /// without arrivals, and for percentiles with too few values beyond them
+    /// ([`latency::is_shown`]). For response times it may be a lower bound ([`Self::is_bound`]).
     #[must_use]
     pub fn figure(&self, metric: Metric) -> Option<f64> {
         match metric {
@@ -150,8 +149,8 @@ impl TrialRecord {
         }
     }
 
-    /// True when the figure of a metric is only a lower bound, because arrivals without a commit
-    /// reach it, or because the system was not what ended the search.
+    /// True when the value of a metric is only a lower bound, because it falls among arrivals
+    /// without a commit, or because something other than the system ended the search.
     #[must_use]
     pub fn is_bound(&self, metric: Metric) -> bool {
         self.searched(metric).is_some_and(SearchRecord::is_bound)
@@ -167,9 +166,9 @@ impl TrialRecord {
         time(&self.response()?, metric)
     }
 
-    /// Response times of everything that arrived: in a closed loop those of the commits, in an open
-    /// loop with bounds where arrivals without a commit reach them. `None` when nothing arrived,
-    /// and for open loops of older versions that kept no ages of such arrivals.
+    /// Response times of all arrivals: in a closed loop those of the commits, in an open loop with
+    /// lower bounds where arrivals without a commit affect them. `None` without arrivals, and for
+    /// open loops of older versions that did not record ages of such arrivals.
     #[must_use]
     pub fn response(&self) -> Option<ResponseSummary> {
         let ledger = &self.ledger;
@@ -184,22 +183,22 @@ impl TrialRecord {
         }
     }
 
-    /// Valid, warned or invalid: the worst severity of all findings (`None` when there is none).
+    /// Valid, warned or invalid: the worst severity of all warnings (`None` when there are none).
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.warnings.iter().map(|warning| self.severity(warning)).max()
     }
 
-    /// How much a finding weighs in this trial. A search found a lower bound where the load
-    /// generator was at its limit, which holds all the same.
+    /// The severity of a warning in this trial. In a search whose load generator was at its limit,
+    /// the result is a lower bound, which remains valid.
     #[must_use]
     pub fn severity(&self, warning: &Warning) -> Severity {
         let is_only_bound = self.search.is_some() && warning.is_of_generator();
         if is_only_bound { warning.severity().min(Severity::Warning) } else { warning.severity() }
     }
 
-    /// True when the trial was measured to its end. One that the user or its system ended before is
-    /// to be measured again. Of records of older versions the findings tell.
+    /// True when the trial was measured to its end. A trial that the user or its system ended
+    /// prematurely is measured again. For records of older versions this follows from the warnings.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         match self.end {
@@ -209,7 +208,7 @@ impl TrialRecord {
         }
     }
 
-    /// True when measuring stopped before the stop rule was met, for whatever reason.
+    /// True when measuring stopped before the stop rule was met, for any reason.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         let is_cut = |warning: &Warning| {
@@ -218,7 +217,7 @@ impl TrialRecord {
         self.warnings.iter().any(is_cut)
     }
 
-    /// Faults that were made on purpose, in their order.
+    /// Injected faults, in their order.
     #[must_use]
     pub fn faults(&self) -> &[FaultRecord] {
         self.facts.as_ref().map_or(&[], |facts| &facts.faults)
@@ -230,15 +229,15 @@ impl TrialRecord {
         self.warnings.iter().any(|warning| matches!(warning, Warning::Imported { .. }))
     }
 
-    /// True when no finding forbids the use of the figures.
+    /// True when no warning invalidates the figures.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.worst() != Some(Severity::Invalid)
     }
 }
 
-/// What response times say of a metric; `None` for what is no time, and for percentiles that too
-/// few values lie beyond.
+/// The value of a response time metric; `None` for other metrics, and for percentiles with too few
+/// values beyond them.
 #[must_use]
 pub fn time(times: &ResponseSummary, metric: Metric) -> Option<Bounded> {
     let time = match metric {
@@ -253,74 +252,73 @@ pub fn time(times: &ResponseSummary, metric: Metric) -> Option<Bounded> {
     };
     let is_shown =
         metric.percentage().is_none_or(|percentage| latency::is_shown(times.count, percentage));
-    // Of what was imported, a time that nobody knows is 0.
+    // In imported results, 0 marks an unknown time.
     (is_shown && time.nanos > 0.0).then_some(time)
 }
 
-/// Transactions per second of a window: the work done in it ([`TrialRecord::work`]) over its
-/// length; where that is not known, its committed transactions over its length. 0 for an empty
-/// window.
+/// Transactions per second of a window: the work done in it ([`TrialRecord::work`]) divided by its
+/// length; without that, its committed transactions divided by its length. 0 for an empty window.
 #[must_use]
 pub fn throughput(work: Option<f64>, committed: u64, measured: Nanos) -> f64 {
     if measured.0 == 0 { 0.0 } else { work.unwrap_or(committed as f64) / measured.as_secs_f64() }
 }
 
-/// What was observed of a trial beside its figures; [`crate::judge`] derives doubts from it. Every
-/// field may be missing in what another version wrote.
+/// Observations of a trial besides its figures, from which [`crate::judge`] derives warnings. Every
+/// field may be missing in records of other versions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Facts {
-    /// Share of the machine's processor time that other guests of the host took during the window,
-    /// 0 to 1.
+    /// Share of the machine's processor time lost to other guests of the host (steal) during the
+    /// window, 0 to 1.
     pub steal: f64,
     /// True when the generator was a debug build.
     pub is_debug_build: bool,
-    /// Why measuring ended before its rule was met.
+    /// Why measuring ended before its stop rule was met.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Why the system could not go on, where that ended measuring.
+    /// Why the system could not continue, if that ended measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_failed: Option<String>,
-    /// Trouble of the generator or its clients, in words: a panic, an event loop that broke,
+    /// Problems of the generator or its clients, in words: a panic, an event loop that failed,
     /// clients that were aborted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
     /// The longest times without a commit in the window, longest first; those below a tenth of a
-    /// second are left out.
+    /// second are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<CommitGap>,
-    /// Transactions committed since the first client began, warm-up included.
+    /// Transactions committed since the first client started, warm-up included.
     pub committed_in_all: u64,
-    /// Transactions cut off since the first client began, warm-up included.
+    /// Transactions cut off since the first client started, warm-up included.
     pub unfinished_in_all: u64,
-    /// COMMIT statements sent since the first client began, warm-up included.
+    /// COMMIT statements sent since the first client started, warm-up included.
     pub commits_sent_in_all: u64,
-    /// Those of them that were answered by an error.
+    /// COMMIT statements that were answered with an error.
     pub commits_refused_in_all: u64,
-    /// How long the server had been up, where it tells.
+    /// Uptime of the server, if it reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime: Option<Uptime>,
-    /// Faults that were made on purpose, in their order.
+    /// Injected faults, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRecord>,
-    /// Kinds of statements that were sent as text because the server cannot prepare them, where
+    /// Kinds of statements that were sent as text because the server cannot prepare them, while
     /// others were prepared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sent_as_text: Vec<String>,
-    /// Identities between the books and other counts of the same that do not hold, in words.
+    /// Violated identities between the counters and other counts of the same events, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbalanced: Vec<String>,
 }
 
-/// How long a server had been up when its counters were read, right before the clients began and
-/// right after they had ended.
+/// Uptime of a server when its counters were read, just before the clients started and just after
+/// they ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Uptime {
     /// At the first reading, in seconds.
     pub before: u64,
     /// At the second reading, in seconds.
     pub after: u64,
-    /// Time between the two, by the generator's clock.
+    /// Time between the two, measured by the generator's clock.
     pub passed: Nanos,
 }
 
@@ -333,20 +331,20 @@ pub struct StatementLatency {
     pub latency: LatencySummary,
 }
 
-/// The transactions of one name in the measured window; how many there were says
+/// The transactions of one name in the measured window; their number is in
 /// [`Ledger::transactions`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NamedTransactions {
     /// Name from the workload.
     pub name: String,
-    /// How long clients waited before each on average, where that is not the load's think time.
+    /// Mean think time of the clients before each, if it differs from that of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
-    /// As [`TrialRecord::work`], of these alone.
+    /// Same as [`TrialRecord::work`], for these transactions alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<f64>,
-    /// Response times of all that were begun, in an open loop with the ages of those that did not
-    /// commit; absent when there were none. Arrivals that no client ever took on are of no name
+    /// Response times of all that started, in an open loop with the ages of those that did not
+    /// commit; absent when there were none. Arrivals that no client took have no name
     /// ([`OpenLoop::unstarted`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseSummary>,
@@ -356,34 +354,33 @@ pub struct NamedTransactions {
 /// by commits, or by the bounds of the window; exact to the nanosecond from a millisecond on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CommitGap {
-    /// When it began, since the window opened.
+    /// Start, since the window opened.
     pub at: Nanos,
-    /// How long it was.
+    /// Length.
     pub length: Nanos,
 }
 
-/// What became of the transactions that arrived in the measured window of an open loop.
+/// Outcome of the transactions that arrived in the measured window of an open loop.
 ///
 /// `arrived = started + unstarted`
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoop {
     /// Transactions that were due in the window.
     pub arrived: u64,
-    /// Those of them that were never started, because all clients were busy until the end.
+    /// Transactions that never started, because all clients were busy until the end.
     pub unstarted: u64,
-    /// Response times of all that arrived; absent when nothing did, and in records of older
-    /// versions.
+    /// Response times of all arrivals; absent without arrivals, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseSummary>,
-    /// How late transactions began although a client was free; absent when there were none, and in
-    /// records of older versions.
+    /// Delays of transactions that started late although a client was free; absent when there were
+    /// none, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Lag>,
 }
 
 impl OpenLoop {
-    /// Whether the system kept up with what arrived, and the generator with its own schedule.
-    /// `committed` is how many of the arrivals committed.
+    /// Whether the system kept up with the arrivals, and the generator with its schedule.
+    /// `committed` is the number of arrivals that committed.
     #[must_use]
     pub fn warnings(&self, committed: u64) -> Vec<Warning> {
         let share = committed as f64 / self.arrived.max(1) as f64;
@@ -399,14 +396,14 @@ impl OpenLoop {
     }
 }
 
-/// How late the generator began the transactions of the window, in nanoseconds: from when one was
-/// due until it began, where a free client waited for it. What waited because no client was free,
-/// waited for the system; it is among them with no delay (1 ns).
+/// Start delays of the generator in the window, in nanoseconds: from the due time of a transaction
+/// until it started, where a free client waited for it. Transactions that waited because no client
+/// was free waited for the system; they are included with no delay (1 ns).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Lag {
     /// Number of transactions.
     pub count: u64,
-    /// Those of them that a free client waited for.
+    /// Transactions that a free client waited for.
     pub awaited: u64,
     /// Median.
     pub p50: u64,
@@ -421,24 +418,25 @@ pub struct Lag {
 pub struct GeneratorRecord {
     /// Per worker.
     pub workers: Vec<WorkerRecord>,
-    /// CPU time of the whole process in user mode over the window. With embedded SQLite the
-    /// database's work is in it.
+    /// CPU time of the whole process in user mode over the window. With embedded SQLite it includes
+    /// the database's work.
     pub cpu_user: Nanos,
     /// CPU time of the whole process in the kernel over the window.
     pub cpu_system: Nanos,
-    /// 99th percentile of how late a worker woke up for its own timers, nanoseconds (0 when none
-    /// was due).
+    /// 99th percentile of the delay with which a worker woke up for its timers, nanoseconds (0 when
+    /// no timer expired).
     pub wakeup_lag_p99: u64,
     /// Largest resident set of the process so far, bytes.
     pub memory_peak: u64,
-    /// True when the server runs on the generator's machine (or process).
+    /// True when the server runs on the generator's machine (or in its process).
     pub shares_machine: bool,
-    /// Numbers of workers that were tried to choose one. Empty where the plan or a rule chose.
+    /// Numbers of workers that were tried to choose one. Empty when the plan or a rule determined
+    /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers_tried: Vec<WorkersTried>,
 }
 
-/// What a number of workers achieved when numbers were tried.
+/// The result with one number of workers when several were tried.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkersTried {
     /// Number of workers.
@@ -448,7 +446,7 @@ pub struct WorkersTried {
 }
 
 impl GeneratorRecord {
-    /// The largest share of its window for which a worker was held up; absent where none can tell.
+    /// The largest share of its window for which a worker was stalled; absent where it is unknown.
     #[must_use]
     pub fn held_up(&self) -> Option<f64> {
         self.workers.iter().filter_map(WorkerRecord::held_up).reduce(f64::max)
@@ -462,27 +460,27 @@ pub struct WorkerRecord {
     pub clients: u32,
     /// Its thread's CPU time over the window.
     pub cpu: Nanos,
-    /// Length of its window.
+    /// Length of its measured window.
     pub wall: Nanos,
-    /// Time in which its event loop waited for sockets and timers. Absent for a thread that has
-    /// none, and in records of older versions.
+    /// Time in which its event loop waited for sockets and timers. Absent for a thread without an
+    /// event loop, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Nanos>,
-    /// Time in which its thread could have run while others had the processors, as the kernel
-    /// counts it. Absent where it does not.
+    /// Time in which its thread was runnable while others used the processors (run queue wait), as
+    /// the kernel counts it. Absent where the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued: Option<Nanos>,
-    /// How often it woke up from waiting.
+    /// Number of wake-ups.
     pub wakeups: u64,
     /// Statements it sent.
     pub statements: u64,
 }
 
 impl WorkerRecord {
-    /// Share of its window, 0 to 1, for which it neither waited for answers, nor computed, nor
-    /// queued for a processor: something held it up, and answers of all its clients lay about
-    /// meanwhile. It is at least this much: what it computes while it asks for answers, and what it
-    /// queues after they have come, is taken off twice.
+    /// Share of its window, 0 to 1, in which it neither waited for answers, nor computed, nor
+    /// queued for a processor: it was stalled, and answers of all its clients remained unread. This
+    /// is a lower bound: computing while it polls for answers, and queueing after they have
+    /// arrived, are subtracted twice.
     #[must_use]
     pub fn held_up(&self) -> Option<f64> {
         let explained = self.waited?.0.saturating_add(self.queued?.0).saturating_add(self.cpu.0);
@@ -490,14 +488,13 @@ impl WorkerRecord {
     }
 }
 
-/// An interval shorter than this says nothing about a rate, in seconds.
+/// Minimum length of an interval for a meaningful rate, in seconds.
 pub const RATE_MIN: f64 = 0.95;
 
-/// True when an interval of so many seconds can be drawn, judged or compared as a rate. Warm-up,
-/// window and trial seldom end with a whole second; what is left over may hold no commit, or ten
-/// times as many per second as usual, without anything being wrong. The one rule for timelines,
-/// steady state, collapses and tables that grow; what is counted in such an interval counts all the
-/// same.
+/// True when an interval of this many seconds can be drawn, judged or compared as a rate. Warm-up,
+/// window and trial seldom end on a whole second; the remaining interval may contain no commit, or
+/// ten times the usual rate, without any error. Timelines, steady state, collapses and growing
+/// tables all use this rule; counts of such an interval are still included in totals.
 #[must_use]
 pub fn is_rate(length_s: f64) -> bool {
     length_s >= RATE_MIN
@@ -519,7 +516,8 @@ mod tests {
             (995, &[]),
             (994, &[Severity::Warning]),
             (970, &[Severity::Warning]),
-            // Measured once, without a word: 312 a second offered to a system that can do 309.
+            // Measured once, without a warning: 312 transactions per second offered to a system
+            // that can process 309.
             (958, &[Severity::Invalid]),
             (0, &[Severity::Invalid]),
         ] {
@@ -554,8 +552,8 @@ mod tests {
             };
             weights(&open_loop, 1_000)
         };
-        // A thread that wakes up on a busy machine waits for a processor: no doubt about the
-        // generator, however fast the system is.
+        // A thread that wakes up on a busy machine waits for a processor: this is no evidence
+        // against the generator, however fast the system is.
         assert_eq!(late(4, 1), []);
         assert_eq!(late(5, 1), [Severity::Invalid]);
         assert_eq!(late(5, 100), [Severity::Warning]);

@@ -1,10 +1,10 @@
-//! Response times of everything that arrived, whether it committed or not.
+//! Response times of all arrivals, whether they committed or not.
 //!
-//! In an open loop an arrival without a commit is a **censored observation**: it was never started,
-//! failed, or was cut off, and all that is known of its response time is that it is at least its
-//! age when it was last seen. Leaving such arrivals out makes percentiles look better the worse the
-//! system is. So every figure is computed twice, with the censored ones at their ages and at
-//! infinity. Where both agree to 1 % the first is the figure's value, else it is a lower bound.
+//! In an open loop an arrival without a commit is a **censored observation**: it never started,
+//! failed, or was cut off, and its response time is only known to be at least its age when it was
+//! last observed. Omitting such arrivals makes percentiles look better the worse the system is.
+//! Therefore every figure is computed twice, with the censored observations at their ages and at
+//! infinity. If both agree to 1 %, the first is the figure's value; otherwise it is a lower bound.
 
 use crate::latency::{self, LatencySummary};
 use crate::units::{Nanos, millis};
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Both ways to compute a figure agree when the second is not above the first by more than this
-/// factor. One failure among many commits moves a percentile by one rank, which is no doubt about
-/// it.
+/// The two results of a figure agree when the second does not exceed the first by more than this
+/// factor. One failure among many commits moves a percentile by one rank, which does not make it
+/// uncertain.
 const AGREEMENT: f64 = 1.01;
 
 /// A figure of response times: a value, or a lower bound.
@@ -24,13 +24,13 @@ const AGREEMENT: f64 = 1.01;
 pub struct Bounded {
     /// Nanoseconds.
     pub nanos: f64,
-    /// True when the figure is this or more, and nobody knows how much more.
+    /// True when the figure is this or more, by an unknown amount.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
 }
 
 impl Bounded {
-    /// A figure that is known.
+    /// A known figure.
     #[must_use]
     pub fn value(nanos: f64) -> Self {
         Self { nanos, is_bound: false }
@@ -56,9 +56,9 @@ impl fmt::Display for Bounded {
 /// Summary of [`Responses`].
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseSummary {
-    /// Arrivals: commits and censored ones.
+    /// Arrivals: commits and censored observations.
     pub count: u64,
-    /// Those without a commit.
+    /// Censored observations: arrivals without a commit.
     pub censored: u64,
     /// Arithmetic mean.
     pub mean: Bounded,
@@ -80,7 +80,7 @@ pub struct ResponseSummary {
     pub max: Bounded,
 }
 
-/// Of commits alone: everything is known.
+/// A summary of commits alone, in which everything is known.
 impl From<&LatencySummary> for ResponseSummary {
     fn from(summary: &LatencySummary) -> Self {
         let exact = |nanos: u64| Bounded::value(nanos as f64);
@@ -100,7 +100,7 @@ impl From<&LatencySummary> for ResponseSummary {
     }
 }
 
-/// Times of commits, and ages of arrivals without one.
+/// Times of commits, and ages of arrivals without a commit.
 #[derive(Debug, Clone)]
 pub struct Responses {
     /// Times of the commits.
@@ -116,12 +116,12 @@ impl Default for Responses {
 }
 
 impl Responses {
-    /// Takes all of another.
+    /// Adds all observations of another.
     pub fn add(&mut self, other: &Self) {
         for (sum, part) in
             [(&mut self.committed, &other.committed), (&mut self.censored, &other.censored)]
         {
-            // Histograms that grow by themselves take everything.
+            // Auto-resizing histograms accept every value.
             let _ = sum.add(part);
         }
     }
@@ -132,7 +132,7 @@ impl Responses {
         self.committed.len() + self.censored.len()
     }
 
-    /// Where figures are read from.
+    /// The histograms from which figures are computed.
     #[must_use]
     pub fn bounds(&self) -> Bounds<'_> {
         let lower = if self.censored.is_empty() {
@@ -146,7 +146,7 @@ impl Responses {
         Bounds { committed: &self.committed, lower }
     }
 
-    /// All figures; `None` when nothing arrived.
+    /// All figures; `None` without arrivals.
     #[must_use]
     pub fn summary(&self) -> Option<ResponseSummary> {
         let bounds = self.bounds();
@@ -171,7 +171,7 @@ impl Responses {
 #[derive(Debug)]
 pub struct Bounds<'a> {
     committed: &'a Histogram<u64>,
-    /// Commits, and the others at their ages.
+    /// Commits, and the censored observations at their ages.
     lower: Cow<'a, Histogram<u64>>,
 }
 
@@ -187,13 +187,13 @@ impl Bounds<'_> {
     pub fn percentile(&self, percentage: f64) -> Bounded {
         let nanos = latency::percentile(&self.lower, percentage);
         let rank = latency::rank(self.lower.len(), percentage);
-        // With the censored ones at infinity the figure is the first time at or below which as many
-        // commits lie.
+        // With the censored observations at infinity, the figure is the first time at or below
+        // which that many commits lie.
         let limit = (nanos as f64 * AGREEMENT) as u64;
         Bounded { nanos: nanos as f64, is_bound: self.committed.count_between(0, limit) < rank }
     }
 
-    /// Arithmetic mean: a bound as soon as one arrival is censored.
+    /// Arithmetic mean: a lower bound as soon as one arrival is censored.
     #[must_use]
     pub fn mean(&self) -> Bounded {
         Bounded { nanos: self.lower.mean(), is_bound: self.has_censored() }
@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn percentiles_that_arrivals_without_a_commit_reach_are_lower_bounds() {
-        // 960 were answered within 96 ms; 40 were never started, when the window closed they were 1
-        // s to 1.039 s old.
+        // 960 were answered within 96 ms; 40 never started and were 1 s to 1.039 s old when the
+        // window closed.
         let late = responses((0..960).map(|i| 1 + i / 10), 1_000..1_040);
         let summary = late.summary().expect("there are arrivals");
         assert_eq!((summary.count, summary.censored), (1_000, 40));
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn young_arrivals_without_a_commit_bound_percentiles_too() {
-        // Whoever left them out would call 99 ms the 99th percentile.
+        // Omitting them would give 99 ms as the 99th percentile.
         let young = responses(0..100, std::iter::repeat_n(1, 10));
         let summary = young.summary().expect("there are arrivals");
         assert_eq!(

@@ -1,19 +1,19 @@
-//! Which failures are retried.
+//! Retry policy for failures.
 
 use crate::failure::{FailureKind, OperationFailure, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What decides on a retry.
+/// The basis of the decision to retry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryPolicy {
-    /// The failure's kind, as docs/methodology.md says.
+    /// The failure's kind, according to docs/methodology.md.
     #[default]
     Kind,
-    /// A list, as sysbench's `--mysql-ignore-errors`: what is in it is retried, anything else ends
-    /// the run.
+    /// A list, like sysbench's `--mysql-ignore-errors`: listed errors are retried, any other error
+    /// ends the run.
     Listed(RetriedErrors),
 }
 
@@ -28,16 +28,16 @@ pub struct RetriedErrors {
     pub sqlstates: BTreeSet<String>,
 }
 
-/// MySQL's numbers for a connection that is gone: what a client library says, and so what users
-/// list. They come from no server.
+/// MySQL's error numbers for a lost connection, which client libraries report and users therefore
+/// list. No server sends them.
 const GONE: [u32; 4] = [2006, 2011, 2013, 2055];
-/// SQLSTATEs of a connection that is gone, for the same purpose: PostgreSQL's class 08, and a
-/// server that shuts down.
+/// SQLSTATEs of a lost connection, for the same purpose: PostgreSQL's class 08, and a server
+/// shutdown.
 const GONE_STATES: [&str; 5] = ["08000", "08003", "08006", "57P01", "57P02"];
 
 impl RetriedErrors {
-    /// True when the failure is in the list. A connection that broke without a word from the server
-    /// is there when any code or state for such a break is.
+    /// True when the failure is in the list. A connection that broke without a server message
+    /// matches if any code or SQLSTATE for a lost connection is listed.
     #[must_use]
     pub fn contains(&self, failure: &OperationFailure) -> bool {
         self.all
@@ -49,13 +49,13 @@ impl RetriedErrors {
     }
 }
 
-/// True when there is no connection any more.
+/// True when the connection is lost.
 #[must_use]
 pub fn is_gone(failure: &OperationFailure) -> bool {
     failure.kind == FailureKind::ConnectionLost || GONE.contains(&failure.code)
 }
 
-/// False for failures after which there is no session to send a ROLLBACK to.
+/// False for failures that leave no session for a ROLLBACK.
 fn has_session(kind: FailureKind) -> bool {
     !matches!(
         kind,
@@ -67,7 +67,7 @@ fn has_session(kind: FailureKind) -> bool {
 }
 
 impl RetryPolicy {
-    /// What is done after a failure inside a transaction.
+    /// The action after a failure inside a transaction.
     #[must_use]
     pub fn remedy(&self, failure: &OperationFailure) -> Remedy {
         match self {
@@ -78,7 +78,7 @@ impl RetryPolicy {
         }
     }
 
-    /// True for the policy that plans have unless they say otherwise.
+    /// True for the default policy of plans.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::Kind

@@ -1,5 +1,5 @@
-//! What a database holds when clients begin: tables with their columns, indexes and sizes. Figures
-//! of one schema are no repeats of another's.
+//! Contents of a database when clients start: tables with their columns, indexes and sizes. Figures
+//! measured with different schemas are not repeats of each other.
 
 use crate::checksum::checksum;
 use schemars::JsonSchema;
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The table that marks a database as dyno's; it belongs to no schema.
+/// The marker table of databases that dyno owns; it is not part of any schema.
 pub const MARKER_TABLE: &str = "dyno_marker";
 
-/// Tables that are written down with all that they have; a database of thousands would fill every
+/// Maximum number of tables that are recorded in full; a database with thousands would fill every
 /// record.
 const TABLES_MAX: usize = 200;
-/// Sizes that differ by less are the same: servers estimate, and leave room in pages.
+/// Sizes that differ by less are considered equal: servers estimate, and leave free space in pages.
 const SIZE_RATIO: f64 = 1.1;
-/// Bytes below which a table is small, whatever it holds.
+/// Tables below this number of bytes are small, whatever their contents.
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// A database's tables.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Schema {
-    /// A sign of all tables, columns and indexes, sizes left out.
+    /// Fingerprint of all tables, columns and indexes, without sizes.
     pub fingerprint: String,
-    /// Tables by name; of more than 200 the first.
+    /// Tables by name; the first 200 if there are more.
     pub tables: BTreeMap<String, TableSchema>,
-    /// Tables besides these.
+    /// Number of further tables.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted: u64,
 }
@@ -38,10 +38,10 @@ pub struct TableSchema {
     /// Indexes by name, each with its definition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub indexes: BTreeMap<String, String>,
-    /// Rows, as far as the server knows without counting.
+    /// Rows, if the server knows the number without counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// Bytes with indexes, where the server says so.
+    /// Bytes including indexes, if the server reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -51,7 +51,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What differs: its name, as SQL has it, and both values; empty where one side does not have it.
+/// A difference: the name in SQL, and both values; empty where one side does not have it.
 pub type SchemaDifference = (String, String, String);
 
 impl Schema {
@@ -70,7 +70,7 @@ impl Schema {
         Self { fingerprint, tables: tables.into_iter().take(TABLES_MAX).collect(), omitted }
     }
 
-    /// What of tables, columns and indexes differs from another schema. Nothing exactly when both
+    /// Differences of tables, columns and indexes from another schema. Empty if and only if both
     /// have the same fingerprint.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<SchemaDifference> {
@@ -96,7 +96,7 @@ impl Schema {
         differences
     }
 
-    /// What of the tables that both have differs.
+    /// Differences of the tables that both have.
     #[must_use]
     pub fn differences_in_common(&self, other: &Self) -> Vec<SchemaDifference> {
         let mut differences = Vec::new();
@@ -138,7 +138,7 @@ fn of_table(
 }
 
 impl TableSchema {
-    /// Rows say it best, and where a server estimates them only bytes do.
+    /// Rows are more meaningful; where a server only estimates them, bytes are used.
     fn is_of_another_size(&self, other: &Self) -> bool {
         let differ = |one: u64, two: u64| one.max(two) as f64 > SIZE_RATIO * one.min(two) as f64;
         match (self.bytes.zip(other.bytes), self.rows.zip(other.rows)) {

@@ -1,4 +1,4 @@
-//! Passwords that cannot be printed by accident.
+//! Secrets (passwords) that cannot be printed by accident.
 
 use std::fmt;
 
@@ -19,8 +19,8 @@ impl Secret {
         &self.0
     }
 
-    /// The text with stars in place of the password, where that is long enough not to be a part of
-    /// other words.
+    /// The text with asterisks in place of the password, if the password is too long to be part of
+    /// other words by chance.
     #[must_use]
     pub fn hidden_in(&self, text: &str) -> String {
         if self.0.chars().count() < 4 { text.to_owned() } else { text.replace(&self.0, "******") }

@@ -1,4 +1,4 @@
-//! Servers that dyno starts: what they are, and the settings that they get.
+//! Servers that dyno starts: their kinds, nodes and settings.
 
 use crate::engine::{Clustering, ServerKind};
 use crate::units::is_default;
@@ -8,28 +8,28 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The database of servers that dyno starts, and its account there.
+/// The database and account of dyno on the servers that it starts.
 pub const DATABASE: &str = "dyno";
 
 /// A server that dyno starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ManagedServer {
-    /// What to start.
+    /// Kind of server.
     pub kind: ServerKind,
-    /// The server's own settings, as its documentation names them. Applied, then read back.
+    /// The server's own settings, named as in its documentation. They are applied, then read back.
     pub settings: BTreeMap<String, String>,
-    /// Folder with the binaries; else PATH and the usual folders.
+    /// Folder with the binaries; `None`: PATH and the usual folders.
     pub bin_dir: Option<PathBuf>,
-    /// Folder in which the scratch folder is made; else the system's temporary folder.
+    /// Folder in which the scratch folder is created; `None`: the system's temporary folder.
     pub scratch: Option<PathBuf>,
-    /// Servers of a cluster that clients talk to, each with the settings; 1 for every other kind.
+    /// Number of servers of a cluster that clients connect to, each with the settings; 1 for every
+    /// other kind.
     #[serde(default = "alone", skip_serializing_if = "is_alone")]
     pub nodes: u32,
-    /// Nodes of a cluster that hold the data for the others; 0 for kinds whose servers hold them
-    /// themselves.
+    /// Number of data nodes of a cluster; 0 for kinds whose servers store the data themselves.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data_nodes: u32,
-    /// True when a primary acknowledges a commit only when a replica has it.
+    /// True when a primary acknowledges a commit only after a replica has received it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_synchronous: bool,
 }
@@ -42,10 +42,10 @@ fn is_alone(nodes: &u32) -> bool {
     *nodes == alone()
 }
 
-/// Name of the node that knows who belongs to a cluster of NDB.
+/// Name of the management node of an NDB cluster.
 pub const MANAGEMENT_NODE: &str = "the management node";
 
-/// What a node of a system does.
+/// Role of a node of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeRole {
@@ -53,7 +53,7 @@ pub enum NodeRole {
     Server,
     /// A database inside the generator's process.
     Embedded,
-    /// A node of a Galera cluster: each has all data, and takes reads and writes.
+    /// A node of a Galera cluster: each has all data, and accepts reads and writes.
     Member,
     /// An SQL node of NDB.
     Sql,
@@ -61,15 +61,15 @@ pub enum NodeRole {
     Data,
     /// The management node of NDB.
     Management,
-    /// The server that takes writes.
+    /// The server that accepts writes.
     Primary,
-    /// A server that repeats what the primary writes.
+    /// A server that replicates the writes of the primary.
     Replica,
 }
 
 impl ServerKind {
-    /// The nodes of a server of this kind, with their numbers: those that clients talk to, then
-    /// what holds together those that hold data for them, and these.
+    /// The nodes of a server of this kind, with their numbers: first those that clients connect to,
+    /// then the management node of separate data nodes, and the data nodes.
     #[must_use]
     pub fn roles(self, nodes: u32, data_nodes: u32) -> Vec<(NodeRole, Option<u32>)> {
         let numbered = |role, count: u32| (1..=count).map(move |number| (role, Some(number)));
@@ -115,14 +115,14 @@ impl ManagedServer {
         self.kind.node_names(self.nodes, self.data_nodes)
     }
 
-    /// One of a kind with its own defaults, at the usual places.
+    /// A server of a kind with its own defaults, at the usual locations.
     #[must_use]
     pub fn new(kind: ServerKind) -> Self {
         let (nodes, data_nodes) = match kind.clustering() {
             Clustering::Single => (alone(), 0),
-            // The fewest of which one can die and the others are the majority.
+            // The minimum at which one can fail and the others form a majority.
             Clustering::Peers => (3, 0),
-            // The fewest of which one of each sort can die.
+            // The minimum at which one of each kind can fail.
             Clustering::DataNodes => (2, 2),
             Clustering::Replicas => (2, 0),
         };
@@ -137,8 +137,8 @@ impl ManagedServer {
         }
     }
 
-    /// True when its data folder can be kept and copied for other starts. That of a cluster's node
-    /// says which cluster it belongs to.
+    /// True when its data folder can be kept and copied for other starts. The data folder of a
+    /// cluster's node identifies its cluster.
     #[must_use]
     pub fn is_copyable(&self) -> bool {
         self.kind.engine().keeps_data() && !self.kind.is_cluster()

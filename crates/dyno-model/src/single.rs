@@ -1,5 +1,6 @@
-//! The plan of a run that is one trial on a system that is already there: what `dyno sysbench` and
-//! `dyno pgbench` leave, so that reports and comparisons read them like any other run.
+//! The plan of a run that is a single trial on an existing system. `dyno sysbench` and `dyno
+//! pgbench` write it, so that reports and comparisons can read their results like those of any
+//! other run.
 
 use crate::catalog::WorkloadOptions;
 use crate::plan::{
@@ -8,27 +9,27 @@ use crate::plan::{
 };
 use crate::target::{Endpoint, Engine, Target};
 
-/// The only trial's name; intervals carry it.
+/// The id of the only trial, which intervals carry.
 pub const TRIAL: &str = "b01-001";
 
-/// What is known of such a run before it begins.
+/// Description of such a run before it starts.
 #[derive(Debug)]
 pub struct SingleTrial {
     /// Name of the experiment, and so of the folder.
     pub name: String,
     /// Heading of the report.
     pub title: String,
-    /// What kind of run it is, in a sentence; may be empty.
+    /// The kind of run, in a sentence; may be empty.
     pub description: String,
     /// Seed of everything random.
     pub seed: u64,
-    /// What the system is called.
+    /// Name of the system.
     pub system: String,
-    /// Where the system is; its password goes no further.
+    /// Address of the system; its password is not stored.
     pub target: Target,
     /// Number of clients.
     pub clients: u32,
-    /// Options of the workload, which is called as the experiment is.
+    /// Options of the workload, which has the same name as the experiment.
     pub options: WorkloadOptions,
     /// Load rules.
     pub load: LoadPlan,
@@ -49,7 +50,7 @@ impl SingleTrial {
             engine: target.engine,
             endpoint: target.endpoint,
             user: target.user,
-            // Options, environment or a file had the password; nothing keeps it.
+            // Options, the environment or a file provided the password; it is not stored.
             password: PasswordSource::None,
             database: target.database,
             tls: target.tls,

@@ -1,5 +1,4 @@
-//! A load that changes inside a trial: stages, one after the other, of a rate or of a number of
-//! clients.
+//! A load that changes during a trial: a sequence of stages of a rate or of a number of clients.
 
 use crate::response::ResponseSummary;
 use crate::units::Nanos;
@@ -7,53 +6,53 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
-    /// What a load is given by.
+    /// The quantity that a load specifies.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum LoadBy {
         /// Transactions that arrive per second: an open loop.
         Rate = "rate",
-        /// Clients that each wait for their answer: a closed loop.
+        /// Number of clients that each wait for their answer: a closed loop.
         Clients = "clients",
     }
 }
 
-/// A part of a stage in which the load goes in a straight line from one value to another.
+/// A part of a stage in which the load changes linearly from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
-    /// How long it lasts.
+    /// Duration.
     pub length: Nanos,
-    /// Load at its beginning: transactions per second, or clients.
+    /// Load at its start: transactions per second, or clients.
     pub from: f64,
     /// Load at its end.
     pub to: f64,
 }
 
 impl Segment {
-    /// Load times seconds, up to a time since its beginning.
+    /// Integral of the load (load times seconds) from its start to a time.
     fn area(&self, seconds: f64) -> f64 {
         let slope = (self.to - self.from) / self.length.as_secs_f64();
         seconds * (self.from + slope * seconds / 2.0)
     }
 }
 
-/// A part of a trial that has a name, and figures of its own.
+/// A part of a trial with a name and separate figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
     /// Name in reports; unique.
     pub name: String,
-    /// What its load does, one after the other; at least one.
+    /// The course of its load in sequence; at least one ramp.
     pub segments: Vec<Segment>,
 }
 
 impl Stage {
-    /// How long it lasts.
+    /// Duration.
     #[must_use]
     pub fn length(&self) -> Nanos {
         Nanos(self.segments.iter().map(|segment| segment.length.0).sum())
     }
 
-    /// Its load on average: transactions per second, or clients.
+    /// Mean load: transactions per second, or clients.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let area: f64 =
@@ -62,23 +61,23 @@ impl Stage {
     }
 }
 
-/// Stages, in their order.
+/// A sequence of stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stages {
-    /// What they say.
+    /// The quantity that they specify.
     pub by: LoadBy,
     /// The stages; at least one.
     pub stages: Vec<Stage>,
 }
 
 impl Stages {
-    /// How long they last together.
+    /// Total duration.
     #[must_use]
     pub fn length(&self) -> Nanos {
         Nanos(self.stages.iter().map(|stage| stage.length().0).sum())
     }
 
-    /// When each ends, since the first began.
+    /// End of each stage, since the start of the first.
     pub fn ends(&self) -> impl Iterator<Item = Nanos> {
         self.stages.iter().scan(0, |end, stage| {
             *end += stage.length().0;
@@ -97,10 +96,10 @@ impl Stages {
     }
 }
 
-/// A load over time: straight lines, one behind the other. Before the first it is what that begins
-/// with, behind the last what that ends with.
+/// A load over time: a sequence of straight lines. Before the first it is constant at the initial
+/// value, after the last at the final value.
 ///
-/// Times are nanoseconds since its beginning. Its area is load times seconds: of a rate, the
+/// Times are nanoseconds since its start. Its area is load times seconds: for a rate, the number of
 /// transactions that arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
@@ -128,7 +127,7 @@ impl Piece {
 }
 
 impl Course {
-    /// A load that does not change.
+    /// A constant load.
     #[must_use]
     pub fn constant(load: f64) -> Self {
         Self::new(
@@ -137,7 +136,7 @@ impl Course {
         )
     }
 
-    /// That of stages behind a warm-up.
+    /// The load of stages after a warm-up.
     #[must_use]
     pub fn of(stages: &Stages, warmup: Nanos) -> Self {
         Self::new(warmup, stages.segments())
@@ -170,15 +169,15 @@ impl Course {
         self.pieces[self.index(time)].value(time)
     }
 
-    /// The area from the beginning to a time.
+    /// The area from the start to a time.
     #[must_use]
     pub fn area(&self, time: u64) -> f64 {
         let piece = &self.pieces[self.index(time)];
         piece.before + piece.segment.area((time - piece.start) as f64 / 1e9)
     }
 
-    /// When the area from the beginning reaches so much; never, where nothing is offered any more.
-    /// `piece` is where the last answer lay, 0 at first, and areas must not fall from one question
+    /// The time at which the area from the start reaches a value; infinity if it is never reached.
+    /// `piece` is the piece of the last answer, initially 0; areas must not decrease from one call
     /// to the next.
     #[must_use]
     pub fn reaches(&self, area: f64, piece: &mut usize) -> u64 {
@@ -188,14 +187,13 @@ impl Course {
         let Piece { start, segment: Segment { length, from, to }, before } = self.pieces[*piece];
         let left = area - before;
         let slope = (to - from) / length.as_secs_f64();
-        // The root of `from * t + slope * t² / 2 = left` that does not cancel out; of a line that
-        // falls to 0, rounding may leave less than nothing under the root.
+        // The root of `from * t + slope * t² / 2 = left` without cancellation; for a line that
+        // falls to 0, rounding may give a negative number under the root.
         let seconds = 2.0 * left / (from + (from * from + 2.0 * slope * left).max(0.0).sqrt());
         if seconds.is_finite() { start.saturating_add((seconds * 1e9) as u64) } else { u64::MAX }
     }
 
-    /// The first time from `now` on at which the load is at least so much; `None` when there is
-    /// none.
+    /// The first time from `now` on at which the load reaches a value; `None` when it never does.
     #[must_use]
     pub fn at_least(&self, load: f64, now: u64) -> Option<u64> {
         for piece in &self.pieces[self.index(now)..] {
@@ -206,7 +204,7 @@ impl Course {
             let Segment { length, from, to } = piece.segment;
             if to >= load {
                 let share = (load - from) / (to - from);
-                // Rounded up, so that the load is there when somebody looks.
+                // Rounded up, so that the load is reached when it is evaluated at that time.
                 let time = piece.start.saturating_add((share * length.0 as f64).ceil() as u64);
                 return Some(time.min(piece.end()));
             }
@@ -219,12 +217,12 @@ impl Course {
     }
 }
 
-/// What a stage brought.
+/// Results of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StageRecord {
-    /// Transactions that committed while it lasted, whenever they began.
+    /// Transactions that committed during it, whenever they started.
     pub committed: u64,
-    /// Response times of those that began in it, or were due in it; absent when there were none.
+    /// Response times of those that started in it, or were due in it; absent when there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseSummary>,
 }

@@ -1,4 +1,4 @@
-//! Where a system is reached and how it is spoken to.
+//! Address of a system, and how drivers connect to it.
 
 pub use crate::engine::Engine;
 
@@ -24,7 +24,7 @@ pub enum Endpoint {
     Unix(PathBuf),
     /// A database file (SQLite).
     File(PathBuf),
-    /// Inside this process (null, SQLite in memory).
+    /// In this process (null, SQLite in memory).
     InProcess,
 }
 
@@ -43,65 +43,64 @@ impl fmt::Display for Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
-    /// Never. The default, because encryption is part of what is measured and must be chosen.
+    /// Never. The default, because encryption affects the measurement and must be chosen
+    /// explicitly.
     #[default]
     Off,
-    /// Where the server offers it, without checking its certificate.
+    /// If the server offers it, without checking its certificate.
     Preferred,
     /// Always, without checking the server's certificate.
     Required,
-    /// Always; the certificate must be signed by a CA of the file, whomever it is made out to.
+    /// Always; the certificate must be signed by a CA of the file, for any host name.
     VerifyAuthority {
-        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's
-        /// clients look for it.
+        /// PEM file of the trusted certificate authorities; `None`: the default file of
+        /// PostgreSQL's clients.
         ca: Option<PathBuf>,
     },
-    /// Always; the certificate must be signed by a CA of the file and be made out to the host.
+    /// Always; the certificate must be signed by a CA of the file and issued for the host.
     Verify {
-        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's
-        /// clients look for it, else, and for the name `system`, the authorities that the system
-        /// trusts.
+        /// PEM file of the trusted certificate authorities; `None`: the default file of
+        /// PostgreSQL's clients; if that does not exist, and for the name `system`, the authorities
+        /// that the system trusts.
         ca: Option<PathBuf>,
     },
 }
 
-/// A certificate with which the client shows who it is; sent to a server that asks for one on an
-/// encrypted connection.
+/// A client certificate; sent to a server that requests one on an encrypted connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientCertificate {
-    /// PEM file of the certificate, perhaps with others that lead to its authority.
+    /// PEM file of the certificate, optionally with its chain.
     pub certificate: PathBuf,
-    /// PEM file of its private key, which has no password.
+    /// PEM file of its private key, without a passphrase.
     pub key: PathBuf,
 }
 
 crate::named! {
-    /// How statements travel.
+    /// How statements are sent.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum QueryMode {
         /// Parsed by the server once per connection, then executed with binary parameters.
         #[default]
         Prepared = "prepared",
-        /// One text per statement, values written into it (MySQL `COM_QUERY`, PostgreSQL simple
+        /// One text per statement, with the values in it (MySQL `COM_QUERY`, PostgreSQL simple
         /// query).
         Simple = "simple",
-        /// PostgreSQL only: parsed, bound and executed anew each time (extended protocol without a
+        /// PostgreSQL only: parsed, bound and executed each time (extended protocol without a
         /// prepared statement).
         Extended = "extended",
     }
 }
 
-/// Everything a driver needs to open one connection.
+/// All parameters that a driver needs to open one connection.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Protocol and dialect.
     pub engine: Engine,
-    /// Where. Its host is the name that a certificate has to be made out to, and that services are
-    /// told.
+    /// Address. Its host is the name that a certificate must be issued for, and that is sent to
+    /// services.
     pub endpoint: Endpoint,
-    /// Where connections are really opened, when something that passes everything on stands in
-    /// front of it.
+    /// The address to connect to instead, when a proxy in front of the system forwards everything.
     pub detour: Option<Endpoint>,
     /// Account.
     pub user: String,
@@ -111,21 +110,22 @@ pub struct Target {
     pub database: String,
     /// Encryption.
     pub tls: Tls,
-    /// Shown to a server that asks for it, where the connection is encrypted.
+    /// Client certificate, presented to a server that requests one on an encrypted connection.
     pub client_certificate: Option<ClientCertificate>,
-    /// How statements travel.
+    /// How statements are sent.
     pub query_mode: QueryMode,
-    /// Limit for connecting and authenticating, also for a server that accepts and says nothing.
+    /// Timeout for connecting and authenticating, also for a server that accepts and does not
+    /// answer.
     pub connect_timeout: Duration,
-    /// Statements sent once after connecting, before anything else: session settings
-    /// (SQLite pragmas, `SET ...`). They are not measured.
+    /// Statements sent once after connecting, before any other: session settings (SQLite pragmas,
+    /// `SET ...`). They are not measured.
     pub session_setup: Vec<String>,
-    /// Sessions only read: what would undo that is not sent.
+    /// Sessions are read-only: statements that would change this are not sent.
     pub only_reads: bool,
 }
 
 impl Target {
-    /// A target with defaults for everything but where it is.
+    /// A target with defaults for everything but its address.
     #[must_use]
     pub fn new(engine: Engine, endpoint: Endpoint) -> Self {
         Self {
@@ -144,7 +144,7 @@ impl Target {
         }
     }
 
-    /// The same for sessions that only read.
+    /// The same for read-only sessions.
     #[must_use]
     pub fn reading(mut self) -> Self {
         self.session_setup.push(self.engine.dialect().read_only.to_owned());
@@ -152,7 +152,7 @@ impl Target {
         self
     }
 
-    /// The database's name, as `--yes-write-to` must name it: for SQLite the file's.
+    /// The database's name, as `--yes-write-to` must name it: for SQLite the name of the file.
     #[must_use]
     pub fn database_name(&self) -> String {
         match &self.endpoint {
@@ -163,7 +163,7 @@ impl Target {
         }
     }
 
-    /// Where connections are opened.
+    /// The address to which connections are opened.
     #[must_use]
     pub fn opened_at(&self) -> &Endpoint {
         self.detour.as_ref().unwrap_or(&self.endpoint)

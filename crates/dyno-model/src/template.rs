@@ -1,14 +1,14 @@
-//! Texts with places for values: `/items/${key}`, `Bearer ${env:API_TOKEN}`.
+//! Templates, texts with placeholders for values: `/items/${key}`, `Bearer ${env:API_TOKEN}`.
 
 use crate::words::suggestion;
 use std::io::Write;
 use std::ops::Range;
 
-/// What begins the name of a variable of the environment.
+/// Prefix of the name of an environment variable.
 const VARIABLE: &str = "env:";
 
 crate::named! {
-    /// A number that differs from request to request.
+    /// A number that varies between requests.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Parameter {
         /// Number of the client, from 1.
@@ -20,7 +20,7 @@ crate::named! {
     }
 }
 
-/// A text with places for values.
+/// A text with placeholders for values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template(Vec<Piece>);
 
@@ -31,23 +31,23 @@ enum Piece {
     Variable(String),
 }
 
-/// What is no template, and where in the text.
+/// A syntax error in a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
-    /// Where, in bytes.
+    /// Position, in bytes.
     pub range: Range<usize>,
 }
 
 impl Template {
-    /// Reads a text in which `${client}`, `${sequence}`, `${key}` and `${env:VARIABLE}` stand for
-    /// values, and `$${` for `${`.
+    /// Parses a text in which `${client}`, `${sequence}`, `${key}` and `${env:VARIABLE}` are
+    /// placeholders for values, and `$${` stands for `${`.
     ///
     /// # Errors
-    /// When a place is not closed, or stands for nothing that is known.
+    /// When a placeholder is not closed or unknown.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -87,7 +87,7 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// The variables of the environment that it names.
+    /// The environment variables that it references.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Variable(name) => Some(name.as_str()),
@@ -95,10 +95,10 @@ impl Template {
         })
     }
 
-    /// The same with the values of its variables in their places.
+    /// The template with its environment variables replaced by their values.
     ///
     /// # Errors
-    /// As `value` fails.
+    /// When `value` fails.
     pub fn resolved<E>(mut self, value: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
         for piece in &mut self.0 {
             if let Piece::Variable(name) = piece {
@@ -108,7 +108,7 @@ impl Template {
         Ok(self)
     }
 
-    /// Appends the text with these values; variables that were not resolved leave nothing.
+    /// Appends the text with these values; unresolved variables append nothing.
     pub fn write(&self, value: impl Fn(Parameter) -> u64, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {

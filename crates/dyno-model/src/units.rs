@@ -1,4 +1,4 @@
-//! Quantities with their unit in the type.
+//! Quantities whose type includes their unit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,12 +23,12 @@ use std::time::Duration;
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
-/// True for what says nothing: fields that are so are not written.
+/// True for values that carry no information: such fields are not written.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Milliseconds of nanoseconds that are not whole, as means and deviations are.
+/// Converts fractional nanoseconds, such as means and deviations, to milliseconds.
 #[must_use]
 pub fn millis(nanos: f64) -> f64 {
     nanos / 1e6
@@ -68,7 +68,7 @@ impl From<Nanos> for Duration {
     }
 }
 
-/// Three significant digits and the unit that suits: `850 ns`, `12.3 µs`, `4.56 ms`, `1.20 s`.
+/// Three significant digits and a suitable unit: `850 ns`, `12.3 µs`, `4.56 ms`, `1.20 s`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;

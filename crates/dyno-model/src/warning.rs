@@ -1,11 +1,11 @@
-//! Typed doubts about a number. Texts are made by the report's message table.
+//! Typed warnings about figures. The report's message table contains their texts.
 
 use crate::monitor::SessionGroup;
 use crate::plan::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs; ordered.
+/// Severity of a warning; ordered.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -13,23 +13,23 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// The figure is to be read with care.
+    /// The figure needs careful interpretation.
     Warning,
     /// The figure must not be used.
     Invalid,
 }
 
-/// An open loop in which the system did less than this share of what arrived did not keep up.
+/// In an open loop, a system that processed less than this share of the arrivals did not keep up.
 pub const KEPT_UP: f64 = 0.995;
-/// Below this share of what arrived, figures say how long the window was, not what the system does.
+/// Below this share of the arrivals, figures depend on the length of the window, not on the system.
 pub const KEPT_UP_ENOUGH: f64 = 0.97;
-/// A generator that is late by less is not judged, in nanoseconds: a thread that wakes up on a busy
-/// machine waits so long for a processor.
+/// Smaller delays of the generator are ignored, in nanoseconds: a thread that wakes up on a busy
+/// machine waits that long for a processor.
 pub const LAG_JUDGED: u64 = 5_000_000;
-/// A generator that is late by this share of the median response time is worth a warning.
+/// A generator delay of this share of the median response time causes a warning.
 pub const LAG_SHARE: f64 = 0.05;
 
-/// A doubt about one trial or the whole run.
+/// A warning about one trial or the whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "warning", rename_all = "kebab-case")]
 pub enum Warning {
@@ -38,40 +38,40 @@ pub enum Warning {
         /// CPU time over wall time of the busiest worker.
         share: f64,
     },
-    /// A generator worker stood still for this share of the window (0 to 1). Warned at 0.03,
-    /// invalid at 0.10. Older versions judged clients' time between transactions in its place.
+    /// A generator worker was stalled for this share of the window (0 to 1). Warned at 0.03,
+    /// invalid at 0.10. Older versions judged clients' time between transactions instead.
     #[serde(alias = "little-gap")]
     HeldUp {
-        /// Time in which the worker neither waited, computed, nor queued for a processor, over its
-        /// window.
+        /// Time in which the worker neither waited, computed, nor queued for a processor, divided
+        /// by its window.
         share: f64,
     },
     /// The generator shares its processors with the server, so each slows the other.
     SharedMachine,
     /// The generator is a debug build.
     DebugBuild,
-    /// Open loop: the system did not do what arrived. Raised and warned below [`KEPT_UP`], invalid
-    /// below [`KEPT_UP_ENOUGH`].
+    /// Open loop: the system did not process all arrivals. Raised and warned below [`KEPT_UP`],
+    /// invalid below [`KEPT_UP_ENOUGH`].
     KeptBehind {
         /// Committed transactions over those that arrived.
         share: f64,
         /// Arrivals that were never started.
         unstarted: u64,
     },
-    /// Open loop in which more was to arrive than the system can do: it did not do what arrived.
-    /// Raised below [`KEPT_UP`].
+    /// Open loop with deliberate overload: the system did not process all arrivals. Raised below
+    /// [`KEPT_UP`].
     Overload {
         /// Committed transactions over those that arrived.
         share: f64,
         /// Arrivals that were never started.
         unstarted: u64,
     },
-    /// Open loop: transactions began late although a client was free, so their response times are
-    /// partly the generator's. Raised from [`LAG_JUDGED`] and 0.05 on, invalid at 0.25.
+    /// Open loop: transactions started late although a client was free, so their response times
+    /// include delays of the generator. Raised from [`LAG_JUDGED`] and 0.05 on, invalid at 0.25.
     GeneratorLate {
-        /// 99th percentile of how late they began, in milliseconds.
+        /// 99th percentile of the delays, in milliseconds.
         lag_ms: f64,
-        /// It over the median response time.
+        /// That percentile divided by the median response time.
         share: f64,
     },
     /// Some transactions failed for good. Invalid from 0.001 on.
@@ -83,12 +83,12 @@ pub enum Warning {
     },
     /// Transactions were cut off at the end of the grace period.
     Unfinished {
-        /// How many.
+        /// Number of transactions.
         unfinished: u64,
     },
-    /// Transactions were not begun because they were too late: pgbench's rate with a latency limit.
+    /// Transactions were skipped because they were too late: pgbench's rate with a latency limit.
     Skipped {
-        /// How many.
+        /// Number of transactions.
         skipped: u64,
         /// Share of all transactions.
         share: f64,
@@ -98,145 +98,143 @@ pub enum Warning {
         /// Its length in seconds.
         seconds: f64,
     },
-    /// The window holds few transactions of each client one after the other, so figures depend on
-    /// single ones. Raised below 10.
+    /// The window contains few consecutive transactions of each client, so figures depend on single
+    /// ones. Raised below 10.
     FewWaves {
-        /// Length of the window over the mean response time.
+        /// Length of the window divided by the mean response time.
         waves: f64,
     },
     /// Fewer transactions than a percentile needs.
     FewTransactions {
-        /// How many there were.
+        /// Number of transactions.
         committed: u64,
     },
-    /// Half a second or more without a single commit inside the window. The longest ones of a trial
-    /// are told.
+    /// Half a second or more without a single commit inside the window. Only the longest ones of a
+    /// trial are reported.
     Stall {
         /// Gap between two commits, in seconds.
         longest_gap: f64,
-        /// When it began, seconds since the window opened.
+        /// Start, seconds since the window opened.
         at: f64,
-        /// What the server said its sessions were doing then, the look with most waiting sessions,
-        /// most frequent first.
+        /// Activity of the server's sessions at that time, from the sample with most waiting
+        /// sessions, most frequent first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         sessions: Vec<SessionGroup>,
     },
-    /// Throughput fell below a tenth of the median second before it, for a while.
+    /// Throughput fell temporarily below a tenth of the median second before it.
     Collapse {
-        /// When it began, seconds since the window opened.
+        /// Start, seconds since the window opened.
         at: f64,
-        /// How long it lasted, in seconds.
+        /// Duration in seconds.
         seconds: f64,
-        /// Transactions committed meanwhile.
+        /// Transactions committed during it.
         committed: u64,
         /// The median second before it, transactions per second.
         usual: f64,
-        /// What the server said its sessions were doing then, the look with most waiting sessions,
-        /// most frequent first.
+        /// Activity of the server's sessions at that time, from the sample with most waiting
+        /// sessions, most frequent first.
         sessions: Vec<SessionGroup>,
     },
-    /// The window began before the system had warmed up: its beginning stands apart from the rest
-    /// and moves the trial's figure. Judged when a report is made, from the timeline.
+    /// The window opened before the system had warmed up: its initial part differs from the rest
+    /// and biases the trial's figure. Evaluated when a report is generated, from the timeline.
     WarmUpLeft {
         /// Throughput or mean response time.
         metric: Metric,
-        /// Length of this beginning, in seconds.
+        /// Length of the initial part, in seconds.
         seconds: f64,
-        /// The figure over the figure without this beginning, minus 1. Raised from 0.02 on.
+        /// The figure divided by the figure without the initial part, minus 1. Raised from 0.02 on.
         share: f64,
     },
-    /// The trial still changed in one direction to its end. Judged when a report is made, from the
+    /// The trial still had a trend at its end. Evaluated when a report is generated, from the
     /// timeline.
     Drift {
         /// Throughput or mean response time.
         metric: Metric,
-        /// Change from the beginning of the window, without its warm-up, to its end, over the mean.
-        /// Raised from 0.02 on.
+        /// Change from the start of the window, without its initial warm-up, to its end, divided by
+        /// the mean. Raised from 0.02 on.
         share: f64,
     },
-    /// Nearly all clients' sessions waited for the same, in at least half of all looks.
+    /// Nearly all client sessions waited for the same event, in at least half of all samples.
     SameWait {
-        /// What for, in the server's words.
+        /// The wait event, as the server names it.
         wait: String,
-        /// The statement that most of them were in, without its literals; perhaps empty.
+        /// The statement that most of them executed, without its literals; possibly empty.
         statement: String,
-        /// Share of the looks, 0 to 1.
+        /// Share of the samples, 0 to 1.
         share: f64,
-        /// Sessions waiting in the look that had most.
+        /// Sessions waiting in the sample that had most.
         sessions: u32,
     },
-    /// The monitor took this share of one processor (0 to 1), its questions to the server included.
+    /// The monitor used this share of one processor (0 to 1), including its queries on the server.
     /// Warned at 0.01.
     MonitorCost {
-        /// Processor time over the time of the window.
+        /// Processor time divided by the length of the window.
         share: f64,
     },
     /// The trial stopped before its stop rule was met.
     CutShort {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The system died or could not be used.
+    /// The system died or became unusable.
     SystemFailed {
-        /// What happened.
+        /// Error.
         reason: String,
     },
-    /// The server was started anew within the trial: what it had in memory was gone, and its
-    /// counters began again.
+    /// The server restarted during the trial: its caches were lost, and its counters were reset.
     ServerRestarted {
-        /// How long it had been up at the end, in seconds.
+        /// Its uptime at the end, in seconds.
         up: u64,
     },
-    /// A fault that the spec asks for could not be made.
+    /// A fault of the spec could not be injected.
     FaultNotMade {
-        /// What was to be done, and to which node.
+        /// The action and the node.
         what: String,
-        /// Why it was not.
+        /// Reason.
         reason: String,
     },
-    /// The books do not balance: a bug of dyno.
+    /// The counters do not add up: a bug in dyno.
     CountersUnbalanced {
-        /// The identities that do not hold.
+        /// The violated identities.
         identities: Vec<String>,
     },
     /// The audit found the data violated.
     AuditViolated,
-    /// In which of the databases that clients were spread over it did.
+    /// The databases with violations, when clients work in several.
     ViolatedIn {
         /// Their names.
         databases: Vec<String>,
     },
     /// The audit could not be run.
     AuditNotRun {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// Sessions of clients were still at work on the server when the data was checked, although
-    /// they were told to end.
+    /// Client sessions were still active on the server when the data was checked, although they had
+    /// been terminated.
     Unsettled {
-        /// How many.
+        /// Number of sessions.
         sessions: u64,
     },
     /// Other sessions were connected to the server.
     ForeignSessions {
-        /// How many.
+        /// Number of sessions.
         sessions: u64,
     },
-    /// The host lost this share of CPU time to other guests during the window.
+    /// The VM lost this share of its CPU time to other guests (steal) during the window.
     Steal {
         /// 0 to 1. Warned at 0.01, invalid at 0.05.
         share: f64,
     },
-    /// Processes that are neither dyno's nor the server's worked on the machine that the generator
-    /// runs on.
+    /// Processes other than dyno and the server used CPU time on the generator's machine.
     OtherProcessesCpu {
         /// Share of the processor time of all its processors, 0 to 1. Raised and warned from 0.03
         /// on.
         share: f64,
-        /// The busiest of them.
+        /// The processes with the highest CPU usage.
         processes: Vec<BusyProcess>,
     },
-    /// The server's own statement counters differ from ours by more than explained.
+    /// The difference between the server's statement counters and ours is larger than explained.
     CountersDiffer {
         /// Counter of the server.
         counter: String,
@@ -245,22 +243,21 @@ pub enum Warning {
         /// The server's count.
         theirs: u64,
     },
-    /// The trials of a block were not measured in one go: the machine was started anew between
+    /// The trials of a block were not measured in one session: the machine was rebooted between
     /// them, or they were measured on several machines.
     BlockRestarted {
-        /// Which block, from 1.
+        /// The block, from 1.
         block: u32,
     },
-    /// The trials of a block were not measured in one go: a long time passed between two that
-    /// follow each other.
+    /// The trials of a block were not measured in one session: a long time passed between two
+    /// consecutive trials.
     BlockApart {
-        /// Which block, from 1.
+        /// The block, from 1.
         block: u32,
-        /// From the end of one to the beginning of the next. Raised from 1 on.
+        /// Time from the end of one to the start of the next. Raised from 1 on.
         hours: f64,
     },
-    /// The server has a setting with the next value that it can have, not with the one that was
-    /// asked for.
+    /// The server uses the nearest possible value of a setting instead of the requested one.
     SettingRounded {
         /// Name of the system.
         system: String,
@@ -271,84 +268,84 @@ pub enum Warning {
         /// The value in force.
         in_force: String,
     },
-    /// Another program measured this; what it did not write down is not known.
+    /// Another program measured this; data that it did not record is unknown.
     Imported {
         /// The program.
         source: String,
     },
-    /// The program that measured this warned of something.
+    /// The program that measured this reported a warning.
     ProgramWarned {
-        /// The first line that it wrote, in its words.
+        /// The first such line, verbatim.
         text: String,
-        /// How many such lines it wrote.
+        /// Number of such lines.
         lines: u64,
     },
-    /// The program that measured this counted other numbers of transactions and of events; the
-    /// figures are of events.
+    /// The program that measured this reported different numbers of transactions and events; the
+    /// figures count events.
     EventsCounted {
-        /// What it calls transactions.
+        /// Number of transactions, as it defines them.
         transactions: u64,
-        /// What it calls events.
+        /// Number of events, as it defines them.
         events: u64,
     },
-    /// Results were written later than they came: the disk under the results folder is slow.
+    /// Results were written with a delay: the disk of the results folder is slow.
     RecordingBehind {
-        /// The longest time from handing something over to its being written. Told from 5 on.
+        /// The longest time between handing over data and writing it. Reported from 5 on.
         seconds: f64,
-        /// For how many seconds the generator had to wait, because too much was waiting. Warned
-        /// when it had to.
+        /// Seconds for which the generator had to wait because the queue was full. Warned when it
+        /// had to wait.
         held_up: f64,
     },
     /// A warning about a background workload.
     Background {
         /// Its name.
         name: String,
-        /// The doubt. What only makes its own figures coarse is a note here.
+        /// The warning. A warning that only makes the group's figures less precise is a note here.
         inner: Box<Warning>,
     },
-    /// Statements were sent as text, because with parameters they would be others or none. Their
-    /// times hold parsing each time.
+    /// Statements were sent as text, because with parameters they would have a different meaning or
+    /// be invalid. Their times include parsing each time.
     SentAsText {
         /// Their names, at most a few.
         statements: String,
     },
-    /// Something the run could not record.
+    /// Data that the run could not record.
     RecordingIncomplete {
-        /// What.
+        /// Description.
         what: String,
     },
-    /// A database could not be locked against other runs of dyno.
+    /// A database could not be locked against concurrent runs of dyno.
     DatabaseNotLocked {
         /// Its name.
         database: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// A database that a trial was only to read was changed, and other sessions were there that may
-    /// have done it.
+    /// A database that a trial was only supposed to read was changed, and other sessions were
+    /// connected that may have changed it.
     ChangedByOthers {
         /// Its name.
         database: String,
     },
-    /// Something the run could not stop, remove or restore.
+    /// An object that the run could not stop, remove or restore.
     CleanUpIncomplete {
-        /// What.
+        /// Description.
         what: String,
     },
 }
 
-/// Processes of one name and what they took.
+/// Processes with the same name and their CPU usage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BusyProcess {
-    /// As the kernel knows it, without arguments.
+    /// Name in the kernel, without arguments.
     pub name: String,
-    /// Processor time per time: 1 is one processor all the time.
+    /// Processor time divided by elapsed time: 1 is one fully used processor.
     pub processors: f64,
 }
 
 impl Warning {
-    /// True for what follows from a fault that was made on purpose: it is what the trial is to
-    /// show, and no doubt about its figures.
+    /// True for effects of injected faults: the trial is meant to show them, so they are not a
+    /// warning about its figures.
     #[must_use]
     pub fn is_effect_of_fault(&self) -> bool {
         matches!(
@@ -365,7 +362,7 @@ impl Warning {
         )
     }
 
-    /// True for what is a doubt only where the load is the same throughout a trial.
+    /// True for warnings that only apply when the load is constant throughout a trial.
     #[must_use]
     pub fn is_of_even_load(&self) -> bool {
         matches!(self, Self::Collapse { .. })
@@ -380,8 +377,8 @@ impl Warning {
         )
     }
 
-    /// True when a background workload with this warning was not the load that was asked for, or
-    /// left data that are not right.
+    /// True when a background workload with this warning did not apply the requested load, or left
+    /// incorrect data.
     fn spoils_as_background(&self) -> bool {
         matches!(
             self,
@@ -397,7 +394,7 @@ impl Warning {
         )
     }
 
-    /// How much it weighs.
+    /// The severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         let graded = |value: f64, warn: f64, invalid: f64| match value {
@@ -410,7 +407,7 @@ impl Warning {
             Self::HeldUp { share } => graded(*share, 0.03, 0.10),
             Self::GeneratorLate { share, .. } => graded(*share, LAG_SHARE, 0.25),
             Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
-            // The trial may be meant to show that the background workload is slower or fails.
+            // The trial may be meant to show that the background workload becomes slower or fails.
             Self::Background { inner, .. } if inner.spoils_as_background() => inner.severity(),
             Self::Background { inner, .. } => match **inner {
                 Self::KeptBehind { .. } | Self::Failures { .. } => Severity::Warning,

@@ -1,7 +1,7 @@
-//! Words that people type: which known one they probably meant, and lists of those that there are.
+//! Words that users type: suggestions for mistyped words, and lists of the known words.
 
-/// The nearest of `candidates` to a mistyped word, if any is near: what did-you-mean goes by
-/// everywhere.
+/// The nearest of `candidates` to a mistyped word, if any is close enough. All suggestions use this
+/// function.
 #[must_use]
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let lower = word.to_lowercase().replace('-', "_");
@@ -11,8 +11,8 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .into_iter()
         .map(|candidate| (distance(candidate), candidate))
         .min_by_key(|(distance, _)| *distance)?;
-    // Two letters may be wrong in a word of four, and a third of the letters in a long one; two
-    // letters prove nothing.
+    // Two letters may differ in a word of four, and a third of the letters in a long one; with two
+    // letters there is no basis for a suggestion.
     let allowed = match lower.chars().count() {
         0..=2 => 0,
         3 => 1,
@@ -21,7 +21,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     (distance <= allowed).then_some(candidate)
 }
 
-/// Help for a word that is not in a list: the nearest one, or the list.
+/// Help for an unknown word: the nearest known word, or the list of all.
 pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
@@ -30,18 +30,18 @@ pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String 
     }
 }
 
-/// A factor's name without what every reader knows: `workload.variant` as `variant`,
+/// A factor's name without its obvious prefix: `workload.variant` as `variant`,
 /// `background.report.clients` as `report.clients`.
 #[must_use]
 pub fn short_factor(name: &str) -> &str {
     name.strip_prefix("background.").unwrap_or_else(|| name.rsplit('.').next().unwrap_or(name))
 }
 
-/// Words with commas, in backquotes.
+/// Words separated by commas, in backquotes.
 pub(crate) fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
-/// True when a statement begins with one of these words, in a parenthesis perhaps.
+/// True when a statement begins with one of these words, optionally after a parenthesis.
 #[must_use]
 pub fn begins_with(statement: &str, words: &[&str]) -> bool {
     let word = statement
