@@ -176,7 +176,7 @@ impl Course {
         piece.before + piece.segment.area((time - piece.start) as f64 / 1e9)
     }
 
-    /// The time at which the area from the start reaches a value; infinity if it is never reached.
+    /// The time at which the area from the start reaches a value; `u64::MAX` if it never does.
     /// `piece` is the piece of the last answer, initially 0; areas must not decrease from one call
     /// to the next.
     #[must_use]

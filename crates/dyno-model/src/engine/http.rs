@@ -1,5 +1,5 @@
-//! Services that answer HTTP/1.1, whatever is behind them. They speak no SQL, and nobody but the
-//! workload asks them anything.
+//! HTTP/1.1 services, regardless of their implementation. They do not support SQL, and only the
+//! workload sends requests to them.
 
 use super::null;
 use super::traits::{Execution, Traits};
@@ -12,6 +12,6 @@ pub(super) const TRAITS: Traits = Traits {
     execution: Execution::Service,
     files_per_connection: 1,
     dialect: None,
-    // Of sysbench's driver nobody asks: dyno sysbench takes databases only.
+    // The sysbench driver is never used: dyno sysbench accepts databases only.
     ..null::TRAITS
 };

@@ -1,12 +1,11 @@
-//! How a server's product is recognised: from the version that it reports, once per connection. An
-//! address says only which protocol to speak.
+//! Identification of a server's product from the version that it reports, once per connection. An
+//! address determines only the protocol.
 
 use super::{Engine, Product};
 use std::fmt;
 use std::str::FromStr;
 
-/// How products of a protocol are told from the one that it belongs to: a part of the version that
-/// they report.
+/// How products that share a protocol are distinguished: a part of the version that they report.
 const MARKS: &[(Engine, &str, Product)] = &[
     (Engine::Mysql, "MariaDB", Product::Mariadb),
     (Engine::Mysql, "TiDB", Product::Other(Engine::Mysql, "tidb")),
@@ -23,13 +22,13 @@ impl Product {
     }
 }
 
-/// What a server says of itself when it is connected to.
+/// Identity that a server reports on connecting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Whose it is.
+    /// Product.
     pub product: Product,
-    /// Its version as reports show it, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`; empty when it
-    /// told none.
+    /// Its version as shown in reports, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`; empty when the
+    /// server reported none.
     pub version: String,
 }
 
@@ -40,11 +39,11 @@ impl Identity {
         Self::new(Product::recognised(engine, version), version)
     }
 
-    /// Of a known product, without what its servers or packagers add to their version.
+    /// The version of a known product without additions by its servers or packagers.
     #[must_use]
     pub fn new(product: Product, reported: &str) -> Self {
         let version = match product {
-            // Sent before version 11, so that replicas do not take 10 for less than 5.
+            // Sent before version 11, so that replicas do not consider 10 to be older than 5.
             Product::Mariadb => reported.strip_prefix("5.5.5-").unwrap_or(reported),
             // `15.12 (Debian 15.12-0+deb12u2)`
             _ if product.engine() == Engine::Postgres => {
@@ -56,7 +55,7 @@ impl Identity {
     }
 }
 
-/// The numbers of a version, which are compared one by one: 9.7 comes before 10.1.
+/// The components of a version, compared numerically: 9.7 comes before 10.1.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(Vec<u32>);
 

@@ -1,14 +1,13 @@
-//! Engines: which protocol and SQL dialect a system speaks, and every plain fact in which they
-//! differ.
+//! Engines: the protocol and SQL dialect of a system, and all static facts in which they differ.
 //!
-//! * [`Engine`]: their names; a new one begins here, and the compiler asks for the rest;
-//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine
-//!   says it;
-//! * [`Product`]: whose server it is, with its [`Version`], once it has been connected to;
+//! * [`Engine`]: their names; a new engine is added here first, and compiler errors point to the
+//!   rest;
+//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: the facts of each engine, in one file per engine;
+//! * [`Product`]: the product of a server, with its [`Version`], known once it is connected to;
 //! * [`ServerKind`]: products that dyno can start, with their [`Clustering`].
 //!
-//! What takes a connection to find out stands in dyno-host, in a table of the same shape
-//! (`dyno-host/src/engine`); what speaks the protocol, in dyno-drivers.
+//! Facts that require a connection are in dyno-host, in a table of the same structure
+//! (`dyno-host/src/engine`); implementations of the protocols are in dyno-drivers.
 
 mod http;
 mod identity;
@@ -27,10 +26,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Declares the engines, each with the file that says what is so of it.
+/// Declares the engines, each with the file that contains its facts.
 macro_rules! engines {
     ($($(#[$doc:meta])+ $engine:ident: $file:ident,)+) => {
-        /// Which protocol (and SQL dialect) a system speaks.
+        /// The protocol (and SQL dialect) of a system.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Engine { $($(#[$doc])+ $engine,)+ }
@@ -39,7 +38,7 @@ macro_rules! engines {
             /// All of them, in their order.
             pub const ALL: [Self; [$(Self::$engine),+].len()] = [$(Self::$engine),+];
 
-            /// What is so of it.
+            /// The facts of the engine.
             #[must_use]
             pub fn traits(self) -> &'static Traits {
                 match self { $(Self::$engine => &$file::TRAITS,)+ }
@@ -62,34 +61,34 @@ engines! {
 }
 
 impl Engine {
-    /// That of a system of which nobody knows it: nothing can be asked of it.
+    /// The engine of a system whose engine is unknown: it cannot be queried.
     pub const UNKNOWN: Self = Self::Null;
 
-    /// That whose connection strings (`host=h dbname=d`) are addresses.
+    /// The engine whose connection strings (`host=h dbname=d`) are accepted as addresses.
     pub const OF_CONNECTION_STRINGS: Self = Self::Postgres;
 
-    /// Its SQL.
+    /// The SQL dialect.
     ///
     /// # Panics
-    /// When it speaks none ([`Self::has_sql`]), which whoever makes statements has asked before.
+    /// When the engine has no SQL; callers that generate statements check [`Self::has_sql`] first.
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
         self.traits().dialect.as_ref().expect("statements are for engines that speak SQL")
     }
 
-    /// True when it speaks SQL.
+    /// True when it supports SQL.
     #[must_use]
     pub fn has_sql(self) -> bool {
         self.traits().dialect.is_some()
     }
 
-    /// sysbench's driver for it.
+    /// The sysbench driver for it.
     #[must_use]
     pub fn sysbench(self) -> &'static SysbenchDriver {
         &self.traits().sysbench
     }
 
-    /// The engine that a name in `--db-driver` means.
+    /// The engine for a name in `--db-driver`.
     #[must_use]
     pub fn of_sysbench(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|engine| engine.sysbench().name == name)
@@ -101,20 +100,20 @@ impl Engine {
         self.traits().name
     }
 
-    /// True when clients reach it over a socket: it has accounts, sessions and a process of its
-    /// own.
+    /// True when clients reach it over a socket: it has accounts, sessions and a separate process.
     #[must_use]
     pub fn is_server(self) -> bool {
         matches!(self.traits().execution, Execution::Thread | Execution::Process)
     }
 
-    /// True when it works in its clients' threads and blocks them, so that each client needs one.
+    /// True when it works in its clients' threads and blocks them, so that each client needs a
+    /// thread.
     #[must_use]
     pub fn is_embedded(self) -> bool {
         self.traits().execution == Execution::Client
     }
 
-    /// False when it keeps no data: nothing of it can be loaded, claimed or looked at.
+    /// False when it stores no data: data can be neither loaded, claimed nor inspected.
     #[must_use]
     pub fn keeps_data(self) -> bool {
         !matches!(self.traits().execution, Execution::Nowhere | Execution::Service)
@@ -127,10 +126,10 @@ impl fmt::Display for Engine {
     }
 }
 
-/// Whose server it is.
+/// The product of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Product {
-    /// MySQL, and builds of it that do not say otherwise (Percona Server).
+    /// MySQL, and builds of it that do not identify themselves (Percona Server).
     Mysql,
     /// MariaDB.
     Mariadb,
@@ -140,15 +139,15 @@ pub enum Product {
     Sqlite,
     /// Canned replies in this process.
     Null,
-    /// A service that answers HTTP.
+    /// An HTTP service.
     Http,
     /// A compatible server, treated as the product whose protocol it speaks.
     Other(Engine, &'static str),
 }
 
 impl Product {
-    /// All that have a name of their own here; of those that speak one protocol the one that it
-    /// belongs to comes first.
+    /// All products that are named here; of those that share a protocol, the one that defines it
+    /// comes first.
     pub const ALL: [Self; 6] =
         [Self::Mysql, Self::Mariadb, Self::Postgres, Self::Sqlite, Self::Null, Self::Http];
 
@@ -177,8 +176,8 @@ impl Product {
 }
 
 crate::named! {
-    /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch
-    /// file.
+    /// Kinds of servers that dyno can start. SQLite is not a server; "starting" it creates a
+    /// scratch file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ServerKind {
@@ -190,38 +189,37 @@ crate::named! {
         Galera = "galera",
         /// MySQL's `mysqld`.
         Mysql = "mysql",
-        /// MySQL NDB Cluster: MySQL's servers before data nodes.
+        /// MySQL NDB Cluster: MySQL servers in front of data nodes.
         Ndb = "ndb",
         /// PostgreSQL's `postgres`.
         Postgres = "postgres",
-        /// PostgreSQL's servers: a primary, and replicas that repeat what it writes (streaming
-        /// replication).
+        /// PostgreSQL's servers: a primary and its replicas (streaming replication).
         PostgresReplica = "postgres-replica",
         /// Canned replies in this process.
         Null = "null",
     }
 }
 
-/// How the servers of a system divide the work.
+/// Division of work among the servers of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clustering {
-    /// There is one.
+    /// A single server.
     Single,
-    /// Each holds all data, and takes reads and writes.
+    /// Each has all data, and accepts reads and writes.
     Peers,
-    /// They answer SQL; other nodes hold the data.
+    /// They process SQL; other nodes store the data.
     DataNodes,
-    /// One takes writes, the others repeat them.
+    /// One accepts writes, the others replicate them.
     Replicas,
 }
 
 impl ServerKind {
-    /// Those that a first spec is written for, in this order, if they are installed.
+    /// The candidates for a first spec, in this order, if they are installed.
     pub const FAMILIAR: [Self; 3] = [Self::Mariadb, Self::Postgres, Self::Mysql];
-    /// The one that is always there.
+    /// The one that is always available.
     pub const BUILT_IN: Self = Self::Sqlite;
 
-    /// Whose servers they are.
+    /// The product of its servers.
     #[must_use]
     pub fn product(self) -> Product {
         match self {
@@ -233,7 +231,7 @@ impl ServerKind {
         }
     }
 
-    /// How they divide the work.
+    /// The division of work among them.
     #[must_use]
     pub fn clustering(self) -> Clustering {
         match self {
@@ -250,7 +248,7 @@ impl ServerKind {
         self.product().engine()
     }
 
-    /// True when it is several servers.
+    /// True when it consists of several servers.
     #[must_use]
     pub fn is_cluster(self) -> bool {
         self.clustering() != Clustering::Single

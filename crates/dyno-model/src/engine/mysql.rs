@@ -20,8 +20,9 @@ pub(super) const TRAITS: Traits = Traits {
     analyze: Some("ANALYZE TABLE"),
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
-    // A server that wants encryption has a number of its own in MySQL (3159); MariaDB, and both for
-    // an account that wants it, say no more than for a wrong password (1045).
+    // MySQL has a specific error number (3159) for a server that requires encryption; for an
+    // account that requires it, and in MariaDB for both, the error is the same as for a wrong
+    // password (1045).
     may_want_encryption: |failure| matches!(failure.code, 1045 | 3159),
     sharing: &[],
     password_variable: Some("MYSQL_PWD"),
@@ -44,8 +45,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     columns: "SELECT c.table_name, concat(c.column_name, ' ', c.column_type, if(c.is_nullable = 'NO', ' NOT NULL', '')) \
         FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
         WHERE c.table_schema = database() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position",
-    // An expression has no name. Products have words of their own for an index that is there and
-    // not used.
+    // An expression has no name. Products use different terms for an index that exists but is not
+    // used.
     indexes: "SELECT table_name, index_name, concat(if(max(non_unique) = 0, 'UNIQUE ', ''), max(index_type), ' (', \
         group_concat(coalesce(column_name, 'expression'), if(sub_part IS NULL, '', concat('(', sub_part, ')')), if(collation = 'D', ' DESC', '') \
         ORDER BY seq_in_index SEPARATOR ', '), ')' /*!80000 , if(max(is_visible) = 'NO', ' INVISIBLE', '') */ \
@@ -57,7 +58,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     row_lock: " FOR UPDATE",
     isolation: Isolation::Set {
         statement: "SET SESSION TRANSACTION ISOLATION LEVEL",
-        // MariaDB before 11.1 has the second name only.
+        // MariaDB before 11.1 supports only the second name.
         question: "SHOW SESSION VARIABLES WHERE variable_name IN ('transaction_isolation', 'tx_isolation')",
     },
     has_storage_engines: true,
@@ -79,7 +80,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     read_only_questions: Some(ReadOnlyQuestions {
         begin: "START TRANSACTION READ ONLY",
         after: &[(
-            // MariaDB before 11.1 has the second name only, MySQL from 8.0 on the first.
+            // MariaDB before 11.1 supports only the second name, MySQL from 8.0 on only the first.
             "SHOW SESSION VARIABLES WHERE variable_name IN ('transaction_read_only', 'tx_read_only')",
             Some("ON"),
             "it makes its session writable",
@@ -88,7 +89,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 impl Syntax {
-    /// That of MySQL's family.
+    /// The driver of MySQL's family.
     pub const MYSQL: Self = Self {
         backslash: Backslash::Escapes,
         has_hash_comments: true,
@@ -118,11 +119,11 @@ pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {
     no_state: "00000",
     tells_ignored: true,
     rolls_back: false,
-    // An unknown database; and what no server said was found out while connecting: that it offers
-    // no TLS, say.
+    // An unknown database; and errors detected by the client while connecting, for example that the
+    // server does not support TLS.
     is_unconnected: |code, state| code == 1049 || code == 0 && state.is_empty(),
     unreachable: |tcp, place, code, message| {
-        // The numbers of MySQL's library for a server that is not there.
+        // Error numbers of MySQL's client library for an unreachable server.
         let (place, number) = match tcp {
             Some((host, port)) => (format!("host '{host}', port {port}"), 2003),
             None => (format!("socket '{place}'"), 2002),

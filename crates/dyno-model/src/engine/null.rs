@@ -1,4 +1,4 @@
-//! Canned replies in this process. It reads no more of a statement than its first word.
+//! The null engine: canned replies in this process. It reads only the first word of a statement.
 
 use super::mysql;
 use super::traits::{ClientDefaults, Dialect, Execution, Traits};
@@ -26,6 +26,6 @@ pub(super) const TRAITS: Traits = Traits {
     password_file: None,
     sessions: None,
     dialect: Some(Dialect { databases: "", ..mysql::DIALECT }),
-    // A dry run speaks as MySQL.
+    // A dry run behaves like MySQL.
     sysbench: mysql::SYSBENCH,
 };

@@ -14,18 +14,17 @@ pub(super) const TRAITS: Traits = Traits {
     has_one_writer: false,
     names_need_text: false,
     has_extended_queries: true,
-    // Its counters hold transactions of every statement that commits by itself, dyno's own
-    // questions among them.
+    // Its counter includes every statement that commits by itself, including dyno's own queries.
     commit_counter: None,
-    // Unknown before version 15; the counters then hold what was done before the window too.
+    // Unavailable before version 15; the counters then include activity before the window.
     flush_statistics: Some("SELECT pg_stat_force_next_flush()"),
     jdbc: None,
-    // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a
-    // trial.
+    // Also sets hint bits and the visibility map, which autovacuum would otherwise do in the middle
+    // of a trial.
     analyze: Some("VACUUM ANALYZE"),
     client_defaults: ClientDefaults {
         variables: &VARIABLES,
-        // Where Debian and others have it.
+        // Location on Debian and others.
         socket_folder: Some("/var/run/postgresql"),
         socket_prefix: Some(".s.PGSQL."),
         has_lists_of_hosts: true,
@@ -37,9 +36,9 @@ pub(super) const TRAITS: Traits = Traits {
         }),
     },
     encrypts_sockets: false,
-    // One state stands for all who may not log in: what the server's rules for connections
-    // (`pg_hba.conf`) refuse is told apart by the routine that raises it; a pooler in front of it
-    // names none.
+    // One SQLSTATE covers all rejected logins: rejections by the server's host-based authentication
+    // (`pg_hba.conf`) are distinguished by the routine that raises them; a pooler in front of the
+    // server reports no routine.
     may_want_encryption: |failure| {
         failure.sqlstate == "28000"
             && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
@@ -59,7 +58,7 @@ pub(super) const TRAITS: Traits = Traits {
     sysbench: SYSBENCH,
     dialect: Some(Dialect {
         syntax: Syntax::POSTGRES,
-        // Objects of extensions do not count.
+        // Objects of extensions are excluded.
         user_tables: "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
             FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
             WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
@@ -103,7 +102,7 @@ pub(super) const TRAITS: Traits = Traits {
         ends_by_end: true,
         read_only: "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
         read_only_questions: Some(ReadOnlyQuestions {
-            // With a snapshot taken, the transaction can no longer be set to write.
+            // Once a snapshot exists, the transaction cannot be set to read-write.
             begin: "BEGIN READ ONLY; SELECT 1",
             after: &[
                 (
@@ -119,7 +118,7 @@ pub(super) const TRAITS: Traits = Traits {
 };
 
 impl Syntax {
-    /// That of PostgreSQL.
+    /// The driver of PostgreSQL.
     pub const POSTGRES: Self = Self {
         backslash: Backslash::EscapesWhereMarked,
         has_hash_comments: false,
@@ -137,7 +136,7 @@ impl Syntax {
     };
 }
 
-/// libpq's variables of the environment and the parameters that they stand for.
+/// libpq's environment variables and the corresponding parameters.
 const VARIABLES: [(&str, &str); 19] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
@@ -153,7 +152,7 @@ const VARIABLES: [(&str, &str); 19] = [
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
     ("PGOPTIONS", "options"),
     ("PGAPPNAME", "application_name"),
-    // What would make a connection less safe than the user believes it to be, or lead it elsewhere.
+    // Parameters that would make a connection less secure than the user expects, or redirect it.
     ("PGCHANNELBINDING", "channel_binding"),
     ("PGGSSENCMODE", "gssencmode"),
     ("PGREQUIREPEER", "requirepeer"),

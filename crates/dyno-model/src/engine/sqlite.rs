@@ -10,8 +10,7 @@ pub(super) const TRAITS: Traits = Traits {
     example_factor: "\"server.settings.journal_mode\" = [\"WAL\", \"DELETE\"]",
     products: "SQLite",
     execution: Execution::Client,
-    // Whether it has a write-ahead log is the file's matter, and may be found out only when it is
-    // open.
+    // Whether it uses a write-ahead log depends on the file, and is known only after opening it.
     files_per_connection: 2,
     has_one_writer: true,
     names_need_text: false,
@@ -23,7 +22,8 @@ pub(super) const TRAITS: Traits = Traits {
     client_defaults: ClientDefaults::NOTHING,
     encrypts_sockets: true,
     may_want_encryption: |_| false,
-    // Writers wait for each other instead of failing at once, and readers do not wait for writers.
+    // Writers wait for each other instead of failing immediately, and readers do not wait for
+    // writers.
     sharing: &["PRAGMA journal_mode = WAL", "PRAGMA busy_timeout = 10000"],
     password_variable: None,
     password_file: None,
@@ -32,13 +32,13 @@ pub(super) const TRAITS: Traits = Traits {
     dialect: Some(Dialect {
         syntax: Syntax::SQLITE,
         user_tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-        // Their sizes would have to be read page by page.
+        // Determining their sizes would require reading every page.
         tables: "SELECT name, printf('\"%w\"', name), NULL, NULL FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
         columns: "SELECT t.name, c.name || ' ' || c.type || CASE WHEN c.pk > 0 THEN ' PRIMARY KEY' WHEN c.\"notnull\" THEN ' NOT NULL' ELSE '' END \
             FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY 1, c.cid",
         indexes: "SELECT tbl_name, name, coalesce(sql, 'UNIQUE') FROM sqlite_schema WHERE type = 'index' AND tbl_name NOT LIKE 'sqlite^_%' ESCAPE '^'",
-        // A transaction that reads first and writes then cannot go on when another one has written
-        // meanwhile.
+        // A transaction that first reads and then writes cannot continue when another one has
+        // written in between.
         databases: "",
         copying: Copying::Vacuum,
         begin_to_write: "BEGIN IMMEDIATE",
@@ -65,7 +65,7 @@ pub(super) const TRAITS: Traits = Traits {
 };
 
 impl Syntax {
-    /// That of SQLite.
+    /// The driver of SQLite.
     pub const SQLITE: Self = Self {
         backslash: Backslash::IsPlain,
         has_hash_comments: false,
@@ -88,7 +88,7 @@ const SYSBENCH: SysbenchDriver = SysbenchDriver {
     no_address: "no database file is given: --sqlite-db=FILE",
     encrypting: "",
     has_error_list: false,
-    // BUSY and LOCKED, which are what a deadlock is there, with BUSY's extended codes.
+    // BUSY and LOCKED, which correspond to a deadlock, with the extended codes of BUSY.
     ignored_codes: &[5, 6, 261, 517, 773],
     ignored_states: &[],
     lost: (0, ""),

@@ -1,14 +1,14 @@
-//! sysbench's drivers: how scripts choose one, and what it says in the words of its client library,
-//! which scripts and people search for.
+//! sysbench's drivers: their names and options, and their messages in the wording of the client
+//! library, which scripts and users search for.
 
-/// How a refused statement had been sent.
+/// How a rejected statement was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sending {
-    /// As a text.
+    /// As text.
     Query,
-    /// To be prepared.
+    /// In a request to prepare it.
     Prepare,
-    /// Prepared before.
+    /// As an execution of a prepared statement.
     Execute,
 }
 
@@ -17,35 +17,35 @@ pub enum Sending {
 pub struct SysbenchDriver {
     /// Its name in `--db-driver`.
     pub name: &'static str,
-    /// Said when there is no address to connect to.
+    /// Message when there is no address to connect to.
     pub no_address: &'static str,
-    /// The option that encrypts its connections; empty where there is nothing to encrypt.
+    /// The option that encrypts its connections; empty where encryption does not apply.
     pub encrypting: &'static str,
-    /// True when an option lists the errors after which an event is repeated.
+    /// True when an option lists the errors after which an event is retried.
     pub has_error_list: bool,
-    /// Error numbers after which an event is repeated unless that option says otherwise.
+    /// Error numbers after which an event is retried by default.
     pub ignored_codes: &'static [u32],
-    /// SQLSTATEs for the same.
+    /// SQLSTATEs after which an event is retried by default.
     pub ignored_states: &'static [&'static str],
-    /// Number and state of a connection that broke without a word from the server.
+    /// Error number and SQLSTATE of a connection that broke without a server message.
     pub lost: (u32, &'static str),
-    /// The same when it had been broken before.
+    /// The same for a connection that was already broken.
     pub lost_before: (u32, &'static str),
-    /// State of errors that the server gave none.
+    /// SQLSTATE of errors without one from the server.
     pub no_state: &'static str,
-    /// True when an error that is ignored is told to those who debug.
+    /// True when an ignored error is logged at debug level.
     pub tells_ignored: bool,
-    /// True when an error that is ignored is followed by ROLLBACK, without which the session takes
-    /// no further statement.
+    /// True when an ignored error is followed by ROLLBACK, without which the session accepts no
+    /// further statement.
     pub rolls_back: bool,
-    /// True for the number and state of a failure outside of events that means that there was no
-    /// connection yet.
+    /// True for the error number and SQLSTATE of a failure outside of events that means that there
+    /// was no connection yet.
     pub is_unconnected: fn(code: u32, state: &str) -> bool,
-    /// Lines about a connection that cannot be had: host and port of its TCP address, the address
-    /// in words, the error's number (0 for none), and why.
+    /// Lines about a failed connection: host and port of its TCP address, the address in words, the
+    /// error number (0 for none), and the reason.
     pub unreachable: Unreachable,
-    /// Lines about a statement that was refused: the error's number, why, and the statement where
-    /// it is known.
+    /// Lines about a rejected statement: the error number, the reason, and the statement if it is
+    /// known.
     pub refused: fn(sending: Sending, code: u32, message: &str, query: Option<&str>) -> Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct SysbenchDriver {
 type Unreachable =
     fn(tcp: Option<(&str, u16)>, place: &str, code: u32, message: &str) -> Vec<String>;
 
-/// How a line about an error ends that names the statement.
+/// End of an error line that contains the statement.
 pub(super) fn of_query(query: Option<&str>) -> String {
     query.map_or_else(String::new, |query| format!(" for query '{query}'"))
 }

@@ -1,4 +1,4 @@
-//! What has to be said of each engine.
+//! Facts that every engine must define.
 
 use super::sysbench::SysbenchDriver;
 use crate::failure::OperationFailure;
@@ -6,40 +6,41 @@ use crate::failure::OperationFailure;
 /// Facts of an engine.
 #[derive(Debug)]
 pub struct Traits {
-    /// Its name in reports, and the first of its schemes.
+    /// Its name in reports, and the first of its URL schemes.
     pub name: &'static str,
     /// The schemes of its URLs.
     pub schemes: &'static [&'static str],
-    /// The port of its servers where none is named; 0 where there are no ports.
+    /// The default port of its servers; 0 where ports do not apply.
     pub port: u16,
     /// A factor that compares two values of a setting, for a first spec; empty where there are no
     /// settings.
     pub example_factor: &'static str,
-    /// Products that speak it, as headings and sentences name them.
+    /// Products that use it, as named in headings and sentences.
     pub products: &'static str,
-    /// Where a client's statements are worked on.
+    /// Where statements are executed.
     pub execution: Execution,
-    /// Files that this process has open for a connection, at most (measured in
+    /// Maximum number of files that this process opens per connection (measured in
     /// `dyno-drivers/src/open_files.rs`).
     pub files_per_connection: u64,
     /// True when a second connection that writes would only wait for the first.
     pub has_one_writer: bool,
-    /// True when the names of columns are told for texts only, and not for prepared statements.
+    /// True when column names are available only for statements sent as text, and not for prepared
+    /// statements.
     pub names_need_text: bool,
-    /// True when statements can be parsed, bound and executed anew each time
+    /// True when statements can be parsed, bound and executed each time
     /// ([`QueryMode::Extended`](crate::target::QueryMode::Extended)).
     pub has_extended_queries: bool,
-    /// The server's counter of COMMITs, if it counts those that were sent and no others.
+    /// The server's counter of COMMITs, if it counts exactly those that were sent.
     pub commit_counter: Option<&'static str>,
-    /// Sent before a trial's window, so that the server's statistics hold by then what the session
-    /// did before.
+    /// Sent before a trial's window, so that the server's statistics then include the previous
+    /// activity of the session.
     pub flush_statistics: Option<&'static str>,
-    /// How the driver of the web application in `examples/webapp` names it in its URL; `None`: it
-    /// has no driver for it.
+    /// Its driver name in the URL of the web application in `examples/webapp`; `None`: the
+    /// application has no driver for it.
     pub jdbc: Option<&'static str>,
-    /// Gives the planner fresh statistics of the table whose name follows.
+    /// Updates the planner's statistics of the table whose name follows.
     pub analyze: Option<&'static str>,
-    /// What its own client programs do where an address leaves something out.
+    /// Defaults of its own client programs for omitted parts of an address.
     pub client_defaults: ClientDefaults,
     /// True when connections over unix sockets can be encrypted.
     pub encrypts_sockets: bool,
@@ -47,53 +48,53 @@ pub struct Traits {
     pub may_want_encryption: fn(&OperationFailure) -> bool,
     /// Statements for sessions that share a database without being told otherwise.
     pub sharing: &'static [&'static str],
-    /// The variable of the environment that gives its own client programs a password.
+    /// The environment variable from which its own client programs read a password.
     pub password_variable: Option<&'static str>,
-    /// Where its own client programs keep passwords.
+    /// Password file of its own client programs.
     pub password_file: Option<PasswordFile>,
-    /// Statements about sessions, where there are any.
+    /// Statements about sessions, if supported.
     pub sessions: Option<SessionStatements>,
-    /// Its SQL; `None` when it speaks none.
+    /// Its SQL dialect; `None` without SQL.
     pub dialect: Option<Dialect>,
-    /// sysbench's driver for it.
+    /// The sysbench driver for it.
     pub sysbench: SysbenchDriver,
 }
 
-/// Where a client's statements are worked on.
+/// Where statements are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
-    /// In the client's own thread, which is held up meanwhile.
+    /// In the client's own thread, which is blocked meanwhile.
     Client,
     /// In a thread of the server's process.
     Thread,
-    /// In a process of its own, which the server's first process starts.
+    /// In a separate process, which the server's first process starts.
     Process,
-    /// In a service of which no more is known than its answers.
+    /// In a service of which only the responses are known.
     Service,
-    /// Nowhere: there is nothing to work on.
+    /// Nowhere: statements are not executed.
     Nowhere,
 }
 
-/// What an engine's own client programs do where an address leaves something out.
+/// Defaults of an engine's own client programs for omitted parts of an address.
 #[derive(Debug)]
 pub struct ClientDefaults {
-    /// Variables of the environment that they read, and the parameters that these stand for.
+    /// Environment variables that they read, and the corresponding parameters.
     pub variables: &'static [(&'static str, &'static str)],
-    /// Folder of the server's sockets, used when it is there and no host is named.
+    /// Folder of the server's sockets, used when it exists and no host is named.
     pub socket_folder: Option<&'static str>,
-    /// What the name of a socket's file begins with, before the port; users name its folder.
-    /// `None`: they name the file.
+    /// Prefix of the file name of a socket, before the port; users name its folder. `None`: users
+    /// name the file.
     pub socket_prefix: Option<&'static str>,
-    /// True when several hosts may be named, of which the first is taken.
+    /// True when several hosts may be named, of which the first is used.
     pub has_lists_of_hosts: bool,
-    /// True when a database that is not named is that of the user's name.
+    /// True when the database defaults to the user name.
     pub has_database_of_user: bool,
     /// Certificates in the user's home folder.
     pub certificates: Option<CertificateFiles>,
 }
 
 impl ClientDefaults {
-    /// A host, a port and names, all of them given.
+    /// A host, a port and names, all of them explicit.
     pub const NOTHING: Self = Self {
         variables: &[],
         socket_folder: None,
@@ -107,7 +108,7 @@ impl ClientDefaults {
 /// PEM files, below the user's home folder.
 #[derive(Debug)]
 pub struct CertificateFiles {
-    /// Authorities that a server's certificate is checked with.
+    /// Authorities for checking a server's certificate.
     pub authorities: &'static str,
     /// The user's certificate.
     pub certificate: &'static str,
@@ -115,103 +116,103 @@ pub struct CertificateFiles {
     pub key: &'static str,
 }
 
-/// A file in which an engine's own client programs keep passwords.
+/// A file in which an engine's own client programs store passwords.
 #[derive(Debug)]
 pub struct PasswordFile {
     /// Its name in the user's home folder.
     pub name: &'static str,
-    /// The variable of the environment that names another.
+    /// The environment variable that names another file.
     pub variable: Option<&'static str>,
-    /// How it is written.
+    /// Its format.
     pub form: PasswordForm,
-    /// True when it counts before the variable that holds a password.
+    /// True when it takes precedence over the environment variable that contains a password.
     pub comes_first: bool,
 }
 
-/// How a file of passwords is written.
+/// Format of a password file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasswordForm {
     /// Lines `host:port:database:user:password`.
     Lines,
-    /// Groups of `name = value`, of which `[client]` counts.
+    /// Groups of `name = value`, of which only `[client]` applies.
     Groups,
 }
 
 /// Statements about a server's sessions.
 #[derive(Debug)]
 pub struct SessionStatements {
-    /// Lists them, each with its number and its account in the first two columns.
+    /// Lists sessions, with their number and account in the first two columns.
     pub list: &'static str,
-    /// Ends one; its number takes the place of `?`.
+    /// Terminates a session; its number replaces `?`.
     pub end: &'static str,
 }
 
-/// SQL, as far as it is not the same everywhere.
+/// The parts of SQL that differ between engines.
 #[derive(Debug)]
 pub struct Dialect {
-    /// How the text of statements is read.
+    /// Lexical rules of statements.
     pub syntax: Syntax,
-    /// Lists the database's tables and views that belong to users. One outside the schema in which
-    /// dyno makes its own is told with its schema's name.
+    /// Lists the user tables and views of the database. Names outside the schema in which dyno
+    /// creates its tables are qualified with their schema.
     pub user_tables: &'static str,
-    /// Each table that holds rows: name, name in SQL, rows as far as they are known without
-    /// counting, bytes with indexes where they cost nothing to know.
+    /// Each table with rows: name, name in SQL, rows if known without counting, bytes including
+    /// indexes if cheap to determine.
     pub tables: &'static str,
-    /// Each column of tables: table, and the column with its type, in the order of the columns.
+    /// Each column of tables: table, and the column with its type, in column order.
     pub columns: &'static str,
     /// Each index: table, name, definition.
     pub indexes: &'static str,
-    /// Lists the databases that lie side by side; empty where there are none.
+    /// Lists the databases of the server; empty where there are none.
     pub databases: &'static str,
-    /// How a database is copied to one beside it.
+    /// How a database is copied to another one on the same server.
     pub copying: Copying,
-    /// Begins a transaction that reads first and writes then.
+    /// Starts a transaction that first reads and then writes.
     pub begin_to_write: &'static str,
-    /// Behind a SELECT: nobody else may change the rows before the transaction ends. Empty where
-    /// beginning does that.
+    /// Appended to a SELECT: locks the rows until the transaction ends. Empty where starting the
+    /// transaction does that.
     pub row_lock: &'static str,
-    /// How a session's transactions get another isolation level.
+    /// How the isolation level of a session's transactions is set.
     pub isolation: Isolation,
-    /// True when a table says which storage engine keeps it.
+    /// True when a table specifies its storage engine.
     pub has_storage_engines: bool,
-    /// How a key numbers itself.
+    /// How a key column generates its values.
     pub numbering: Numbering,
-    /// True when CREATE TABLE can make indexes that are not unique.
+    /// True when CREATE TABLE can create non-unique indexes.
     pub has_inline_indexes: bool,
-    /// How a table is divided by the hash of its key.
+    /// How a table is partitioned by the hash of its key.
     pub partitioning: Partitioning,
-    /// Tables that a session has for itself.
+    /// Temporary tables of a session.
     pub temporary_tables: TemporaryTables,
     /// How an UPDATE joins another table.
     pub joined_update: JoinedUpdate,
     /// Type of a column that holds a date and a time.
     pub date_and_time: &'static str,
-    /// True when tables lie in the order of their keys, which are therefore made with them.
+    /// True when tables are stored in key order, so that their keys are created with them.
     pub orders_by_key: bool,
-    /// True when DROP TABLE takes several names.
+    /// True when DROP TABLE accepts several names.
     pub drops_several: bool,
-    /// How a table is emptied as a whole.
+    /// How a whole table is emptied.
     pub truncate: Truncate,
-    /// True when `END` is another word for COMMIT.
+    /// True when `END` is a synonym for COMMIT.
     pub ends_by_end: bool,
-    /// Lets a session change no data from here on.
+    /// Makes a session read-only from here on.
     pub read_only: &'static str,
-    /// How to see whether a session that only reads writes all the same; `None` where it cannot.
+    /// How to detect writes of a read-only session; `None` where they cannot happen.
     pub read_only_questions: Option<ReadOnlyQuestions>,
 }
 
-/// How to see whether a session that only reads writes all the same.
+/// How to detect writes of a read-only session.
 #[derive(Debug)]
 pub struct ReadOnlyQuestions {
-    /// Begins a transaction that only reads, and that cannot be made to write any more.
+    /// Starts a transaction that is read-only and cannot be made read-write.
     pub begin: &'static str,
-    /// Asked before it ends: a question, the last field of its answer if nothing was written, and
-    /// what another answer means.
+    /// Query before it ends: the statement, the last field of its answer if nothing was written,
+    /// and the meaning of any other answer.
     pub after: &'static [(&'static str, Option<&'static str>, &'static str)],
 }
 
 impl Dialect {
-    /// A name as it is written where it may hold anything.
+    /// A quoted name, which may contain any characters.
     #[must_use]
     pub fn quoted_name(&self, name: &str) -> String {
         match self.syntax.has_texts_in_double_quotes {
@@ -220,7 +221,7 @@ impl Dialect {
         }
     }
 
-    /// A text column with a parameter's text behind it.
+    /// A text column followed by a parameter's text.
     #[must_use]
     pub fn appended(&self, column: &str) -> String {
         match self.syntax.has_bars_for_or {
@@ -229,7 +230,7 @@ impl Dialect {
         }
     }
 
-    /// A text as a literal.
+    /// A text literal.
     #[must_use]
     pub fn literal(&self, text: &str) -> String {
         let text = text.replace('\'', "''");
@@ -240,40 +241,39 @@ impl Dialect {
     }
 }
 
-/// How an engine and its own clients read the text of statements.
+/// Lexical rules of an engine and its own clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Syntax {
-    /// Where a backslash escapes the sign behind it.
+    /// Where a backslash escapes the next character.
     pub backslash: Backslash,
-    /// True when `#` begins a comment.
+    /// True when `#` starts a comment.
     pub has_hash_comments: bool,
-    /// True when `/*! ... */` is no comment but executed.
+    /// True when `/*! ... */` is executed instead of being a comment.
     pub executes_comments: bool,
-    /// True when double quotes hold texts; elsewhere they hold names.
+    /// True when double quotes delimit texts; otherwise they delimit names.
     pub has_texts_in_double_quotes: bool,
-    /// True when backticks hold names.
+    /// True when backticks delimit names.
     pub has_backticks: bool,
-    /// True when `$tag$` begins a text.
+    /// True when `$tag$` starts a text.
     pub has_dollar_quotes: bool,
-    /// True when `||` is OR and not what joins texts.
+    /// True when `||` is OR and not concatenation.
     pub has_bars_for_or: bool,
-    /// True when `?` is an operator, so that the driver takes `??` for it.
+    /// True when `?` is an operator, so that the driver reads `??` as that operator.
     pub has_question_mark_operators: bool,
-    /// True when what stands behind `->` has a type of its own, text or number.
+    /// True when the operand after `->` has its own type, text or number.
     pub has_typed_keys: bool,
     /// True when `DELETE FROM a USING b AS a` deletes from b.
     pub deletes_from_aliases: bool,
-    /// True when a schema is a database: `USE` and `CREATE SCHEMA` leave the one that is connected
-    /// to.
+    /// True when a schema is a database: `USE` and `CREATE SCHEMA` leave the connected one.
     pub has_databases_for_schemas: bool,
-    /// True when clients read lines `DELIMITER //`, and dumps hold DEFINER clauses and lines about
-    /// the server's log.
+    /// True when clients interpret lines `DELIMITER //`, and dumps contain DEFINER clauses and
+    /// lines about the server's log.
     pub has_delimiter_lines: bool,
-    /// True when the procedure of a CALL is looked for only when it is executed.
+    /// True when the procedure of a CALL is resolved only on execution.
     pub looks_up_calls_late: bool,
 }
 
-/// Where a backslash escapes the sign behind it.
+/// Where a backslash escapes the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backslash {
     /// In all texts.
@@ -284,21 +284,21 @@ pub enum Backslash {
     IsPlain,
 }
 
-/// How a session's transactions get another isolation level.
+/// How the isolation level of a session's transactions is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
     /// By a statement.
     Set {
-        /// The statement, which the level's name follows.
+        /// The statement, to which the level's name is appended.
         statement: &'static str,
-        /// Asks which level is in force; it stands in the last column of the answer.
+        /// Queries the level in force; it is in the last column of the answer.
         question: &'static str,
     },
-    /// Not at all: they are always serializable.
+    /// Not supported: transactions are always serializable.
     AlwaysSerializable,
 }
 
-/// How a database is copied to one beside it.
+/// How a database is copied to another one on the same server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
     /// By the server: `CREATE DATABASE ... TEMPLATE`.
@@ -309,36 +309,37 @@ pub enum Copying {
     Vacuum,
 }
 
-/// How a key numbers itself.
+/// How a key column generates its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
-    /// `AUTO_INCREMENT`: rows with the number 0 get the next one.
+    /// `AUTO_INCREMENT`: rows with the number 0 get the next value.
     AutoIncrement,
-    /// `SERIAL`: a sequence, which has to be set behind rows that brought their numbers.
+    /// `SERIAL`: a sequence, which must be advanced past rows inserted with explicit numbers.
     Sequence,
-    /// `INTEGER PRIMARY KEY` does by itself, other columns never do.
+    /// Only `INTEGER PRIMARY KEY` columns, implicitly.
     RowNumber,
 }
 
-/// How a table is divided by the hash of its key.
+/// How a table is partitioned by the hash of its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partitioning {
-    /// A clause of CREATE TABLE makes all parts.
+    /// A clause of CREATE TABLE creates all partitions.
     Clause,
-    /// Each part is a table of its own.
+    /// Each partition is a separate table.
     Tables,
-    /// Not at all.
+    /// Not supported.
     Missing,
 }
 
-/// Tables that a session has for itself.
+/// Temporary tables of a session.
 #[derive(Debug)]
 pub struct TemporaryTables {
-    /// Drops the one whose name follows, if there is one, and never another of its name.
+    /// Drops the temporary table whose name follows, if it exists, and never another table of that
+    /// name.
     pub drop: &'static str,
-    /// What follows its definition for it to be in memory only.
+    /// Appended to its definition to keep it in memory only.
     pub options: &'static str,
-    /// True when making and dropping them is part of transactions.
+    /// True when creating and dropping them is transactional.
     pub are_transactional: bool,
 }
 
@@ -351,14 +352,14 @@ pub enum JoinedUpdate {
     From,
 }
 
-/// How a table is emptied as a whole.
+/// How a whole table is emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truncate {
-    /// `TRUNCATE TABLE` takes several names.
+    /// `TRUNCATE TABLE` with several names.
     Several,
-    /// `TRUNCATE TABLE` takes one.
+    /// `TRUNCATE TABLE` with one name.
     One,
-    /// By deleting its rows.
+    /// By deletion of its rows.
     Missing,
 }
 

@@ -1,6 +1,6 @@
-//! Anomalies in a history that follow from values alone: no knowledge of the server, no clocks.
-//! What is found is certain; what is not found may be there all the same (longer cycles,
-//! predicates), and Elle, which reads the same history, looks further.
+//! Anomalies in a history that follow from values alone, without knowledge of the server and
+//! without clocks. Every anomaly found is certain; others may remain undetected (longer cycles,
+//! predicates). Elle, which reads the same history, detects more.
 
 use super::{Attempt, Fate, History, Operation, shown};
 use crate::isolation::IsolationLevel;
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 crate::named! {
-    /// What transactions at the same time may do to one another. Names as in Berenson, Bernstein,
-    /// Gray and others: "A Critique of ANSI SQL Isolation Levels" (SIGMOD 1995), and Adya, Liskov,
-    /// O'Neil: "Generalized Isolation Level Definitions" (ICDE 2000).
+    /// Anomalies of concurrent transactions. Names as in Berenson, Bernstein, Gray and others: "A
+    /// Critique of ANSI SQL Isolation Levels" (SIGMOD 1995), and Adya, Liskov, O'Neil: "Generalized
+    /// Isolation Level Definitions" (ICDE 2000).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Anomaly {
-        /// A committed transaction read what a transaction wrote that has failed (Adya's G1a).
+        /// A committed transaction read a value written by a failed transaction (Adya's G1a).
         DirtyRead = "dirty-read",
-        /// A committed transaction read what another one wrote, and wrote over before it ended
-        /// (Adya's G1b).
+        /// A committed transaction read a value that another transaction wrote and overwrote before
+        /// it ended (Adya's G1b).
         IntermediateRead = "intermediate-read",
-        /// A committed transaction read an object twice, did not write it in between, and saw two
+        /// A committed transaction read an object twice without writing it in between, and saw two
         /// values (P2).
         NonRepeatableRead = "non-repeatable-read",
         /// Two committed transactions read the same value of an object, and both wrote it (P4).
         LostUpdate = "lost-update",
         /// Two committed transactions read the same values of two objects, and each wrote the one
-        /// that the other did not (A5B).
+        /// that the other did not write (A5B).
         WriteSkew = "write-skew",
     }
 }
 
 impl Anomaly {
     /// The weakest level that forbids it. Berenson and others, table 4, where REPEATABLE READ is
-    /// kept by locks; most servers take a snapshot instead, and snapshot isolation allows write
-    /// skew.
+    /// implemented with locks; most servers take a snapshot instead, and snapshot isolation allows
+    /// write skew.
     #[must_use]
     pub fn forbidden_from(self) -> IsolationLevel {
         match self {
@@ -45,16 +45,16 @@ impl Anomaly {
     }
 }
 
-/// How often an anomaly was found, and one of the cases.
+/// The number of occurrences of an anomaly, with an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// Which.
+    /// The anomaly.
     pub anomaly: Anomaly,
-    /// Transactions that read so; of [lost updates](Anomaly::LostUpdate), writes that were made on
-    /// top of a value that somebody else had written over; of [write skew](Anomaly::WriteSkew),
-    /// pairs of transactions.
+    /// Transactions with such reads; for [lost updates](Anomaly::LostUpdate), writes based on a
+    /// value that another transaction had overwritten; for [write skew](Anomaly::WriteSkew), pairs
+    /// of transactions.
     pub count: u64,
-    /// The transactions of the first case, the one that suffers first.
+    /// The transactions of the first occurrence, the affected one first.
     pub example: Vec<Involved>,
 }
 
@@ -65,18 +65,18 @@ pub struct Involved {
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub sequence: u64,
-    /// What it did to the objects concerned: `r[3]=17 w[3]=21`.
+    /// Its operations on the objects concerned: `r[3]=17 w[3]=21`.
     pub operations: String,
 }
 
 /// Index of an attempt.
 type At = usize;
 
-/// An object at a moment: the last value in it, 0 before the first.
+/// A version of an object: its last value, 0 before the first write.
 type Version = (u32, u64);
 
-/// Looks for all anomalies; one entry of each, in their order. Time and memory grow with the number
-/// of operations, and with the transactions that read what others wrote over.
+/// Finds all anomalies; one entry per kind, in order. Time and memory grow with the number of
+/// operations, and with the number of transactions that read overwritten values.
 #[must_use]
 pub fn find(history: &History) -> Vec<Found> {
     let writes = Writes::of(history);
@@ -133,12 +133,12 @@ impl Finder {
     }
 }
 
-/// What an object holds for whoever reads it: the last value, 0 before the first.
+/// The state of an object for a reader: the last value, 0 before the first write.
 fn last(seen: &[u64]) -> u64 {
     seen.last().copied().unwrap_or(0)
 }
 
-/// Who wrote a value, and whether the same transaction wrote the object again later.
+/// The writer of a value, and whether the same transaction wrote the object again later.
 struct Writes(HashMap<u64, (At, bool)>);
 
 impl Writes {
@@ -155,8 +155,8 @@ impl Writes {
         Self(writes)
     }
 
-    /// An object that an attempt read with a value of a failed one. All values of a list count:
-    /// each was there to be read.
+    /// An object of which an attempt read a value of a failed one. All values of a list count,
+    /// since each was visible.
     fn dirty_read(&self, history: &History, reader: At) -> Option<(u32, At)> {
         reads(&history.attempts[reader]).find_map(|(object, seen)| {
             let writer = seen.iter().find_map(|value| {
@@ -168,7 +168,7 @@ impl Writes {
         })
     }
 
-    /// An object that an attempt read in the middle of another one.
+    /// An object of which an attempt read an intermediate value of another one.
     fn intermediate_read(&self, history: &History, reader: At) -> Option<(u32, At)> {
         reads(&history.attempts[reader]).find_map(|(object, seen)| {
             let (writer, is_over) = *self.0.get(&last(seen))?;
@@ -203,7 +203,7 @@ fn versions_read(attempt: &Attempt) -> Vec<Version> {
     read
 }
 
-/// An object of which an attempt saw two versions, without having written it.
+/// An object of which an attempt saw two versions without having written it.
 fn changed(attempt: &Attempt) -> Option<u32> {
     let mut first = HashMap::new();
     versions_read(attempt)
@@ -212,17 +212,17 @@ fn changed(attempt: &Attempt) -> Option<u32> {
         .map(|(object, _)| object)
 }
 
-/// Who read a version of an object, and wrote then.
+/// Attempts that read a version of an object and then wrote.
 #[derive(Default)]
 struct Readers {
-    /// They wrote the object itself.
+    /// Those that wrote the object itself.
     and_wrote: Vec<At>,
-    /// They wrote others only.
+    /// Those that wrote only other objects.
     and_wrote_others: Vec<At>,
 }
 
-/// The versions that committed transactions read, those that wrote something too. In the order in
-/// which they were met, so that the same history gives the same example.
+/// The versions that committed transactions with writes read, in order of first occurrence, so that
+/// the same history gives the same example.
 struct Versions(Vec<(Version, Readers)>);
 
 impl Versions {
@@ -256,7 +256,7 @@ impl Versions {
         Self(versions)
     }
 
-    /// Each write but one on top of the same version is one that did not know of another.
+    /// Of the writes based on the same version, all but one missed another.
     fn lost_updates(&self, history: &History) -> Finder {
         let mut found = Finder::of(Anomaly::LostUpdate);
         for ((object, _), readers) in &self.0 {
@@ -267,9 +267,9 @@ impl Versions {
         found
     }
 
-    /// Pairs of which each read what the other wrote over, in two objects.
+    /// Pairs in which each read what the other overwrote, in two objects.
     fn write_skews(&self, history: &History) -> Finder {
-        // Who read a version that somebody wrote over: the first has to come before the second.
+        // Readers of an overwritten version: the first must precede the second.
         let mut before: HashMap<(At, At), u32> = HashMap::new();
         let mut order = Vec::new();
         for ((object, _), readers) in &self.0 {

@@ -1,8 +1,8 @@
-//! Histories: what clients read and wrote, transaction by transaction, with times. Every value is
-//! written once, so that a read says whose write it saw.
+//! Histories: the reads and writes of clients, by transaction, with times. Every value is written
+//! only once, so that each read identifies the write that it observed.
 //!
-//! * this file: a history as its clients knew it;
-//! * [`anomalies`]: what in it an isolation level may forbid.
+//! * this file: a history as its clients recorded it;
+//! * [`anomalies`]: anomalies in it that an isolation level may forbid.
 
 pub mod anomalies;
 #[cfg(test)]
@@ -13,45 +13,45 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 crate::named! {
-    /// What transactions read and write.
+    /// Type of the objects that transactions read and write.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Objects {
-        /// A value that a write replaces. Registers begin without one.
+        /// A value that a write replaces. Registers are initially empty.
         Registers = "registers",
-        /// Values to which a write adds one at the end. Lists begin empty, and a read shows in
-        /// which order they grew.
+        /// A list to which a write appends a value. Lists are initially empty, and a read shows the
+        /// order of the writes.
         Lists = "lists",
     }
 }
 
-/// What became of an attempt of a transaction, as its client knows it.
+/// Outcome of an attempt of a transaction, as its client knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// Its commit was acknowledged.
     Committed,
     /// It has not committed and never will: no COMMIT was sent, or the server refused it.
     Failed,
-    /// The answer to its COMMIT was lost, or nobody waited for it.
+    /// The answer to its COMMIT was lost, or the client did not wait for it.
     InDoubt,
 }
 
 /// One operation of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// A read. Without an answer the transaction ended there.
+    /// A read. If it was not answered, the transaction ended with it.
     Read {
         /// The object.
         object: u32,
-        /// What was there: of a register its value, or nothing before the first write; of a list
-        /// all values.
+        /// The result: for a register its value, or nothing before the first write; for a list all
+        /// values.
         seen: Option<Vec<u64>>,
     },
     /// A write that was sent.
     Write {
         /// The object.
         object: u32,
-        /// The value, above 0 and written nowhere else.
+        /// The value, above 0 and unique in the history.
         value: u64,
     },
 }
@@ -66,46 +66,46 @@ impl Operation {
     }
 }
 
-/// An attempt of a transaction. Retries are attempts of their own, with values of their own.
+/// An attempt of a transaction. Retries are separate attempts with different values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// Client, from 0.
     pub client: u32,
     /// Number of the transaction within the client, from 0.
     pub sequence: u64,
-    /// When it was begun, nanoseconds since the first client began. Of one client's attempts each
-    /// begins after the one before has ended.
+    /// Start, nanoseconds since the first client started. Each attempt of a client starts after its
+    /// previous one has ended.
     pub begun: u64,
-    /// When its end was known, nanoseconds since the first client began; later than
+    /// Time at which its outcome was known, nanoseconds since the first client started; later than
     /// [`Self::begun`]. Absent when its client was cut off.
     pub ended: Option<u64>,
-    /// What became of it.
+    /// Outcome.
     pub fate: Fate,
-    /// What it did, in order.
+    /// Operations, in order.
     pub operations: Vec<Operation>,
 }
 
-/// All attempts on a set of objects on which nobody else worked.
+/// All attempts on a set of objects that no other client used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
-    /// What the objects are.
+    /// Type of the objects.
     pub objects: Objects,
     /// Number of clients.
     pub clients: u32,
-    /// The attempts of each client in their order, clients in any order.
+    /// The attempts of each client in order, clients in any order.
     pub attempts: Vec<Attempt>,
 }
 
 impl History {
-    /// Attempts that ended in this way.
+    /// Number of attempts with this outcome.
     #[must_use]
     pub fn count(&self, fate: Fate) -> u64 {
         self.attempts.iter().filter(|attempt| attempt.fate == fate).count() as u64
     }
 }
 
-/// Operations as people write them, those on some objects only: `r[3]=17 w[3]=21`. Of a list the
-/// last value that was seen is shown.
+/// Operations in the usual notation, restricted to some objects: `r[3]=17 w[3]=21`. For a list the
+/// last observed value is shown.
 fn shown(operations: &[Operation], objects: &[u32]) -> String {
     let mut text = String::new();
     for operation in operations.iter().filter(|it| objects.contains(&it.object())) {

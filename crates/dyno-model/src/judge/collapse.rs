@@ -1,25 +1,25 @@
-//! When throughput collapses, and what the server's sessions were doing then. Intervals and looks
-//! in, findings out: of a trial that is watched, and of one that is read.
+//! Detection of throughput collapses, with the activity of the server's sessions at the time. Maps
+//! intervals and samples to warnings, both during a trial and for a stored one.
 
 use crate::monitor::SessionGroup;
 use crate::record::is_rate;
 use crate::warning::Warning;
 
-/// A second below this share of the usual is a collapse.
+/// A second below this share of the usual throughput is a collapse.
 const COLLAPSED_SHARE: f64 = 0.1;
-/// What is usual is known after so many seconds.
+/// Seconds after which the usual throughput is known.
 const SECONDS_MIN: usize = 3;
-/// Below so many transactions per second an empty second is chance: with 20 on average, fewer than
-/// 2 come in one of ten million seconds.
+/// Below this number of transactions per second an empty second may occur by chance: with 20 on
+/// average, fewer than 2 occur in one of ten million seconds.
 const USUAL_MIN: f64 = 20.0;
-/// Most collapses reported of one trial; the longest ones.
+/// Maximum number of warnings per trial; the longest collapses.
 const WARNINGS_MAX: usize = 3;
-/// A sample taken this long before or after a collapse still describes it, seconds.
-const SAMPLE_DISTANCE_MAX: f64 = 0.3;
-/// Sessions that must wait for the same, as a share of all, and how many there must be.
+/// A sample this long before or after a collapse still represents it, seconds.
+const BESIDE: f64 = 0.3;
+/// Minimum share and minimum number of sessions that wait for the same event.
 const SAME_SHARE: f64 = 0.9;
 const SAME_SESSIONS_MIN: u32 = 4;
-/// In so many looks, as a share of all.
+/// Minimum share of samples.
 const SAME_LOOKS: f64 = 0.5;
 
 /// Throughput of one interval.
@@ -33,7 +33,7 @@ pub struct Beat {
     pub committed: u64,
 }
 
-/// What sessions were doing at a moment.
+/// Activity of the sessions at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSample {
     /// Seconds since the first client began.
@@ -42,16 +42,15 @@ pub struct SessionSample {
     pub sessions: Vec<SessionGroup>,
 }
 
-/// Knows what throughput is usual.
+/// Tracks the usual throughput.
 #[derive(Debug, Default)]
 pub struct Pulse {
-    /// Rates of the seconds that were no collapse, rising.
+    /// Rates of the seconds without a collapse, ascending.
     rates: Vec<f64>,
 }
 
 impl Pulse {
-    /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds
-    /// before.
+    /// Adds the next interval. Returns the median rate of the seconds before if it is a collapse.
     pub fn beat(&mut self, beat: Beat) -> Option<f64> {
         if !is_rate(beat.length) {
             return None;
@@ -66,7 +65,7 @@ impl Pulse {
     }
 }
 
-/// Findings about the window from `opens` to `closes`, seconds since the first client began.
+/// Warnings about the window from `opens` to `closes`, seconds since the first client started.
 #[must_use]
 pub fn warnings(
     beats: &[Beat],
@@ -107,13 +106,13 @@ pub fn warnings(
     warnings
 }
 
-/// Adds to the stalls of a trial what the server's sessions were doing then, where somebody looked.
-/// Their times are seconds since the window opened, which it did at `opens`.
+/// Adds the activity of the server's sessions to the stalls of a trial, where samples exist. Times
+/// of stalls are seconds since the window opened, at `opens`.
 pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens: f64) {
     for warning in warnings {
         if let Warning::Stall { longest_gap, at, sessions } = warning {
-            // A look that began before the stall ended may have been answered after it.
-            let seen = worst_sample(samples, opens + *at, opens + *at + *longest_gap);
+            // A sample taken before the stall ended may have been answered after it.
+            let seen = worst_look(samples, opens + *at, opens + *at + *longest_gap);
             if !seen.is_empty() {
                 *sessions = seen;
             }
@@ -121,10 +120,10 @@ pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens
     }
 }
 
-/// The look with most waiting sessions; among equal ones the one with most at work, then one that
-/// saw what most looks saw: the last answers before a stall, and the first after it, may show
-/// sessions that wait for something else.
-fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
+/// The sample with most waiting sessions; among equal ones the one with most active sessions, then
+/// one that agrees with most samples: the last samples before a stall, and the first after it, may
+/// show sessions that wait for another event.
+fn worst_look(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
     let sum = |sample: &SessionSample, is_wanted: fn(&SessionGroup) -> bool| {
         sample
             .sessions
@@ -133,7 +132,7 @@ fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGro
             .map(|group| group.sessions)
             .sum::<u32>()
     };
-    // Groups come with the most frequent first.
+    // Groups are sorted, most frequent first.
     let wait = |sample: &SessionSample| {
         let group = sample.sessions.iter().find(|group| !group.is_idle() && !group.wait.is_empty());
         group.map(|group| group.wait.clone())
@@ -149,8 +148,7 @@ fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGro
     during().max_by_key(weight).map(|sample| sample.sessions.clone()).unwrap_or_default()
 }
 
-/// Nearly all sessions waiting for the same, in half of the looks: the wait that most of them
-/// share.
+/// A wait event shared by nearly all sessions, in half of the samples: the most common one.
 fn same_wait(samples: &[SessionSample], opens: f64, closes: f64) -> Option<Warning> {
     let inside: Vec<&SessionSample> =
         samples.iter().filter(|sample| sample.at >= opens && sample.at <= closes).collect();
@@ -176,7 +174,7 @@ struct Shared<'a> {
 
 fn shared_wait(groups: &[SessionGroup]) -> Option<Shared<'_>> {
     let all: u32 = groups.iter().map(|group| group.sessions).sum();
-    // Groups come with the most frequent first.
+    // Groups are sorted, most frequent first.
     let first = groups.iter().find(|group| !group.is_idle() && !group.wait.is_empty())?;
     let same = groups.iter().filter(|group| !group.is_idle() && group.wait == first.wait);
     let sessions: u32 = same.map(|group| group.sessions).sum();

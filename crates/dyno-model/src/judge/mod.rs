@@ -1,12 +1,12 @@
-//! One judgement: which doubts follow from what is recorded of a trial, whichever command made it.
-//! Pure: the same record gives the same findings while it is made and whenever it is read.
+//! Evaluation of a trial: derives warnings from its record, whichever command created it. It is a
+//! pure function: the same record gives the same warnings during the run and whenever it is read
+//! later.
 //!
-//! * this file: what follows from the record ([`judge`]), and the same for a record that was read
-//!   ([`anew`]);
-//! * [`collapse`]: what follows from its timeline and the looks at the server's sessions.
+//! * this file: warnings from the record ([`judge`]), and from a record that was read ([`anew`]);
+//! * [`collapse`]: warnings from its timeline and the samples of the server's sessions.
 //!
-//! What only somebody who watched can say (who else was at work, what the monitor could not see) is
-//! raised while watching and stands in the record as it was written. Thresholds are in
+//! Warnings that only observation during the trial can raise (other processes at work, gaps in the
+//! monitor's data) are raised at that time and remain in the record as written. Thresholds are in
 //! [`Warning::severity`].
 
 pub mod collapse;
@@ -23,27 +23,27 @@ use crate::target::Engine;
 use crate::warning::{Severity, Warning};
 use std::mem::discriminant;
 
-/// From this time without a commit on it is a stall, nanoseconds.
+/// Minimum time without a commit that counts as a stall, nanoseconds.
 pub const STALL: u64 = 500_000_000;
-/// It is only a stall if it is also so many times the time that all clients together need for a
-/// commit: of gaps between independent transactions (exponentially distributed) one in `e^20`, half
-/// a billion, is that long.
+/// A stall must also exceed the mean time between commits of all clients by this factor: of gaps
+/// between independent transactions (exponentially distributed) one in `e^20`, half a billion, is
+/// that long.
 pub const STALL_TIMES_MEAN: f64 = 20.0;
-/// Stalls that are told of a trial at most: the longest.
+/// Maximum number of stalls reported per trial: the longest.
 const STALLS_MAX: usize = 3;
-/// Windows shorter than this give coarse figures, seconds.
+/// Shorter windows give imprecise figures, seconds.
 const SHORT: f64 = 1.0;
-/// Windows of fewer mean response times than this give coarse figures.
+/// Windows of fewer mean response times give imprecise figures.
 const WAVES: f64 = 10.0;
-/// Fewer committed transactions than this cannot carry a 99th percentile.
+/// Fewer committed transactions are not enough for a 99th percentile.
 const FEW: u64 = 1_000;
-/// Servers tell how long they have been up in whole seconds, by a clock that may be set meanwhile.
+/// Servers report their uptime in whole seconds, by a clock that may be adjusted in between.
 const UPTIME_COARSE: u64 = 3;
 
-/// What was asked of a trial.
+/// The requested properties of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// What the clients speak to.
+    /// Engine of the system.
     pub engine: Engine,
     /// Number of clients.
     pub clients: u32,
@@ -52,7 +52,7 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// As the plan has it.
+    /// The values in the plan.
     #[must_use]
     pub fn of(plan: &'a Plan, trial: &Trial) -> Self {
         let configuration = plan.configuration(trial);
@@ -64,18 +64,19 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// True when so long a time without a commit is a stall, where so many commits came in a time of
-/// this length; nanoseconds. Where none came at all, nothing is usual, and all of it is one.
+/// True when a time without a commit is a stall, given the number of commits in a time of this
+/// length; nanoseconds. Without any commits there is no usual gap, and all of the time is one
+/// stall.
 #[must_use]
 pub fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
     gap >= STALL
         && (commits == 0 || gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits as f64))
 }
 
-/// Statements that are named which were sent as text.
+/// Maximum number of statements named that were sent as text.
 const SENT_AS_TEXT_MAX: usize = 5;
 
-/// Everything that is doubtful about a record by itself.
+/// All warnings that follow from a record by itself.
 #[must_use]
 pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let mut warnings = generator(record, asked);
@@ -101,15 +102,15 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     warnings
 }
 
-/// True for what follows from what was asked for, and is no doubt: effects of faults, and changes
-/// of a load in stages.
+/// True for effects of the requested conditions, which need no warning: effects of faults, and
+/// changes of a load in stages.
 #[must_use]
 pub fn is_meant(record: &TrialRecord, load: &LoadPlan, warning: &Warning) -> bool {
     has_faults(record) && warning.is_effect_of_fault()
         || load.stages.is_some() && warning.is_of_even_load()
 }
 
-/// Faults that were not made; what those that were made did is no doubt.
+/// Faults that could not be injected; effects of injected faults cause no warning.
 fn faults(record: &TrialRecord) -> Vec<Warning> {
     let not_made = |fault: &FaultRecord| {
         let FaultRecord { action, node, failed, .. } = fault;
@@ -118,7 +119,7 @@ fn faults(record: &TrialRecord) -> Vec<Warning> {
     record.faults().iter().filter_map(not_made).collect()
 }
 
-/// True when faults were made on purpose.
+/// True when faults were injected.
 #[must_use]
 pub fn has_faults(record: &TrialRecord) -> bool {
     expected(record).is_harm()
@@ -128,9 +129,9 @@ fn expected(record: &TrialRecord) -> Expected {
     Expected::of(record.faults().iter().map(|fault| fault.action))
 }
 
-/// The same for a record that was written earlier, perhaps by an older version. What [`judge`]
-/// derives replaces what was derived then; all else stands as it was written. Records without
-/// [`Facts`] keep all that was written and gain what was not raised at the time.
+/// Re-evaluates a record that was written earlier, perhaps by an older version. Warnings that
+/// [`judge`] derives replace those derived then; all others remain as written. Records without
+/// [`Facts`] keep all recorded warnings and gain those that were not raised at the time.
 #[must_use]
 pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let judged = judge(record, asked);
@@ -146,7 +147,7 @@ pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     judged.into_iter().chain(observed).collect()
 }
 
-/// True for what [`judge`] derives.
+/// True for warnings that [`judge`] derives.
 fn is_derived(warning: &Warning) -> bool {
     match warning {
         Warning::GeneratorBusy { .. }
@@ -199,9 +200,10 @@ fn is_derived(warning: &Warning) -> bool {
 
 fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    // Embedded SQLite does its work in the generator's threads: their CPU time is the database's.
+    // Embedded SQLite works in the generator's threads: their CPU time includes the database's.
     let is_embedded = asked.engine.is_embedded();
-    // A script that sends nothing is itself what is measured; no server is charged with its time.
+    // For a script that sends nothing, the script itself is measured; its time is not attributed to
+    // a server.
     let has_sent = record.ledger.statements.iter().any(|statement| statement.sent > 0);
     if !is_embedded && has_sent {
         let workers = record.generator.workers.iter().filter(|worker| worker.wall.0 > 0);
@@ -217,17 +219,17 @@ fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
 }
 
 fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Warning> {
-    // A load may have failed in a step of a search because of it.
+    // It may be the reason why a load failed in a step of a search.
     let of_steps = record.search.as_ref().map_or(0.0, |search| search.disturbance().1);
     let steal = Warning::Steal { share: facts.steal.max(of_steps) };
     // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a
-    // single tick is more than the share that is judged, and may belong to the time before.
+    // single tick exceeds the threshold, and may belong to the time before.
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
     let steal = is_told.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Warning::DebugBuild)).collect()
 }
 
-/// Which statements were not prepared.
+/// Statements that were not prepared.
 fn sent_as_text(facts: &Facts) -> Option<Warning> {
     let names = facts.sent_as_text.iter().take(SENT_AS_TEXT_MAX).map(String::as_str);
     let more = (facts.sent_as_text.len() > SENT_AS_TEXT_MAX).then_some("...");
@@ -235,14 +237,14 @@ fn sent_as_text(facts: &Facts) -> Option<Warning> {
     (!statements.is_empty()).then_some(Warning::SentAsText { statements })
 }
 
-/// Why the trial is not what was asked for.
+/// Deviations of the trial from what was requested.
 fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warning> {
     let cut_short = |reason: &String| Warning::CutShort { reason: reason.clone() };
     let mut warnings: Vec<Warning> = facts.troubles.iter().map(cut_short).collect();
     warnings.extend(match (&facts.system_failed, &facts.stopped) {
         (Some(reason), _) => Some(Warning::SystemFailed { reason: reason.clone() }),
         (None, Some(reason)) => Some(cut_short(reason)),
-        // Trouble has told why something is missing.
+        // A recorded problem already explains the missing part.
         (None, None) if warnings.is_empty() => {
             missing(record, facts, asked).as_ref().map(cut_short)
         }
@@ -251,7 +253,7 @@ fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Warn
     warnings
 }
 
-/// What a stop rule by count did not get before the time limit.
+/// The part of a stop rule by count that was not reached before the time limit.
 fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<String> {
     let wanted = match asked.load.stop {
         StopRule::Transactions(wanted) => wanted,
@@ -269,7 +271,8 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
         .then(|| format!("time limit reached after {started} of {wanted} transactions"))
 }
 
-/// What became of what arrived. Who wants an overload is told of it, and not that it is one.
+/// Outcome of the arrivals. With a requested overload, the share is reported but the overload
+/// itself is not a warning.
 fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     let mut warnings =
         record.open_loop.map_or_else(Vec::new, |open| open.warnings(record.ledger.committed));
@@ -283,21 +286,20 @@ fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Warning> {
     warnings
 }
 
-/// A closed loop whose window of a given length holds few transactions of each client, one after
-/// the other.
+/// A closed loop whose window contains few consecutive transactions of each client.
 fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let work = record.work.filter(|work| *work > 0.0 && record.open_loop.is_none())?;
     let each = record.transaction.mean + thought(record, asked.load);
     let waves = match record.transaction.count {
-        // None began in the window: each client did so much.
+        // None started in the window: this is the work of each client.
         0 => work / f64::from(asked.clients.max(1)),
         _ => record.measured.0 as f64 / each,
     };
     (waves < WAVES).then_some(Warning::FewWaves { waves })
 }
 
-/// How long clients waited before a transaction on average, in nanoseconds: those of some names may
-/// have a think time of their own.
+/// Mean think time of clients before a transaction, in nanoseconds; transactions of some names may
+/// have a separate think time.
 fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
     let of_load = load.think.unwrap_or_default();
     let counts = record.ledger.transactions.iter().map(|count| count.started as f64);
@@ -308,8 +310,7 @@ fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
     if count > 0.0 { sum / count } else { of_load.0 as f64 }
 }
 
-/// Transactions that failed for good, but for those that failed as they do when a server is harmed
-/// on purpose.
+/// Transactions that failed for good, except for failures that are expected during injected faults.
 fn failures(record: &TrialRecord) -> Option<Warning> {
     let ledger = &record.ledger;
     let expected = expected(record);
@@ -331,17 +332,17 @@ fn counters(ledger: &Ledger, unbalanced: &[String]) -> Vec<Warning> {
     warnings
 }
 
-/// The longest stalls. An older record has the longest time without a commit alone, or not even
+/// The longest stalls. An older record contains only the longest time without a commit, or not even
 /// that.
 fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Warning> {
     let gaps: Vec<CommitGap> = match &record.facts {
         Some(facts) => facts.gaps.clone(),
         None => record.longest_gap.into_iter().collect(),
     };
-    // In the course of stages little may be asked for, or nothing at all.
+    // During stages the load may be low or zero.
     let course = load.stages.as_ref().map(|stages| Course::of(stages, load.warmup));
     let (opens, closes) = (load.warmup.0, load.warmup.0 + record.measured.0);
-    // Of transactions that are longer than the window there may be a part only.
+    // Transactions longer than the window may lie in it only in part.
     let committed = record.ledger.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
     let is_expected = |gap: &CommitGap| {
         course.as_ref().is_none_or(|course| {
@@ -377,7 +378,7 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
             databases.dedup();
             warnings.extend((!databases.is_empty()).then_some(Warning::ViolatedIn { databases }));
         }
-        // Transactions that failed or were cut off are told of already.
+        // Transactions that failed or were cut off are already reported.
         AuditVerdict::Intact | AuditVerdict::Undecided => {}
         AuditVerdict::NotChecked => {
             let reason = |(database, check): (Option<&str>, &AuditCheck)| match check {
@@ -394,18 +395,18 @@ fn audit(record: &TrialRecord) -> Vec<Warning> {
     warnings
 }
 
-/// A server that has been up for less time than passed between the two readings of its counters, or
-/// whose time went back.
+/// A server whose uptime is shorter than the time between the two readings of its counters, or
+/// decreased between them.
 fn restart(facts: &Facts) -> Option<Warning> {
     let Uptime { before, after, passed } = facts.uptime?;
     let is_restarted = after < before || after - before + UPTIME_COARSE < passed.0 / 1_000_000_000;
     is_restarted.then_some(Warning::ServerRestarted { up: after })
 }
 
-/// What the server counted is compared with what all workloads sent, warm-up included. MySQL counts
-/// COMMIT and BEGIN of everybody; a difference means that somebody else worked on the server, or
-/// that dyno is wrong. A COMMIT that it refused it may not have counted: Galera answers so for a
-/// transaction that another node has undone, without looking at the statement.
+/// Compares the server's counts with the statements that all workloads sent, warm-up included.
+/// MySQL counts COMMIT and BEGIN of all sessions; a difference means that another session worked on
+/// the server, or that dyno has a bug. The server may not count a COMMIT that it rejected: Galera
+/// rejects it for a transaction that another node has aborted, without examining the statement.
 fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Warning> {
     let counter = asked.engine.traits().commit_counter?;
     let in_doubt =

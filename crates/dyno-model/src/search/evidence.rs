@@ -1,11 +1,12 @@
-//! Whether the transactions of a load step pass or fail the limit, or are too few to decide.
+//! Evidence of a load step: whether its transactions pass or fail the limit, or are too few to
+//! decide.
 //!
 //! A percentile passes only with at least [`BEYOND_MIN`] transactions expected beyond it: 1,000 for
-//! the 99th. It fails as soon as so many exceeded the limit that it fails whatever the others up to
-//! this number would take. A mean needs a standard error that is small against its distance from
-//! the limit, or against the limit. A result is *clear* when chance does not explain on which side
-//! of the limit it lies; of a step shorter than half the time that the user asked for, only a clear
-//! result counts.
+//! the 99th. It fails as soon as enough transactions exceeded the limit for it to fail whatever the
+//! remaining transactions up to this number would take. A mean needs a standard error that is small
+//! relative to its distance from the limit, or to the limit. A result is *clear* when chance does
+//! not explain its side of the limit; in a step shorter than half of the requested time, only a
+//! clear result counts.
 
 use super::question::{Outcome, Search, Slow};
 use crate::latency::BEYOND_MIN;
@@ -15,64 +16,64 @@ use crate::response::Responses;
 use crate::units::millis;
 use crate::warning::KEPT_UP_ENOUGH;
 
-/// Response times in a queue depend on each other, so a result is only clear when it is so many
-/// standard errors from the limit.
+/// Response times in a queue are correlated, so a result is only clear at this number of standard
+/// errors from the limit.
 const CLEAR: f64 = 4.0;
-/// A share that is not clear counts from so many times the fewest transactions on.
+/// A share that is not clear counts from this multiple of the minimum number of transactions on.
 const SOUND: f64 = 5.0;
-/// A mean needs at least so many transactions, and so does the rule that the system kept up.
+/// Minimum number of transactions for a mean, and for the rule that the system kept up.
 const MEAN_MIN: f64 = 100.0;
-/// A mean decides when its standard error is at most this share of the limit.
+/// A mean is decided when its standard error is at most this share of the limit.
 const MEAN_ERROR: f64 = 0.015;
-/// From this share of failing transactions on, a trial is not valid
+/// From this share of failed transactions on, a trial is invalid
 /// ([`crate::warning::Warning::Failures`]), so its load does not pass.
 const FAILING: f64 = 0.001;
-/// So many of them are not an accident.
+/// Minimum number of failures that is not attributed to chance.
 const FAILING_MIN: u64 = 3;
 
-/// What was measured at one load: the windows of a load step and of those that extended it.
+/// Measurements at one load: the windows of a load step and of those that extended it.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// Response times of the transactions that the limit is about, with the ages of arrivals
+    /// Response times of the transactions that the limit applies to, with the ages of arrivals
     /// without a commit.
     pub responses: Responses,
     /// Length of the windows, in seconds.
     pub seconds: f64,
-    /// Transactions of any name that arrived, or were begun in a closed loop.
+    /// Transactions of any name that arrived, or started in a closed loop.
     pub arrived: u64,
-    /// Those of them that committed.
+    /// Committed transactions.
     pub committed: u64,
-    /// Those of them that failed or were cut off.
+    /// Transactions that failed or were cut off.
     pub lost: u64,
     /// True when arrivals did not wait for clients, so that the system may fall behind.
     pub is_open_loop: bool,
 }
 
-/// What the evidence says.
+/// Evaluation of the evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// Passed, failed, or open.
+    /// Passed, failed, or undecided.
     pub outcome: Outcome,
     /// True when chance does not explain it.
     pub is_clear: bool,
-    /// Transactions that the limit is about.
+    /// Transactions that the limit applies to.
     pub transactions: u64,
-    /// Transactions without which nothing is decided, roughly.
+    /// Minimum number of transactions for a decision, roughly.
     pub needed: u64,
-    /// Transactions from which on a result counts that is not clear.
+    /// Minimum number of transactions for a decision by a result that is not clear.
     pub sound: u64,
-    /// As [`super::LoadStep::excess`].
+    /// Same as [`super::LoadStep::excess`].
     pub excess: Option<f64>,
     /// The figure, in milliseconds or per cent.
     pub figure: Option<f64>,
     /// True when the figure is only a lower bound.
     pub is_bound: bool,
-    /// Share of the transactions that failed, in per cent, where these decided it.
+    /// Share of failed transactions, in per cent, if failures decided it.
     pub failing: Option<f64>,
 }
 
 impl Evidence {
-    /// Takes what another window brought.
+    /// Adds the results of another window.
     pub fn add(&mut self, other: &Self) {
         self.responses.add(&other.responses);
         self.seconds += other.seconds;
@@ -82,7 +83,7 @@ impl Evidence {
         self.is_open_loop |= other.is_open_loop;
     }
 
-    /// Counts of a trial's window; its response times are given.
+    /// Counts of a trial's window, with the given response times.
     #[must_use]
     pub fn of_trial(record: &TrialRecord, responses: Responses) -> Self {
         let ledger = &record.ledger;
@@ -97,7 +98,7 @@ impl Evidence {
         }
     }
 
-    /// Whether the limit of a search is kept.
+    /// Evaluates the limit of a search.
     #[must_use]
     pub fn judge(&self, search: &Search) -> Judged {
         let mut judged = match search.measure {
@@ -113,7 +114,7 @@ impl Evidence {
             LimitMeasure::P95 => self.percentile(95.0, search.below),
             LimitMeasure::P99 => self.percentile(99.0, search.below),
             LimitMeasure::P999 => self.percentile(99.9, search.below),
-            // No search is for the last three.
+            // A search never uses the last three.
             LimitMeasure::Mean
             | LimitMeasure::Max
             | LimitMeasure::Throughput
@@ -132,8 +133,8 @@ impl Evidence {
         judged
     }
 
-    /// True when the system did not do what arrived, however many more arrive up to the number that
-    /// this rule needs.
+    /// True when the system failed to process the arrivals, however many more arrive up to the
+    /// number that this rule needs.
     fn is_behind(&self) -> bool {
         let missing = self.arrived.saturating_sub(self.committed + self.lost);
         self.is_open_loop
@@ -179,7 +180,7 @@ impl Evidence {
     }
 }
 
-/// A share of `count` that has to stay at or below `most`.
+/// The number of `count` that must stay at or below `most`.
 fn share(beyond: u64, count: u64, most: f64) -> Judged {
     let (beyond, all) = (beyond as f64, count as f64);
     // A millionth of a transaction is rounding.
@@ -193,8 +194,8 @@ fn share(beyond: u64, count: u64, most: f64) -> Judged {
     } else {
         Outcome::Open
     };
-    // Of the fewest transactions that decide, ten were expected; at most three are found by chance
-    // in one of a hundred cases.
+    // At the minimum number of transactions for a decision, ten were expected; at most three occur
+    // by chance in one of a hundred cases.
     let is_rare = outcome == Outcome::Passed && beyond <= 0.3 * expected;
     Judged {
         outcome,
@@ -209,8 +210,7 @@ fn share(beyond: u64, count: u64, most: f64) -> Judged {
     }
 }
 
-/// The transactions that exceed the limit by themselves when nothing else is under way, by what a
-/// trial with one client says.
+/// Transactions that exceed the limit without any other load, according to a trial with one client.
 #[must_use]
 pub fn slow(search: &Search, record: &TrialRecord) -> Option<Slow> {
     let all = record.ledger.started.max(1) as f64;

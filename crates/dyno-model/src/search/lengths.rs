@@ -1,39 +1,39 @@
-//! How long the load steps of a search take.
+//! Lengths of the load steps of a search.
 
 use super::question::STEPS_MAX;
 use crate::units::Nanos;
 
-/// A load is extended to at most so many times the time that the user asked for ...
+/// A load is extended to at most this multiple of the requested time ...
 const CAP_TIMES: f64 = 10.0;
 /// ... or to this time, in seconds.
 const CAP_MIN: f64 = 60.0;
-/// Coarse and fine steps of a search that meets no contradictions, beside the one that is kept.
+/// Coarse and fine steps of a search without contradictions, in addition to the one that is kept.
 const USUAL: (usize, usize) = (5, 3);
 
-/// How long a load is measured, in seconds.
+/// Lengths of warm-up and measurement at one load, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Before it.
+    /// Warm-up.
     pub warmup: f64,
-    /// The measured time.
+    /// Measured time.
     pub seconds: f64,
 }
 
-/// The lengths of steps, by what the user asked for.
+/// Lengths of steps, derived from the requested times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lengths {
-    /// Of the load that is kept.
+    /// The step that is kept.
     pub full: Window,
 }
 
 impl Lengths {
-    /// The warm-up and the measured time that the user asked for.
+    /// From the requested warm-up and measured time.
     #[must_use]
     pub fn new(warmup: Nanos, duration: Nanos) -> Self {
         Self { full: Window { warmup: warmup.as_secs_f64(), seconds: duration.as_secs_f64() } }
     }
 
-    /// Steps of a usual search, and their time in seconds, warm-ups included.
+    /// Number of steps of a typical search, and their time in seconds, warm-ups included.
     #[must_use]
     pub fn usual(&self) -> (usize, f64) {
         let time = |window: Window| window.warmup + window.seconds;
@@ -46,31 +46,31 @@ impl Lengths {
         (coarse + fine + 1, times.map(|(count, window)| count as f64 * time(window)).iter().sum())
     }
 
-    /// The most that all windows of a search may take together, in seconds.
+    /// Maximum total time of all windows of a search, in seconds.
     #[must_use]
     pub fn most(&self) -> f64 {
         2.0 * STEPS_MAX as f64 * self.full.seconds.max(10.0)
     }
 
-    /// Of steps far from the result: a tenth of the time, at least a second.
+    /// Steps far from the result: a tenth of the time, at least a second.
     #[must_use]
     pub fn coarse(&self) -> f64 {
         (self.full.seconds / 10.0).max(1.0).min(self.full.seconds)
     }
 
-    /// Of steps near it: half of the time, at least two seconds.
+    /// Steps near the result: half of the time, at least two seconds.
     #[must_use]
     pub fn fine(&self) -> f64 {
         (self.full.seconds / 2.0).max(2.0).min(self.full.seconds)
     }
 
-    /// Of all steps at one load, one after the other.
+    /// Maximum for all consecutive steps at one load.
     #[must_use]
     pub fn cap(&self) -> f64 {
         (self.full.seconds * CAP_TIMES).max(CAP_MIN)
     }
 
-    /// A step of this length, with a warm-up in proportion.
+    /// A step of this length, with a proportional warm-up.
     #[must_use]
     pub fn window(&self, seconds: f64) -> Window {
         let share = (seconds / self.full.seconds).min(1.0);

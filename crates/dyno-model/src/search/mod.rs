@@ -1,12 +1,13 @@
-//! The search for the highest load that a system takes: the question, the load steps, and the
-//! result. Pure: whoever measures a load reports the result to [`SaturationSearch`].
+//! The search for the highest load at which a system passes a limit: the question, the load steps,
+//! and the result. Pure: the caller measures each load and reports the result to
+//! [`SaturationSearch`].
 //!
-//! * [`question`]: what is asked ([`Search`]), one load step ([`LoadStep`]) and the result
+//! * [`question`]: the question ([`Search`]), a load step ([`LoadStep`]) and the result
 //!   ([`SearchRecord`]);
 //! * [`evidence`]: whether the transactions of a load step pass or fail the limit, or are too few
 //!   to decide;
-//! * [`lengths`]: how long load steps take;
-//! * [`saturation`]: which load is measured next, and for how long.
+//! * [`lengths`]: lengths of load steps;
+//! * [`saturation`]: the choice of the next load and its length.
 
 pub mod evidence;
 mod lengths;

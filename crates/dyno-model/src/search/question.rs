@@ -1,4 +1,4 @@
-//! What a search asks, its load steps, and what it found.
+//! The question of a search, its load steps, and its result.
 
 use crate::limit::LimitMeasure;
 use crate::plan::LoadBy;
@@ -7,46 +7,45 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The search ends when the lowest load that fails is at most so many times the highest that
+/// The search ends when the lowest load that fails is at most this multiple of the highest that
 /// passes.
 pub const PRECISION: f64 = 1.03;
-/// Most load steps of a search, the one that is kept included; one without contradictions takes
-/// about ten.
+/// Maximum number of load steps of a search, including the one that is kept; a search without
+/// contradictions takes about ten.
 pub const STEPS_MAX: usize = 30;
 /// Failed steps at loads up to this factor above the upper end count as evidence for it.
 pub(super) const NEIGHBOUR: f64 = 1.12;
-/// An excess beyond this factor says nothing more about the loads between: that of a growing queue
-/// says how long it had time to grow.
+/// An excess beyond this factor gives no further information about the loads in between: for a
+/// growing queue it depends on how long it had time to grow.
 const NEAR: f64 = 4.0;
 
 /// A search for the highest load at which a figure stays below a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
-    /// What is raised.
+    /// Load parameter that is varied.
     pub most: LoadBy,
-    /// What has to stay below the limit: a response time, or the share that fails.
+    /// Figure that must stay below the limit: a response time, or the share of failures.
     pub measure: LimitMeasure,
     /// The limit, in milliseconds or per cent.
     pub below: f64,
-    /// The name of the transactions that the limit is about; `None`: all.
+    /// The name of the transactions that the limit applies to; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
-    /// The load of the first step; `None`: one client, or a rate that a short measurement in a
-    /// closed loop suggests.
+    /// The load of the first step; `None`: one client, or a rate derived from a short measurement
+    /// in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
 }
 
-/// How a load step ended.
+/// Outcome of a load step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The figure stayed below the limit, and the system kept up.
     Passed,
-    /// It did not.
+    /// The figure exceeded the limit, or the system did not keep up.
     Failed,
-    /// The transactions so far do not decide it; the next step measures more of them at the same
-    /// load.
+    /// Too few transactions so far; the next step measures more of them at the same load.
     Open,
     /// The load generator was at its limit, so the step says nothing about the system.
     Generator,
@@ -57,17 +56,17 @@ pub enum Outcome {
 pub struct LoadStep {
     /// Transactions that arrived per second, or clients.
     pub load: f64,
-    /// Measured time that the outcome rests on, in seconds, with that of the open steps before it
-    /// at the same load.
+    /// Measured time of the outcome, in seconds, including the undecided steps before it at the
+    /// same load.
     pub seconds: f64,
-    /// Transactions that the outcome rests on, those of the open steps before it at the same load
-    /// included.
+    /// Transactions of the outcome, including those of the undecided steps before it at the same
+    /// load.
     pub transactions: u64,
-    /// Their value of [`Search::measure`]; absent where there are too few for it.
+    /// Their value of [`Search::measure`]; absent when there are too few transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<f64>,
-    /// Logarithm of how many times as many transactions exceed the limit as may, or of the mean
-    /// over its limit.
+    /// Logarithm of the ratio of the transactions that exceed the limit to the number allowed, or
+    /// of the mean to its limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess: Option<f64>,
     /// True when the figure is only a lower bound, because arrivals without a commit reach it.
@@ -75,28 +74,28 @@ pub struct LoadStep {
     pub is_bound: bool,
     /// Committed transactions per second.
     pub throughput: f64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
-    /// True when the load generator was at its limit: of a step that passed, the system may take
-    /// more.
+    /// True when the load generator was at its limit: if the step passed, the capacity of the
+    /// system may be higher.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_by_generator: bool,
-    /// Share of the machine's processors that processes used which are neither dyno's nor the
-    /// server's, 0 to 1.
+    /// Share of the machine's processor time used by processes other than dyno and the server, 0 to
+    /// 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub other_processes_cpu: f64,
-    /// Share of the machine's processor time that other guests of the host took, 0 to 1.
+    /// Share of the machine's processor time lost to other guests of the host (steal), 0 to 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub steal: f64,
 }
 
-/// Transactions of one name that exceed the limit by themselves.
+/// Transactions of one name that exceed the limit without any other load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slow {
     /// Their name; absent where transactions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
-    /// What one of them takes without any other load, in milliseconds.
+    /// Response time of one of them without any other load, in milliseconds.
     pub alone_ms: f64,
 }
 
@@ -104,18 +103,19 @@ pub struct Slow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "kebab-case")]
 pub enum SearchEnd {
-    /// The highest load that passes lies between two loads that were measured.
+    /// The highest load that passes lies between two measured loads.
     Found,
-    /// The highest load that may be tried passed.
+    /// The maximum load of the search passed.
     Highest,
-    /// The load generator was at its limit. A lower bound where a load passed, else undecided.
+    /// The load generator was at its limit. The result is a lower bound if a load passed, else
+    /// undecided.
     Generator,
-    /// No load passes, not even a single client alone.
+    /// No load passes, not even a single client.
     FailsEverywhere {
-        /// What takes too long by itself, where it is known.
+        /// The transactions that take too long without any other load, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slow: Option<Slow>,
-        /// Share of the transactions that failed, in per cent, where these decided it.
+        /// Share of failed transactions, in per cent, if failures decided it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failing: Option<f64>,
     },
@@ -123,7 +123,7 @@ pub enum SearchEnd {
     TooFew {
         /// The load.
         load: f64,
-        /// Transactions that it had.
+        /// Number of its transactions.
         transactions: u64,
         /// Transactions that a decision needs, roughly.
         needed: u64,
@@ -134,28 +134,28 @@ pub enum SearchEnd {
     Interrupted,
 }
 
-/// What a search measured and found.
+/// Measurements and result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchRecord {
-    /// What was asked.
+    /// The question.
     pub search: Search,
-    /// Load steps in their order; the last that passed is the trial whose figures are kept.
+    /// Load steps in order; the last that passed is the trial whose figures are kept.
     pub steps: Vec<LoadStep>,
-    /// Highest load that passed, in most of its steps; absent where none did.
+    /// Highest load that passed in most of its steps; absent when none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<f64>,
-    /// Lowest load above it that failed; absent where none did.
+    /// Lowest load above it that failed; absent when none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<f64>,
-    /// Why it ended.
+    /// Reason for the end.
     #[serde(flatten)]
     pub end: SearchEnd,
 }
 
 impl SearchRecord {
-    /// The highest load that passes: between the two ends, where a line through the steps near them
-    /// meets the limit. Where something else than the system ended the search, the highest load
-    /// that passed, which is a lower bound. `None` where the search did not find one.
+    /// The highest load that passes: between the two ends, at the point where a line through the
+    /// steps near them meets the limit. If something other than the system ended the search, the
+    /// highest load that passed, which is a lower bound. `None` if the search did not find one.
     #[must_use]
     pub fn found(&self) -> Option<f64> {
         let is_kept = |passed: &f64| {
@@ -174,8 +174,9 @@ impl SearchRecord {
         Some(met.clamp(passed, failed))
     }
 
-    /// Where the line through the steps at these loads, the excess over the logarithm of the load,
-    /// meets the limit. Steps count by their transactions. `None` where it does not rise.
+    /// The point where the line through the steps at these loads (excess over logarithm of the
+    /// load) meets the limit. Steps are weighted by their transactions. `None` when the line does
+    /// not rise.
     fn met(&self, loads: RangeInclusive<f64>) -> Option<f64> {
         let steps =
             self.steps.iter().filter(|step| step.is_decided() && loads.contains(&step.load));
@@ -196,23 +197,23 @@ impl SearchRecord {
         (slope.is_finite() && slope > 1.0).then(|| (x - y / slope).exp())
     }
 
-    /// True when it ended without a load, and some load may pass.
+    /// True when it ended without a load, although some load may pass.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         self.found().is_none() && !matches!(self.end, SearchEnd::FailsEverywhere { .. })
     }
 
-    /// True when the system may take more than [`Self::found`]: something else ended the search, or
-    /// the load generator was at its limit in the step that is kept.
+    /// True when the capacity of the system may exceed [`Self::found`]: something other than the
+    /// system ended the search, or the load generator was at its limit in the step that is kept.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         let kept = self.steps.last().is_some_and(|step| step.is_by_generator);
         kept || matches!(self.end, SearchEnd::Highest | SearchEnd::Generator)
     }
 
-    /// What disturbed the steps in which loads failed that are near the result, as the largest
-    /// share over them: processors used by other processes, and processor time that other guests of
-    /// the host took. Such a step may have failed because of it.
+    /// Disturbances of the failed steps near the result, as maximum shares: processor time used by
+    /// other processes, and processor time lost to other guests (steal). They may be the reason why
+    /// such a step failed.
     #[must_use]
     pub fn disturbance(&self) -> (f64, f64) {
         let upper = self.failed.unwrap_or(f64::INFINITY) * NEIGHBOUR;

@@ -1,18 +1,19 @@
-//! Which load is measured next, and for how long.
+//! Search algorithm: chooses the next load and the length of its step.
 //!
 //! A search for a rate starts from a short measurement in a closed loop, whose throughput the rate
 //! can hardly exceed. Loads rise until one fails, or fall until one passes; then the gap between
-//! the two is halved (on the scale of logarithms) until it is [`PRECISION`]. Far from the result,
-//! steps are short and only clear results count; near it they take half the time that the user
-//! asked for, and the load that is kept takes all of it. Single steps mislead: one meets a
-//! checkpoint, another has luck. So every step counts by its length, not the last one: the gap is
-//! where the least time was spent on the wrong side, its upper end needs two failed steps nearby,
-//! and its lower end has to pass once more, as the trial whose figures are kept.
+//! the two is halved (on a logarithmic scale) until it is [`PRECISION`]. Far from the result, steps
+//! are short and only clear results count; near it they take half of the requested time, and the
+//! final load takes all of it. Single steps are unreliable: one may coincide with a checkpoint,
+//! another may pass by chance. Therefore all steps at a load count, weighted by their length, and
+//! not only the last one: the gap is placed where the least time contradicts it, its upper end
+//! needs two failed steps nearby, and its lower end must pass once more, as the trial whose figures
+//! are kept.
 //!
 //! A step in which the load generator was at its limit decides nothing unless it passed. It is
 //! repeated, and then the load counts as out of reach. A step that lost too much CPU time to other
-//! guests (steal) decides nothing unless it passed, and is not kept. It is repeated as well, but
-//! not for ever.
+//! guests (steal) decides nothing unless it passed, and is not kept. It is repeated as well, a
+//! limited number of times.
 
 use super::evidence::{Evidence, Judged};
 use super::lengths::{Lengths, Window};
@@ -23,66 +24,66 @@ use crate::limit::LimitMeasure;
 use crate::plan::LoadBy;
 use crate::warning::{Severity, Warning};
 
-/// Loads change by at most this factor while only one end is known.
+/// Maximum factor between consecutive loads while only one end is known.
 const FACTOR_MAX: f64 = 2.0;
 /// The first change of the load.
 const FACTOR_FIRST: f64 = 1.25;
-/// The first rate over the throughput of the closed loop.
+/// Ratio of the first rate to the throughput of the closed loop.
 const OF_CAPACITY: f64 = 0.8;
-/// Ends nearer to each other than this are measured by fine steps.
+/// Ends closer together than this are measured by fine steps.
 const FINE: f64 = 1.15;
-/// Steps at a load in which the generator was at its limit, before the load counts as out of reach.
+/// Number of steps at a load with the generator at its limit, after which the load counts as out of
+/// reach.
 const GENERATOR_STEPS: usize = 3;
-/// Loads out of reach after which a search ends.
+/// Number of loads out of reach after which a search ends.
 const GENERATOR_LOADS: usize = 2;
-/// Steps of a search that are repeated because the VM lost so much CPU time to other guests that a
-/// trial would be invalid.
+/// Maximum number of steps of a search that are repeated because of steal that would make a trial
+/// invalid.
 const STOLEN_STEPS: usize = 5;
-/// Loads outside are not tried.
+/// Range of loads.
 const RATES: (f64, f64) = (0.1, 1e7);
 const CLIENTS_MIN: f64 = 1.0;
 
-/// What a search measures next.
+/// The next measurement of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// All clients in a closed loop, as a hint where to begin: [`SaturationSearch::take_capacity`].
+    /// All clients in a closed loop, to find a starting point: [`SaturationSearch::take_capacity`].
     Capacity(Window),
-    /// One client in a closed loop: whether the limit can be kept at all.
-    /// [`SaturationSearch::take_alone`].
+    /// One client in a closed loop: whether any load can pass. [`SaturationSearch::take_alone`].
     Alone(Window),
     /// A load: [`SaturationSearch::take`].
     Load(f64, Window),
-    /// The highest load that passed, once more; when it passes, the search is over, and the figures
-    /// of this step are kept: [`SaturationSearch::take`].
+    /// The highest load that passed, once more; if it passes, the search ends, and the figures of
+    /// this step are kept: [`SaturationSearch::take`].
     Keep(f64, Window),
-    /// Nothing: the search is over without a step to keep.
+    /// None: the search ended without a step to keep.
     Over,
 }
 
-/// What is known above the highest load that passed.
+/// Knowledge about loads above the highest load that passed.
 enum Upper {
-    /// Nothing.
+    /// None.
     Open,
     /// The lowest load that fails.
     Failed(f64),
-    /// The lowest load that the generator cannot offer.
+    /// The lowest load that the generator cannot produce.
     OutOfReach(f64),
 }
 
-/// What a window brought.
+/// Results of a window.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
-    /// What the outcome follows from.
+    /// Evidence for the outcome.
     pub evidence: Evidence,
     /// Committed transactions per second.
     pub throughput: f64,
     /// True when the load generator was at its limit.
     pub is_by_generator: bool,
-    /// As [`LoadStep::other_processes_cpu`].
+    /// Same as [`LoadStep::other_processes_cpu`].
     pub other_processes_cpu: f64,
-    /// As [`LoadStep::steal`].
+    /// Same as [`LoadStep::steal`].
     pub steal: f64,
-    /// What exceeds the limit by itself, where that can be told.
+    /// Transactions that exceed the limit without any other load, if known.
     pub slow: Option<Slow>,
 }
 
@@ -91,22 +92,22 @@ pub struct Observed {
 pub struct SaturationSearch {
     search: Search,
     lengths: Lengths,
-    /// Lowest and highest load that may be tried.
+    /// Lowest and highest load of the search.
     range: (f64, f64),
-    /// Where it begins; `None` before the closed loop was measured.
+    /// Starting load; `None` before the closed loop was measured.
     start: Option<f64>,
-    /// True when it begins near the result of an earlier search.
+    /// True when it starts near the result of an earlier search.
     is_near: bool,
     steps: Vec<LoadStep>,
-    /// What was measured at the load of the last step, while that is open.
+    /// Evidence at the load of the last step, while it is undecided.
     evidence: Evidence,
-    /// By what loads rise or fall while only one end is known.
+    /// Factor between consecutive loads while only one end is known.
     factor: f64,
     /// Measured time of all windows, in seconds.
     spent: f64,
-    /// Throughput of one client alone where it keeps the limit; 0 where that could not be told.
+    /// Throughput of one client alone if it passes the limit; 0 if unknown.
     alone: Option<f64>,
-    /// How often one client alone did not keep it.
+    /// Number of measurements in which one client alone failed the limit.
     alone_failed: u32,
     /// Steps that are repeated because of steal.
     stolen: usize,
@@ -114,8 +115,8 @@ pub struct SaturationSearch {
 }
 
 impl SaturationSearch {
-    /// Begins where the search says. `clients` is the number of clients of the configuration, the
-    /// most that may be tried.
+    /// Starts at the load that the search specifies. `clients` is the number of clients of the
+    /// configuration, which is the maximum.
     #[must_use]
     pub fn new(search: Search, clients: u32, lengths: Lengths) -> Self {
         let range = match search.most {
@@ -142,14 +143,14 @@ impl SaturationSearch {
         }
     }
 
-    /// The same, near the result of another search of the same configuration: with small steps at
+    /// Starts near the result of another search of the same configuration, with small steps at
     /// first.
     #[must_use]
     pub fn near(self, found: f64) -> Self {
         Self { start: Some(found), is_near: true, factor: PRECISION, ..self }
     }
 
-    /// What is measured next.
+    /// The next measurement.
     #[must_use]
     pub fn next(&self) -> Next {
         if self.end.is_some() {
@@ -185,7 +186,7 @@ impl SaturationSearch {
         self.gap().0
     }
 
-    /// What is known above the highest load that passed.
+    /// Knowledge about loads above the highest load that passed.
     fn upper(&self) -> Upper {
         let (passed, failed) = self.gap();
         let is_between = |load: &f64| {
@@ -198,13 +199,13 @@ impl SaturationSearch {
         }
     }
 
-    /// More of the load of the last step, where that decided nothing.
+    /// An extension of the last step, if it decided nothing.
     fn again(&self) -> Option<Next> {
         let last = self.steps.last()?;
         (last.outcome == Outcome::Open).then(|| Next::Load(last.load, self.more(last.transactions)))
     }
 
-    /// How long a load is measured again whose transactions were too few so far.
+    /// Length of a repeated measurement of a load that had too few transactions so far.
     fn more(&self, transactions: u64) -> Window {
         let Lengths { full, .. } = self.lengths;
         let spent = self.evidence.seconds;
@@ -215,7 +216,7 @@ impl SaturationSearch {
             0 => 3.0 * spent,
             some => spent * 1.1 * needed / some as f64,
         };
-        // Not at once: a load that fails may show it sooner.
+        // In parts: a load that fails may show it early.
         let more = (total - spent).min(full.seconds.max(3.0 * spent)).max(self.fine() - spent);
         let left = self.lengths.cap() - spent;
         self.lengths.window(more.max(self.lengths.coarse()).min(left.max(0.1)))
@@ -231,7 +232,7 @@ impl SaturationSearch {
     }
 
     /// Length of a fine step: long enough for an overload of [`PRECISION`] to grow into a wait as
-    /// long as the limit, where that takes no more than twice the time that the user asked for.
+    /// long as the limit, unless that takes more than twice the requested time.
     fn fine(&self) -> f64 {
         let growth = match self.search.measure {
             LimitMeasure::Failed => 0.0,
@@ -244,7 +245,7 @@ impl SaturationSearch {
         Next::Load(load, self.window(load))
     }
 
-    /// As long as the user asked for, or as it took to decide that the load passes.
+    /// The requested time, or the time that it took to decide that the load passes.
     fn keep(&self, load: f64) -> Next {
         let took =
             self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Passed);
@@ -258,8 +259,8 @@ impl SaturationSearch {
         )
     }
 
-    /// How long a load is measured at first: as many transactions as a decision needs are to
-    /// arrive, but no more than twice the time that the user asked for.
+    /// Initial length at a load: long enough for the number of transactions that a decision needs,
+    /// but at most twice the requested time.
     fn window(&self, load: f64) -> Window {
         let is_fine = self.is_near
             || matches!(self.gap(), (Some(passed), Some(failed)) if failed / passed <= FINE);
@@ -268,7 +269,7 @@ impl SaturationSearch {
             .window(base.max(self.seconds_needed(load).min(2.0 * self.lengths.full.seconds)))
     }
 
-    /// How long it takes until enough transactions have arrived.
+    /// Time until enough transactions have arrived.
     fn seconds_needed(&self, load: f64) -> f64 {
         match self.search.most {
             LoadBy::Rate => 1.1 * self.needed() / load,
@@ -276,12 +277,12 @@ impl SaturationSearch {
         }
     }
 
-    /// Transactions without which nothing is decided.
+    /// Minimum number of transactions for a decision.
     fn needed(&self) -> f64 {
         Evidence::default().judge(&self.search).needed as f64
     }
 
-    /// A first load at which enough transactions arrive in the time that the user asked for.
+    /// A first load at which enough transactions arrive in the requested time.
     fn enough(&self, start: f64) -> f64 {
         match self.search.most {
             LoadBy::Rate => self.at(start.max(1.1 * self.needed() / self.lengths.full.seconds)),
@@ -289,20 +290,20 @@ impl SaturationSearch {
         }
     }
 
-    /// The closed loop committed so many transactions per second.
+    /// Reports the throughput of the closed loop, in committed transactions per second.
     pub fn take_capacity(&mut self, throughput: f64) {
         let start = OF_CAPACITY * throughput;
         self.start = Some(if start > 0.0 { start } else { RATES.0 });
     }
 
-    /// What one client brought in a closed loop.
+    /// Reports the result of one client in a closed loop.
     pub fn take_alone(&mut self, observed: &Observed) {
         self.evidence.add(&observed.evidence);
         let judged = self.evidence.judge(&self.search);
         let is_decided = judged.outcome != Outcome::Open;
         if judged.outcome == Outcome::Failed && !observed.is_by_generator {
             self.alone_failed += 1;
-            // Once may be a checkpoint.
+            // A single failure may be a checkpoint.
             if self.alone_failed >= 2 {
                 let slow = observed.slow.clone();
                 self.end = Some(SearchEnd::FailsEverywhere { slow, failing: judged.failing });
@@ -315,8 +316,8 @@ impl SaturationSearch {
         self.evidence = Evidence::default();
     }
 
-    /// How the load went that [`Self::next`] named; the step is written down. `true` when it is the
-    /// one to keep.
+    /// Reports the result of the load that [`Self::next`] returned and records the step. Returns
+    /// `true` when it is the step to keep.
     pub fn take(&mut self, observed: &Observed) -> bool {
         let (load, window, is_kept) = match self.next() {
             Next::Load(load, window) => (load, window, false),
@@ -349,7 +350,7 @@ impl SaturationSearch {
         false
     }
 
-    /// How a load went. What was measured under steal does not count for the steps after it.
+    /// Outcome of a load. Results measured under steal do not affect later steps.
     fn judged(
         &mut self,
         load: f64,
@@ -389,11 +390,11 @@ impl SaturationSearch {
         }
     }
 
-    /// By how much the next load differs, as long as only one end is known.
+    /// Factor to the next load, while only one end is known.
     fn widen(&mut self) {
         let (passed, failed) = self.gap();
         if passed.is_some() && failed.is_some() {
-            // Should one of the ends have been luck, the other side is near.
+            // If one of the ends passed or failed by chance, the other side is near.
             self.factor = PRECISION;
         } else if !self.steps.is_empty() {
             self.factor = self.factor.powi(2).min(FACTOR_MAX);
@@ -405,13 +406,13 @@ impl SaturationSearch {
         evidence.seconds >= 0.99 * self.lengths.cap() || self.spent >= self.lengths.most()
     }
 
-    /// A load at which transactions are too few however long it is measured.
+    /// A load with too few transactions even at the maximum length.
     fn give_up(&mut self, load: f64) {
         let Judged { transactions, needed, .. } = self.evidence.judge(&self.search);
         self.end = Some(SearchEnd::TooFew { load, transactions, needed });
     }
 
-    /// Why a search that has a step to keep ended.
+    /// Why a search with a step to keep ended.
     fn reason(&self) -> SearchEnd {
         let passed = self.passed().unwrap_or_default();
         match self.upper() {
@@ -434,7 +435,7 @@ impl SaturationSearch {
             (None, Upper::OutOfReach(_)) if self.out_of_reach().count() >= GENERATOR_LOADS => {
                 Some(SearchEnd::Generator)
             }
-            // It passed once, and the generator could not do it again.
+            // It passed once, but the generator could not repeat it.
             (Some(passed), _) if passed == last.load && is_out(passed) => {
                 Some(SearchEnd::Generator)
             }
@@ -445,9 +446,9 @@ impl SaturationSearch {
         }
     }
 
-    /// The gap between what passes and what fails: highest load below, and lowest load above it,
-    /// that were measured. The least time was spent on its wrong side; of several such gaps it is
-    /// the lowest.
+    /// The gap between passing and failing loads: the highest measured load below, and the lowest
+    /// measured load above it. It minimises the time of steps that contradict it; of several such
+    /// gaps it is the lowest.
     fn gap(&self) -> (Option<f64>, Option<f64>) {
         let decided = || self.steps.iter().filter(|step| step.is_decided());
         let mut loads: Vec<f64> = decided().map(|step| step.load).collect();
@@ -463,13 +464,13 @@ impl SaturationSearch {
         (best.checked_sub(1).map(|lower| loads[lower]), loads.get(best).copied())
     }
 
-    /// What a step weighs against others: 1 for a fine one.
+    /// Weight of a step: 1 for a fine one.
     fn weight(&self, step: &LoadStep) -> f64 {
         (step.seconds / self.fine()).min(1.0)
     }
 
-    /// True when fine steps failed at this load or just above it twice or more, and at this load no
-    /// less often than they passed.
+    /// True when at least two fine steps failed at this load or just above it, and at this load at
+    /// least as many failed as passed.
     fn is_sure(&self, failed: f64) -> bool {
         let fine =
             || self.steps.iter().filter(|step| step.is_decided() && self.weight(step) >= 0.99);
@@ -480,7 +481,7 @@ impl SaturationSearch {
         near.filter(has_failed).count() >= 2 && failed_here > 0 && 2 * failed_here >= here().count()
     }
 
-    /// Loads that the generator cannot offer.
+    /// Loads that the generator cannot produce.
     fn out_of_reach(&self) -> impl Iterator<Item = f64> {
         let mut loads: Vec<f64> = self.steps.iter().map(|step| step.load).collect();
         loads.sort_by(f64::total_cmp);
@@ -495,13 +496,13 @@ impl SaturationSearch {
             .count()
     }
 
-    /// True when a load out of reach is so near to one that passed, or so many are, that nothing
-    /// between is worth trying.
+    /// True when a load out of reach is so near to one that passed, or there are so many of them,
+    /// that no load in between is worth trying.
     fn is_near_reach(&self, passed: f64, load: f64) -> bool {
         load / passed <= NEIGHBOUR || self.out_of_reach().count() >= GENERATOR_LOADS
     }
 
-    /// A rate is only lowered further when a single client keeps the limit.
+    /// A rate is only lowered further if a single client passes the limit.
     fn needs_alone(&self) -> bool {
         let failed = self.steps.iter().filter(|step| step.outcome == Outcome::Failed);
         self.search.most == LoadBy::Rate && self.alone.is_none() && failed.count() >= 2
@@ -519,7 +520,7 @@ impl SaturationSearch {
         self.steps.last()
     }
 
-    /// What was measured and found so far.
+    /// Measurements and result so far.
     #[must_use]
     pub fn into_record(self) -> SearchRecord {
         let (passed, failed) = self.gap();
@@ -527,8 +528,7 @@ impl SaturationSearch {
         SearchRecord { search: self.search, passed, failed, steps: self.steps, end }
     }
 
-    /// A load that can be tried, near a number: a whole number of clients, or a rate of three
-    /// digits.
+    /// The nearest valid load: a whole number of clients, or a rate with three significant digits.
     fn at(&self, load: f64) -> f64 {
         let load = load.clamp(self.range.0, self.range.1);
         match self.search.most {
@@ -546,14 +546,14 @@ impl SaturationSearch {
     }
 
     fn below(&self, failed: f64) -> f64 {
-        // One client alone keeps the limit, so a load that keeps half of one busy is likely to.
+        // One client alone passes the limit, so a load that keeps it half busy is likely to pass.
         let alone =
             self.alone.filter(|alone| *alone > 0.0).map_or(f64::INFINITY, |alone| alone / 2.0);
         let next = self.at((failed / self.factor.max(FACTOR_FIRST)).min(alone.max(failed / 8.0)));
         if next < failed { next } else { self.at(failed - 1.0) }
     }
 
-    /// What lies between two loads, where they are not near enough.
+    /// A load between two loads, if they are not close enough.
     fn between(&self, passed: f64, failed: f64) -> Option<f64> {
         let middle = self.at((passed * failed).sqrt());
         (failed / passed > PRECISION && passed < middle && middle < failed).then_some(middle)

@@ -1,29 +1,29 @@
-//! Simulated servers whose highest load is known, and what a load generator would measure of them.
+//! Simulated servers with a known highest load, and the measurements of a load generator on them.
 
 use super::evidence::Evidence;
 use super::{LoadStep, Next, Observed, SaturationSearch, SearchRecord, Slow, Window};
 use crate::latency;
 use crate::random::SplitMix64;
 
-/// A queue: Poisson arrivals or clients that wait, and so many servers.
+/// A queue with a number of servers, and Poisson arrivals or waiting clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Queue {
     pub(super) servers: usize,
     /// Mean service time, exponential, in milliseconds.
     pub(super) mean_ms: f64,
-    /// So many of all transactions take this constant time instead, in milliseconds.
+    /// This share of all transactions takes a constant time instead, in milliseconds.
     pub(super) slow: Option<(f64, f64)>,
 }
 
-/// Trouble of the machine that the load generator runs on.
+/// Disturbance of the load generator's machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Trouble {
     /// None.
     Quiet,
     /// Other processes slow every service by a factor up to this one, differently in each step, and
-    /// are seen.
+    /// are detected.
     Others(f64),
-    /// The generator is late in each step, by so many milliseconds for each transaction.
+    /// The generator is late in each step, by this number of milliseconds per transaction.
     Late(f64),
 }
 
@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// What becomes of a window's transactions, in milliseconds.
+/// Outcome of a window's transactions, in milliseconds.
 struct Tally {
     from: f64,
     until: f64,
@@ -57,8 +57,8 @@ impl Tally {
         Self { from, until: from + seconds * 1e3, evidence }
     }
 
-    /// A transaction that is due, begun and answered at these times. One that no server was free
-    /// for when the window closes is never begun.
+    /// A transaction with its due, start and end times. A transaction for which no server is free
+    /// until the window closes never starts.
     fn take(&mut self, due: f64, begun: f64, answered: f64) {
         if due < self.from || due >= self.until {
             return;
@@ -129,13 +129,13 @@ impl Queue {
     }
 }
 
-/// A search, and how long it would have taken, in seconds.
+/// A search, and its duration, in seconds.
 pub(super) struct Ran {
     pub(super) record: SearchRecord,
     pub(super) seconds: f64,
 }
 
-/// Connecting, preparing and closing, for each measurement.
+/// Time for connecting, preparing and closing, per measurement.
 const AROUND: f64 = 0.3;
 
 /// Runs a search against a queue.
@@ -181,7 +181,7 @@ pub(super) fn run(mut search: SaturationSearch, queue: Queue, seed: u64, trouble
     }
 }
 
-/// A line for each step, for messages of tests.
+/// One line per step, for test messages.
 pub(super) fn told(record: &SearchRecord) -> String {
     let line = |it: &LoadStep| {
         format!(
