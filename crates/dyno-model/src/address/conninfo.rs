@@ -7,17 +7,17 @@ use crate::mask::{MASK, is_of_password};
 use crate::target::Engine;
 
 impl Keys {
-    /// Reads a connection string of PostgreSQL.
+    /// Parses a connection string of PostgreSQL.
     ///
     /// # Errors
-    /// When it is none, and for every parameter that is unknown or asks what dyno cannot do. No
-    /// value is quoted in a message: it may be a password.
+    /// When it is not a connection string, and for every parameter that is unknown or unsupported.
+    /// No value is quoted in a message: it may be a password.
     pub fn of_conninfo(text: &str) -> Result<Self, Vec<AddressError>> {
         let (keys, errors) = Self::in_conninfo(text);
         if errors.is_empty() { Ok(keys) } else { Err(errors) }
     }
 
-    /// What can be read of a connection string, and what is wrong with it.
+    /// The valid parts of a connection string, and its errors.
     pub(super) fn in_conninfo(text: &str) -> (Self, Vec<AddressError>) {
         let mut keys = Self::default();
         let mut errors = Vec::new();
@@ -28,7 +28,7 @@ impl Keys {
             let (name, after) = rest.split_once('=').unwrap_or((rest, ""));
             let word = name.split_whitespace().next().unwrap_or_default();
             if name.len() == rest.len() || word.len() < name.trim_end().len() {
-                // Behind a password it may be the rest of that.
+                // After a password it may be the rest of the password.
                 let word = if is_secret { MASK } else { word };
                 let message = format!("missing \"=\" after \"{word}\" in connection info string");
                 let error = AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE");
@@ -56,8 +56,7 @@ impl Keys {
     }
 }
 
-/// True when a text is a connection string, right or wrong, and neither a URL nor the name of a
-/// spec.
+/// True when a text is a connection string, valid or not, and neither a URL nor the name of a spec.
 pub(super) fn is_conninfo(text: &str) -> bool {
     let name = text.split_once('=').map_or("", |(name, _)| name.trim());
     !name.is_empty()
@@ -65,7 +64,7 @@ pub(super) fn is_conninfo(text: &str) -> bool {
         && !text.ends_with(".toml")
 }
 
-/// A value and what follows it; `None` when its quotes do not end.
+/// A value and the rest of the text; `None` when its quotes are not closed.
 fn value(text: &str) -> Option<(String, &str)> {
     let is_quoted = text.starts_with('\'');
     let mut value = String::new();

@@ -1,17 +1,16 @@
-//! Whether and how a connection is encrypted, in the words of both worlds: libpq's `sslmode`,
-//! MySQL's `ssl-mode`, dyno's own `tls`, and `ssl=true` of other clients. The sources are
-//! PostgreSQL's manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted
-//! Connections".
+//! Encryption settings of connections in their different notations: libpq's `sslmode`, MySQL's
+//! `ssl-mode`, dyno's own `tls`, and `ssl=true` of other clients. The sources are PostgreSQL's
+//! manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted Connections".
 
 use super::keys::{AddressError, Key, Keys, Value};
 use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
 use std::path::PathBuf;
 
-/// The word that stands for the authorities that the system trusts, in place of a file.
+/// The word for the authorities that the system trusts, used instead of a file name.
 pub const SYSTEM_AUTHORITIES: &str = "system";
 
-/// What the address asks for, on a connection that can be encrypted. Without a word there is no
-/// encryption: it is part of what is measured and must be chosen.
+/// The encryption that an address requests, on a connection that supports it. The default is no
+/// encryption: it affects the measurement and must be chosen explicitly.
 pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
     let authorities = keys.value(Key::Authorities);
     let ca = authorities.map(|value| PathBuf::from(&value.text));
@@ -28,7 +27,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
         };
     };
     let asked = match (word(mode), ca) {
-        // libpq tries without encryption first; where the server refuses that, the user is told.
+        // libpq tries without encryption first; if the server rejects that, the user gets an error.
         (Some("disable" | "allow"), _) => return Ok(Tls::Off),
         (Some("prefer"), None) => Tls::Preferred,
         (Some("prefer"), Some(_)) => {
@@ -36,7 +35,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
             return Err(at(mode, message, "write `sslmode=verify-ca` or `sslmode=verify-full`"));
         }
         (Some("require"), None) => Tls::Required,
-        // As in libpq, whoever names authorities wants them asked.
+        // As in libpq, naming certificate authorities implies that certificates are checked.
         (Some("require" | "verify-ca"), ca) => Tls::VerifyAuthority { ca },
         (Some("verify-full"), ca) => Tls::Verify { ca },
         _ => {
@@ -56,7 +55,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
     Ok(asked)
 }
 
-/// libpq's word for a mode.
+/// libpq's name of a mode.
 fn word(mode: &Value) -> Option<&'static str> {
     let text = mode.text.to_lowercase().replace('_', "-");
     Some(match (mode.name.as_str(), text.as_str()) {
@@ -74,8 +73,8 @@ fn word(mode: &Value) -> Option<&'static str> {
     })
 }
 
-/// The same for the connections of an endpoint. Nobody listens on a unix socket, so those who only
-/// prefer encryption do without, and PostgreSQL has none there.
+/// The encryption of an endpoint's connections. A unix socket cannot be intercepted, so with a mode
+/// that only prefers encryption it is not encrypted, and PostgreSQL does not support it there.
 pub(super) fn on(
     engine: Engine,
     endpoint: &Endpoint,
@@ -94,7 +93,7 @@ pub(super) fn on(
     }
 }
 
-/// A certificate needs its key, and the other way round.
+/// A certificate requires its key, and vice versa.
 pub(super) fn client_certificate(keys: &Keys) -> Result<Option<ClientCertificate>, AddressError> {
     let alone = |given: &Value, missing: &str| {
         let message = format!("`{}` needs {missing}", given.name);

@@ -1,19 +1,19 @@
-//! The parts of an address by their [`Key`], and what may be wrong with them.
+//! The parts of an address by their [`Key`], and the errors in them.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-/// What a part of an address says.
+/// A part of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     /// Host name or address; a path is the folder of PostgreSQL's socket, or MySQL's socket.
     Host,
-    /// Address in place of the host's name.
+    /// IP address to use instead of resolving the host name.
     HostAddress,
     /// TCP port.
     Port,
-    /// A unix socket, or the folder of PostgreSQL's.
+    /// A unix socket, or the folder of PostgreSQL's socket.
     Socket,
     /// File of an SQLite database.
     File,
@@ -21,11 +21,11 @@ pub enum Key {
     User,
     /// Its password.
     Password,
-    /// PostgreSQL's file of passwords.
+    /// PostgreSQL's password file.
     PasswordFile,
-    /// Database; what the null driver does.
+    /// Database; for the null driver, its script.
     Database,
-    /// Whether and how the connection is encrypted.
+    /// Encryption mode.
     Encryption,
     /// PEM file of trusted certificate authorities; `system` for those that the system trusts.
     Authorities,
@@ -33,22 +33,22 @@ pub enum Key {
     Certificate,
     /// PEM file of its key.
     PrivateKey,
-    /// Seconds that connecting may take.
+    /// Connection timeout in seconds.
     ConnectTimeout,
-    /// PostgreSQL's settings of the session, as for `PGOPTIONS`.
+    /// PostgreSQL's session settings, as in `PGOPTIONS`.
     Options,
     /// Name of the session in PostgreSQL's views.
     ApplicationName,
 }
 
-/// What is said for a key, and where.
+/// The value of a key, and its position.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Value {
     /// The key as it was written: `sslmode`, `tls`, `PGSSLMODE`, `--mysql-ssl`.
     pub name: String,
-    /// What it is given; perhaps a password.
+    /// Its value; possibly a password.
     pub text: String,
-    /// Where it stands in the address, bytes; empty for options and variables.
+    /// Its position in the address, bytes; empty for options and variables.
     pub range: Range<usize>,
 }
 
@@ -59,14 +59,14 @@ impl fmt::Debug for Value {
     }
 }
 
-/// Why an address is not one. Its text never holds any part of a password.
+/// An error in an address. Its text never contains any part of a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressError {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
-    /// Where in the address, bytes.
+    /// Position in the address, bytes.
     pub range: Range<usize>,
     /// True when the range is a password.
     pub is_password: bool,
@@ -82,42 +82,42 @@ impl AddressError {
     }
 }
 
-/// The parts of an address; empty ones are as good as not there.
+/// The parts of an address; an empty part is equivalent to a missing one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Keys(pub(super) BTreeMap<Key, Value>);
 
 impl Keys {
-    /// Gives a key a value, which an empty one is not.
+    /// Sets the value of a key, unless the value is empty.
     pub fn give(&mut self, key: Key, name: impl Into<String>, text: impl Into<String>) {
         let value = Value { name: name.into(), text: text.into(), range: 0..0 };
         self.lay(Self(BTreeMap::from([(key, value)])));
     }
 
-    /// Lays others over these.
+    /// Overrides these parts with others.
     pub fn lay(&mut self, others: Self) {
         self.0.extend(others.0.into_iter().filter(|(_, value)| !value.text.is_empty()));
     }
 
-    /// Forgets a key.
+    /// Removes a key.
     pub fn remove(&mut self, key: Key) {
         self.0.remove(&key);
     }
 
-    /// What is said for a key.
+    /// The part of a key.
     #[must_use]
     pub fn value(&self, key: Key) -> Option<&Value> {
         self.0.get(&key).filter(|value| !value.text.is_empty())
     }
 
-    /// Its text.
+    /// The text of a key.
     #[must_use]
     pub fn text(&self, key: Key) -> Option<&str> {
         self.value(key).map(|value| value.text.as_str())
     }
 }
 
-/// Takes what is right of a part and notes what is wrong with it, so that the other parts are
-/// looked at too.
+/// Returns the value of a valid part and records the error of an invalid one, so that the other
+/// parts are checked too.
 pub(super) fn noted<T>(
     result: Result<T, AddressError>,
     errors: &mut Vec<AddressError>,

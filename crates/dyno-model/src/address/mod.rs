@@ -1,13 +1,12 @@
-//! Where a system is, as people write it: URLs, PostgreSQL's connection strings, and options and
-//! variables of other programs. Text in, values out; what files, environment and network have to
-//! say about it is `dyno_drivers::address`.
+//! Addresses of systems as users write them: URLs, PostgreSQL's connection strings, and options and
+//! environment variables of other programs. Pure functions of text; `dyno_drivers::address` adds
+//! the information from files, environment and network.
 //!
-//! * `url`, `conninfo`: the two ways of writing an address in one text; URLs of JDBC are URLs
-//!   behind `jdbc:`;
-//! * `parameter`: the names that may stand in them, with the aliases of both worlds;
-//! * `keys`: the parts of an address by their [`Key`], laid over each other;
-//! * `encryption`: what the modes of both worlds mean; `session`: settings of a session;
-//! * here: parts read into a [`Target`].
+//! * `url`, `conninfo`: the two notations of a whole address; JDBC URLs are URLs after `jdbc:`;
+//! * `parameter`: the names of parameters, with the aliases of MySQL and PostgreSQL;
+//! * `keys`: the parts of an address by their [`Key`], which can override each other;
+//! * `encryption`: the encryption modes; `session`: settings of a session;
+//! * here: conversion of the parts into a [`Target`].
 
 mod conninfo;
 mod encryption;
@@ -29,11 +28,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 impl Keys {
-    /// Gives the key of a parameter a value, as if it stood in an address under this parameter's
-    /// name; `variable` is what messages call it.
+    /// Sets the key of a parameter to a value, as if it were in an address under this parameter's
+    /// name; `variable` is its name in messages.
     ///
     /// # Errors
-    /// When dyno cannot do what it asks.
+    /// When dyno does not support the value.
     pub fn give_parameter(
         &mut self,
         parameter: &str,
@@ -49,10 +48,10 @@ impl Keys {
         Ok(())
     }
 
-    /// How the system is reached.
+    /// The target of the address.
     ///
     /// # Errors
-    /// Everything that is wrong, in the order of its places.
+    /// All errors, in the order of their positions.
     pub fn target(&self, engine: Engine) -> Result<Target, Vec<AddressError>> {
         let mut errors = Vec::new();
         let endpoint = noted(self.endpoint(engine), &mut errors);
@@ -118,7 +117,7 @@ impl Keys {
         }
     }
 
-    /// `None` for no limit but dyno's own.
+    /// `None` for dyno's default timeout.
     fn connect_timeout(&self) -> Result<Option<Duration>, AddressError> {
         let Some(value) = self.value(Key::ConnectTimeout) else { return Ok(None) };
         let seconds: i64 = value.text.trim().parse().map_err(|_| {
@@ -129,7 +128,7 @@ impl Keys {
     }
 }
 
-/// Users may name the folder; the driver wants the file.
+/// Users may name the folder; the driver needs the file.
 fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
     let path = PathBuf::from(socket);
     let is_file = |prefix: &str| {
@@ -142,8 +141,7 @@ fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
 }
 
 impl Address {
-    /// The engine whose address a text is: that of a URL's scheme, PostgreSQL of a connection
-    /// string.
+    /// The engine of an address: that of a URL's scheme, or PostgreSQL for a connection string.
     #[must_use]
     pub fn scheme(text: &str) -> Option<Engine> {
         if conninfo::is_conninfo(text) {
@@ -152,18 +150,18 @@ impl Address {
         url::engine(text.strip_prefix(url::JDBC).unwrap_or(text).split_once(':')?.0)
     }
 
-    /// The parts, of which any may be missing.
+    /// The parts, any of which may be missing.
     ///
     /// # Errors
-    /// What of it cannot be a URL.
+    /// Errors in the parts that cannot belong to a URL.
     pub fn into_keys(self) -> Result<Keys, Vec<AddressError>> {
         if self.errors.is_empty() { Ok(self.keys) } else { Err(self.errors) }
     }
 
-    /// How the system is reached, where nothing but the URL says it.
+    /// The target of a URL that must be complete by itself.
     ///
     /// # Errors
-    /// Everything that is wrong or missing, in the order of its places.
+    /// All errors and missing parts, in the order of their positions.
     pub fn target(&self) -> Result<Target, Vec<AddressError>> {
         let target = self.keys.target(self.engine);
         let missing = [(Key::User, "user"), (Key::Database, "database")].into_iter().filter_map(
@@ -187,18 +185,18 @@ impl Address {
         Err(errors)
     }
 
-    /// The text that was read without the password in it; `None` where it holds none.
+    /// The parsed text without its password; `None` if it contains none.
     #[must_use]
     pub fn without_password(&self, text: &str) -> Option<String> {
         let value = self.keys.value(Key::Password)?;
-        // The colon before it goes too; of a parameter, the sign or blank on one of its sides.
+        // The colon before it is removed too; for a parameter, the separator on one of its sides.
         let Range { start, end } = value.range.clone();
         let is_first = start == 0 || !value.name.is_empty() && text[end..].starts_with('&');
         let (before, behind) = if is_first { (start, end + 1) } else { (start - 1, end) };
         Some(format!("{}{}", &text[..before], text.get(behind..).unwrap_or_default()))
     }
 
-    /// Where the value of a key stands in the text; `None` when it holds none.
+    /// Position of a key's value in the text; `None` when the text does not contain it.
     #[must_use]
     pub fn range(&self, key: Key) -> Option<Range<usize>> {
         self.keys.value(key).map(|value| value.range.clone())

@@ -1,18 +1,17 @@
-//! The names that may stand in an address, and what they are for. Addresses are copied from
-//! providers' pages and from other programs, so each thing goes by the names of both worlds,
-//! everywhere. A name that is not here is an error: one that was overlooked could be the
-//! encryption.
+//! Parameter names of addresses and their meaning. Addresses are copied from providers' pages and
+//! from other programs, so each parameter is accepted under the names of both MySQL and PostgreSQL,
+//! everywhere. An unknown name is an error: ignoring it could disable encryption.
 
 use super::keys::{AddressError, Key, Keys, Value};
 use crate::target::Engine;
 use crate::words::{list, nearest};
 use std::ops::Range;
 
-/// What a name is for; of several names the first is the one that messages suggest.
+/// The key of a name; if a key has several names, messages suggest the first.
 struct Parameter {
     key: Key,
     names: &'static [&'static str],
-    /// The only engine that knows of it, where there is one.
+    /// The only engine that supports it, if it is specific to one.
     engine: Option<Engine>,
 }
 
@@ -43,8 +42,8 @@ const PARAMETERS: [Parameter; 15] = [
     libpq(Key::ApplicationName, &["application_name"]),
 ];
 
-/// Names that other programs know and dyno does nothing about, with the values under which that is
-/// right.
+/// Names that other programs support and dyno ignores, with the values for which ignoring them is
+/// correct.
 const UNDONE: [(&str, &[&str]); 19] = [
     ("allowPublicKeyRetrieval", &["true", "false"]),
     ("channel_binding", &["prefer", "disable"]),
@@ -67,8 +66,8 @@ const UNDONE: [(&str, &[&str]); 19] = [
     ("useUnicode", &["true"]),
 ];
 
-/// The key of a name; `None` when what it asks is so anyway. `name_range` and `range` are where the
-/// name and the whole stand.
+/// The key of a name; `None` when the requested behaviour is the default anyway. `name_range` and
+/// `range` are the positions of the name and of the whole parameter.
 pub(super) fn find(
     engine: Engine,
     name: &str,
@@ -108,7 +107,8 @@ pub(super) fn find(
     Err(AddressError::new(name_range, format!("unknown parameter `{name}`"), help))
 }
 
-/// Puts a parameter among the keys, once. The value's range is that of its name and itself.
+/// Adds a parameter to the keys; duplicates are errors. The value's range covers its name and
+/// itself.
 pub(super) fn take(
     keys: &mut Keys,
     engine: Engine,
@@ -119,7 +119,7 @@ pub(super) fn take(
     let name_range = range.start..range.start + value.name.len();
     match find(engine, &value.name, &value.text, name_range, range.clone()) {
         Ok(Some(key)) => {
-            // What stands before the question mark has no name.
+            // Text before the question mark has no name.
             let message = match keys.0.get(&key).filter(|other| !other.text.is_empty()) {
                 Some(other) if other.name == value.name => {
                     format!("parameter `{}` is given twice", value.name)

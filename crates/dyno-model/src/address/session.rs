@@ -1,8 +1,8 @@
-//! Settings of a session as libpq's variable `PGOPTIONS` and its key `options` have them.
+//! Session settings in the syntax of libpq's variable `PGOPTIONS` and its key `options`.
 
 use super::keys::{AddressError, Key, Keys};
 
-/// Statements for the beginning of a session.
+/// Statements for the start of a session.
 pub(super) fn setup(keys: &Keys) -> Result<Vec<String>, AddressError> {
     let mut setup = match keys.value(Key::Options) {
         None => Vec::new(),
@@ -14,7 +14,7 @@ pub(super) fn setup(keys: &Keys) -> Result<Vec<String>, AddressError> {
             AddressError::new(value.range.clone(), message, "take it out")
         })?,
     };
-    // Under this name servers show the session.
+    // The session's name in views of the server.
     setup.extend(
         keys.text(Key::ApplicationName)
             .map(|name| format!("SET application_name = '{}'", name.replace('\'', "''"))),
@@ -25,7 +25,7 @@ pub(super) fn setup(keys: &Keys) -> Result<Vec<String>, AddressError> {
 /// `-c name=value` and `--name=value` as statements.
 ///
 /// # Errors
-/// The first word that is something else.
+/// The first word that is not such an option.
 fn statements(options: &str) -> Result<Vec<String>, String> {
     let mut statements = Vec::new();
     let mut words = words(options).into_iter();
@@ -46,7 +46,7 @@ fn statements(options: &str) -> Result<Vec<String>, String> {
     Ok(statements)
 }
 
-/// Words between blanks; a backslash takes the next character into a word.
+/// Words separated by blanks; a backslash makes the next character part of a word.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -1,5 +1,5 @@
-//! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`,
-//! `sqlite:file`, `null:`, and the same behind `jdbc:`.
+//! URLs of systems: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`,
+//! `sqlite:file`, `null:`, and the same after `jdbc:`.
 
 use super::conninfo::is_conninfo;
 use super::keys::{AddressError, Key, Keys, Value, noted};
@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 use std::net::Ipv6Addr;
 use std::ops::Range;
 
-/// A piece of the address that knows where it stands.
+/// A piece of the address with its position.
 #[derive(Debug, Clone, Copy)]
 struct Piece<'u> {
     text: &'u str,
@@ -44,7 +44,7 @@ impl<'u> Piece<'u> {
         self.after(self.text.len())
     }
 
-    /// The text with `%41` and the like replaced.
+    /// The text with percent-encoding (`%41`) decoded.
     fn decoded(self) -> Result<String, AddressError> {
         let is_code = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
         let decoded = percent_decode_str(self.text).decode_utf8();
@@ -59,20 +59,19 @@ impl<'u> Piece<'u> {
     }
 }
 
-/// What stands before the URLs of Java's drivers.
+/// Prefix of the URLs of Java's drivers.
 pub(super) const JDBC: &str = "jdbc:";
 
 pub(super) fn engine(scheme: &str) -> Option<Engine> {
     Engine::ALL.into_iter().find(|engine| engine.traits().schemes.contains(&scheme))
 }
 
-/// What to write in place of an address that is none.
+/// Help for an invalid address.
 pub(super) fn example(scheme: &str) -> String {
     format!("write `{scheme}://USER@HOST:PORT/DATABASE`")
 }
 
-/// What to do about a part that is missing, by the scheme of the URL or the parameter of the
-/// connection string.
+/// Help for a missing part, by the scheme of the URL or the parameter of the connection string.
 pub(super) fn remedy(name: &str) -> String {
     match engine(name) {
         Some(_) => example(name),
@@ -80,10 +79,10 @@ pub(super) fn remedy(name: &str) -> String {
     }
 }
 
-/// Stands where a part cannot be read; there is an error with it.
+/// Placeholder for a part that cannot be parsed; an error is recorded for it.
 const BROKEN: &str = "-";
 
-/// A URL's engine and parts.
+/// Engine and parts of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// From the scheme.
@@ -93,8 +92,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`,
-    /// `sqlite:FILE`, `null:`. What is wrong with it is noted beside what could be read.
+    /// Parses `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`,
+    /// `sqlite:FILE`, `null:`. Errors are recorded along with the parts that could be parsed.
     #[must_use]
     pub fn of_url(text: &str) -> Self {
         if is_conninfo(text) {
@@ -124,8 +123,8 @@ impl Address {
                 help,
             ));
         }
-        // What follows an unknown scheme is most likely a server's address, and what is wrong with
-        // it is wrong with any scheme's.
+        // The text after an unknown scheme is most likely a server's address, whose errors do not
+        // depend on the scheme.
         let is_server = rest.text.starts_with("//");
         let any = || Engine::ALL.into_iter().find(|engine| is_server && engine.is_server());
         let engine = known.or_else(any).unwrap_or(Engine::UNKNOWN);
@@ -144,8 +143,7 @@ impl Address {
             Execution::Client => {
                 put(&mut keys, Key::File, file(rest, &mut errors), rest, "", &mut errors);
             }
-            // What follows is the script of the null driver, which stands where others name a
-            // database.
+            // The rest is the script of the null driver, in the position of a database.
             Execution::Nowhere if known.is_some() => {
                 put(&mut keys, Key::Database, rest, rest, "", &mut errors);
             }
@@ -154,7 +152,7 @@ impl Address {
         Self { engine, keys, errors }
     }
 
-    /// Reads a connection string of PostgreSQL, which must say all that a URL must.
+    /// Parses a connection string of PostgreSQL, which must contain everything that a URL must.
     fn of_conninfo(text: &str) -> Self {
         let engine = Engine::OF_CONNECTION_STRINGS;
         let (mut keys, errors) = Keys::in_conninfo(text);
@@ -167,7 +165,7 @@ impl Address {
     }
 }
 
-/// Puts a decoded piece among the keys; for an empty one, where it is missing.
+/// Stores a decoded piece under its key; an empty one is stored as the position of a missing part.
 fn put(
     keys: &mut Keys,
     key: Key,
@@ -176,7 +174,7 @@ fn put(
     scheme: &str,
     errors: &mut Vec<AddressError>,
 ) {
-    // What is broken is not missing.
+    // A malformed part is not missing.
     let text = noted(piece.decoded(), errors).unwrap_or_else(|| BROKEN.to_owned());
     let (name, range) = if text.is_empty() {
         (scheme.to_owned(), place.range())
@@ -235,7 +233,7 @@ fn server(
             is_password: true,
             ..AddressError::new(password.range(), message, help)
         });
-        // Nothing that is said of the rest may show a part of it.
+        // No message about the rest may show a part of it.
         keys.give(Key::Host, "", BROKEN);
         return;
     }
@@ -260,7 +258,7 @@ fn server(
             help,
         ));
     }
-    // Of several hosts, with a port each, the first one is taken.
+    // Of several hosts, each with a port, the first is used.
     let several =
         place.text.find(',').filter(|_| engine.traits().client_defaults.has_lists_of_hosts);
     let place = several.map_or(place, |at| place.before(at));
@@ -268,8 +266,8 @@ fn server(
     parameters(engine, query, keys, errors);
 }
 
-/// Puts host and port among the keys. What cannot be a port may be the password of an account whose
-/// `@` is missing. `None` when they cannot be read, else whether there is a port.
+/// Stores host and port under their keys. Text that cannot be a port may be the password of an
+/// account whose `@` is missing. `None` when they cannot be parsed, else whether there is a port.
 fn location_of(
     place: Piece<'_>,
     scheme: &str,
@@ -301,8 +299,8 @@ fn port_of(piece: Piece<'_>, has_account: bool) -> Result<u16, AddressError> {
     Err(AddressError { is_password: true, ..error })
 }
 
-/// A service's address: `http://HOST:PORT/PATH`. The path stands where others name a database, as
-/// it is written, and `https` asks for encryption as `sslmode=verify-full` does.
+/// A service's address: `http://HOST:PORT/PATH`. The path is stored unchanged as the database, and
+/// `https` requests encryption like `sslmode=verify-full`.
 fn service(
     engine: Engine,
     scheme: Piece<'_>,
@@ -358,10 +356,10 @@ fn service(
     }
 }
 
-/// A password with signs in it that end the account or the address, as far as it is known for one.
-/// RFC 3986, section 3.2: they must be encoded. What stands there must not be taken for a host, a
-/// database or a parameter, which messages show; so behind a password there is no other `@`, in a
-/// parameter either.
+/// A password with characters that end the account or the address, as far as it can be recognised.
+/// RFC 3986, section 3.2 requires that they are encoded. The rest of the password must not be
+/// mistaken for a host, a database or a parameter, which messages show; so no other `@` may follow
+/// a password, not even in a parameter.
 fn spilled_password(address: Piece<'_>) -> Option<Piece<'_>> {
     let end = address.text.find(['/', '?']).unwrap_or(address.text.len());
     let (authority, last) = (&address.text[..end], address.text.rfind('@')?);
@@ -370,7 +368,7 @@ fn spilled_password(address: Piece<'_>) -> Option<Piece<'_>> {
     (is_account && last > end).then(|| address.before(last).after(colon + 1))
 }
 
-/// What stands after the question mark.
+/// The query string after the question mark.
 fn parameters(engine: Engine, query: Piece<'_>, keys: &mut Keys, errors: &mut Vec<AddressError>) {
     let mut rest = query;
     while !rest.text.is_empty() {
@@ -396,10 +394,10 @@ fn parameters(engine: Engine, query: Piece<'_>, keys: &mut Keys, errors: &mut Ve
     }
 }
 
-/// The host and the port, if there is one, of `HOST`, `HOST:PORT`, `[::1]` or `[::1]:PORT`.
+/// The host and the optional port of `HOST`, `HOST:PORT`, `[::1]` or `[::1]:PORT`.
 ///
 /// # Errors
-/// When it is none of these.
+/// When it is not in one of these forms.
 pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), AddressError> {
     let (host, number) = split_place(Piece { text, start: 0 })?;
     let number = number.map(|piece| port(piece.text, piece.range())).transpose()?;

@@ -1,10 +1,10 @@
-//! `--set key=value`: one value laid over the file, with places of its own.
+//! `--set key=value`: one value that overrides the file, with its own positions.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
 use super::reader::unknown_system;
 use super::tree::{self, Entry, Node, Table, Value};
 
-/// Lays one argument over the document. `source` is its number.
+/// Applies one argument to the document. `source` is its number.
 pub(super) fn apply(document: &mut Table, source: usize, sources: &[Source], problems: &Problems) {
     let text = &sources[source].text;
     match read(text, source, problems) {
@@ -32,7 +32,7 @@ fn read(
     let value = value.trim();
     let span = Span::new(source, offset..offset + value.len());
     let as_text = Node { span, value: Value::Text(value.to_owned()) };
-    // Lists, tables and quoted texts must be TOML; any other word that is not is taken as text.
+    // Lists, tables and quoted texts must be TOML; any other word that is not TOML is text.
     let is_meant_as_toml = value.starts_with(['[', '{', '"', '\'']);
     let node = match tree::value_from_toml(value, source, offset, problems) {
         Ok(node) => node,
@@ -85,7 +85,7 @@ fn path(text: &str, source: usize) -> Result<Vec<Step>, Box<Diagnostic>> {
     }
 }
 
-/// Lays a profile over a document. `system` as a table changes keys of the systems that it names;
+/// Applies a profile to a document. `system` as a table changes keys of the systems that it names;
 /// as a list it replaces all of them.
 pub(super) fn lay_profile(document: &mut Table, profile: &Table, problems: &Problems) {
     let is_by_name =
@@ -134,7 +134,7 @@ fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
     }
 }
 
-/// A table that holds the value at the end of a path. The path has at least one step.
+/// A table with the value at the end of a path. The path has at least one step.
 fn nested(path: &[Step], value: Node) -> Table {
     let mut node = value;
     for (key, key_span) in path.iter().rev() {

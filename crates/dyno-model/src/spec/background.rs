@@ -1,5 +1,4 @@
-//! `[[background]]`: background workloads, which run at the same time as the one that the
-//! experiment is about.
+//! `[[background]]`: background workloads, which run concurrently with the measured workload.
 
 use super::diagnostic::Diagnostic;
 use super::factors::{Factor, Place};
@@ -14,10 +13,11 @@ use crate::plan::{EndpointPlan, StopRule, Via};
 use crate::words::suggestion;
 use std::collections::BTreeMap;
 
-/// Longest name, in characters.
+/// Maximum length of a name, in characters.
 const NAME_MAX: usize = 60;
 
-/// Reads all tables. `measured` says when trials end, and the kinds of their own workloads.
+/// Reads all tables. `measured` contains the stop rule of trials, and the kinds of their own
+/// workloads.
 pub(super) fn read(
     top: &Fields<'_>,
     factors: &[Factor],
@@ -41,7 +41,8 @@ pub(super) fn read(
     found
 }
 
-/// All that run, with the clients that levels say, by name.
+/// All background workloads of a configuration, with the numbers of clients that levels set, by
+/// name.
 pub(super) fn with_clients(
     all: &[BackgroundPlan],
     levels: &BTreeMap<String, u32>,
@@ -110,7 +111,7 @@ fn is_of(place: &Place, name: &str) -> bool {
     matches!(place, Place::Background(of) if of == name)
 }
 
-/// What trials cannot do that have a background workload.
+/// Features that trials with a background workload do not support.
 fn check_trials(
     top: &Fields<'_>,
     name: &str,
@@ -144,7 +145,7 @@ fn check_trials(
     }
 }
 
-/// Levels must be numbers of clients of background workloads that exist.
+/// Levels must be valid numbers of clients of existing background workloads.
 fn check_levels(factors: &[Factor], found: &[BackgroundPlan], top: &Fields<'_>) {
     let names: Vec<&str> = found.iter().map(|background| background.name.as_str()).collect();
     let range = 0..=CLIENTS_MAX;

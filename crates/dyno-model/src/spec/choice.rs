@@ -1,5 +1,5 @@
-//! Configurations chosen by their levels: those that `design.exclude` leaves out, because they make
-//! no sense or take too long, and those that a limit is about.
+//! Selection of configurations by their levels: those that `design.exclude` removes because they
+//! are meaningless or take too long, and those that a limit applies to.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::Factor;
@@ -26,7 +26,7 @@ enum Condition {
 }
 
 impl Choice {
-    /// True when the configuration is one of them.
+    /// True when it matches the configuration.
     pub(super) fn holds(&self, configuration: &Configuration) -> bool {
         self.conditions.iter().all(|condition| match condition {
             Condition::System(systems) => systems.contains(&configuration.system),
@@ -36,7 +36,7 @@ impl Choice {
     }
 }
 
-/// What choices can speak of.
+/// The systems, factors and clients that selections can refer to.
 pub(super) struct Known<'a> {
     pub systems: &'a [SystemPlan],
     pub factors: &'a [Factor],
@@ -56,7 +56,7 @@ pub(super) fn read(fields: &Fields<'_>, key: &str, known: &Known<'_>) -> Vec<Cho
         .collect()
 }
 
-/// Reads one table, which is called `what`.
+/// Reads one table, which messages call `what`.
 pub(super) fn one(
     item: &Node,
     what: &str,
@@ -118,7 +118,8 @@ fn condition(
             };
             Some(Condition::System(items.iter().map(index).collect::<Option<_>>()?))
         }
-        // A number that this profile does not measure is no mistake: other profiles may.
+        // A number of clients that this profile does not measure is not an error: other profiles
+        // may.
         "clients" | "load.clients" => {
             let count = |item: &Node| match &item.value {
                 Value::Integer(value) => u32::try_from(*value).ok(),

@@ -1,4 +1,5 @@
-//! `load.databases`: the databases that measured clients work in, and what cannot have several.
+//! `load.databases`: the databases of the measured clients, and the workloads that do not support
+//! several.
 
 use super::reader::{Fields, integer, wrong_type};
 use super::tree::{Node, Value};
@@ -7,11 +8,11 @@ use crate::databases::{DATABASES_MAX, Databases};
 use crate::plan::{Configuration, DataPolicy, EndpointPlan, SystemPlan, SystemSource, Via};
 
 const KEY: &str = "databases";
-/// Longest name of a database, in bytes: PostgreSQL cuts off what is behind.
+/// Maximum length of a database name, in bytes: PostgreSQL truncates longer names.
 const NAME_MAX: usize = 63;
-/// A workload whose one file is about one database.
+/// A workload with a file that applies to a single database.
 const HISTORY: &str = "history";
-/// Its table is to grow to a size.
+/// Its table grows to a given size.
 const MASS_INSERT: &str = "mass-insert";
 
 /// The value of the key.
@@ -47,7 +48,7 @@ fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
             let message = format!("`{name}` cannot be the name of a database here");
             refuse(item, message, "take letters, digits, `_`, `-` and `$`, at most 63 bytes");
         }
-        // Some servers take capital letters and small ones for the same.
+        // Some servers ignore the case of names.
         if names.iter().any(|other| other.to_lowercase() == name.to_lowercase()) {
             refuse(item, format!("the database `{name}` is there twice"), "name each once");
         }
@@ -63,7 +64,7 @@ fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
     Databases::Named(names)
 }
 
-/// What cannot be spread: each thing is told once.
+/// Reports each workload that does not support several databases, once per reason.
 pub(super) fn check(
     top: &Fields<'_>,
     configurations: &[Configuration],
@@ -113,7 +114,7 @@ pub(super) fn check(
     }
 }
 
-/// Why the clients of a configuration cannot be spread, and what to do about it.
+/// Why a configuration does not support several databases, and the remedy.
 fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(String, &'static str)> {
     let (name, number) = (&system.name, configuration.load.databases.number());
     let engine = system.engine();

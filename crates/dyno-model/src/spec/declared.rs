@@ -1,5 +1,5 @@
-//! Options that scripts of the user's own declare: keys of `[workload]` beside those that the
-//! workload has itself.
+//! Options that the user's own scripts declare: keys of `[workload]` in addition to those of the
+//! workload itself.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::option::{self, Known, SCRIPTS};
@@ -9,7 +9,8 @@ use super::tree::{Entry, Node, Value};
 use crate::catalog::{DeclaredOption, LUA, OptionKind, OptionValue, WorkloadOptions};
 use crate::words::{list, nearest};
 
-/// Reads the keys that the workload does not know itself; `scripts` is where its scripts are named.
+/// Reads the keys that the workload does not define; `scripts` is the position where its scripts
+/// are named.
 pub(super) fn read(
     entries: &[&Entry],
     options: &mut WorkloadOptions,
@@ -17,14 +18,14 @@ pub(super) fn read(
     known: Known<'_>,
     problems: &Problems,
 ) {
-    // Without scripts there is nothing to ask, and why there are none was told.
+    // Without scripts there are no declarations, and the reason was already reported.
     let has_scripts = !options.scripts(SCRIPTS).is_empty();
     let Some(declared) = known.scripts.declared.filter(|_| has_scripts) else { return };
     let declared = match declared(options) {
         Ok(Some(declared)) => declared,
         Ok(None) => return any(entries, options, problems),
         Err(why) => {
-            // Lines behind the first are help.
+            // Lines after the first are help.
             let (message, help) = why
                 .split_once("\nhint: ")
                 .map_or((why.as_str(), None), |(it, help)| (it, Some(help)));
@@ -83,7 +84,7 @@ fn value(
     option::value(&option.name, &option.kind, node, known, problems)
 }
 
-/// Scripts that declare no options take whatever is given.
+/// Scripts that declare no options accept any option.
 fn any(entries: &[&Entry], options: &mut WorkloadOptions, problems: &Problems) {
     for entry in entries {
         let value = match &entry.node.value {

@@ -1,4 +1,5 @@
-//! Errors in a spec: collected, not thrown, and shown with a caret under what is wrong.
+//! Errors in a spec: collected instead of returned at the first, and shown with a caret under the
+//! position.
 
 use crate::mask::passwords;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -6,7 +7,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
-/// A place in one of the texts that make up a spec: bytes of the file or of a `--set` argument.
+/// A position in one of the texts of a spec: bytes of the file or of a `--set` argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Span {
     /// Index of the text: 0 is the file, 1 and up are the arguments in their order.
@@ -18,34 +19,34 @@ pub struct Span {
 }
 
 impl Span {
-    /// A place in text number `source`.
+    /// A position in text number `source`.
     pub(super) fn new(source: usize, range: Range<usize>) -> Self {
         Self { source, start: range.start, end: range.end }
     }
 
-    /// True when `other` lies within.
+    /// True when it contains `other`.
     pub(super) fn contains(self, other: Self) -> bool {
         self.source == other.source && self.start <= other.start && other.end <= self.end
     }
 }
 
-/// One error: what, where, and what to do.
+/// One error: message, position, and remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, with key and value.
+    /// The error, with key and value.
     pub message: String,
-    /// Where.
+    /// Position.
     pub span: Span,
-    /// Words beside the caret; perhaps empty.
+    /// Label next to the caret; possibly empty.
     pub label: String,
-    /// A second place that matters, e.g. the first of two equal names.
+    /// A related position, e.g. the first of two equal names.
     pub related: Option<(Span, String)>,
-    /// What to do.
+    /// Remedy.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// An error at a position.
     pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
         Self { message: message.into(), span, label: String::new(), related: None, help: None }
     }
@@ -75,12 +76,11 @@ pub(super) struct Source {
     pub text: String,
 }
 
-/// Most errors that are kept. Whoever has more is shown enough to see that something else is wrong,
-/// such as a file that is no spec at all.
+/// Maximum number of errors that are kept. More errors usually have a common cause, such as a file
+/// that is not a spec.
 const ERRORS_MAX: usize = 100;
 
-/// Where the readers of all sections leave what they find wrong, and remember what must not be
-/// shown.
+/// Collects the errors of all sections, and the positions of secrets that must not be shown.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     found: RefCell<Vec<Diagnostic>>,
@@ -88,8 +88,8 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Notes an error. The same message at the same place counts once: configurations share most of
-    /// their text.
+    /// Records an error. The same message at the same position counts once: configurations share
+    /// most of their text.
     pub(super) fn report(&self, diagnostic: Diagnostic) {
         let mut found = self.found.borrow_mut();
         if found.len() < ERRORS_MAX
@@ -101,18 +101,18 @@ impl Problems {
         }
     }
 
-    /// Notes an error with what to do about it.
+    /// Records an error with its remedy.
     pub(super) fn refuse(&self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.report(Diagnostic::new(span, message).help(help));
     }
 
-    /// Notes that of two things one is too much.
+    /// Records that two things exclude each other.
     pub(super) fn refuse_both(&self, span: Span, other: Span, message: impl Into<String>) {
         let diagnostic = Diagnostic::new(span, message).related(other, "the other one");
         self.report(diagnostic.help("remove one of them"));
     }
 
-    /// Hides a place from every message, because a password may stand there.
+    /// Hides a position from every message, because it may contain a password.
     pub(super) fn hide(&self, span: Span) {
         self.secrets.borrow_mut().push(span);
     }
@@ -126,7 +126,7 @@ impl Problems {
     }
 }
 
-/// All errors of a spec, with the texts they point into. Passwords are blacked out of those texts.
+/// All errors of a spec, with the texts that they refer to. Passwords in those texts are masked.
 #[derive(Clone)]
 pub struct Diagnostics {
     sources: Vec<Source>,
@@ -141,8 +141,8 @@ impl Diagnostics {
         Self { sources, list }
     }
 
-    /// The same errors with each line of the first text as a text of its own, under the name that
-    /// it is given: for a spec that no file holds.
+    /// The same errors with each line of the first text as a separate text with the given name: for
+    /// a spec that was generated from a command line.
     #[must_use]
     pub fn by_line(mut self, name: impl Fn(&str) -> &'static str) -> Self {
         let text = self.sources[0].text.clone();
@@ -168,7 +168,7 @@ impl Diagnostics {
         self
     }
 
-    /// The errors, in the order of their places.
+    /// The errors, in the order of their positions.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
@@ -179,7 +179,7 @@ impl Diagnostics {
         self.list.len()
     }
 
-    /// Never true for what [`super::parse`] returns.
+    /// Always false for the result of [`super::parse`].
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -232,8 +232,8 @@ impl Diagnostics {
         Snippet::source(source.text.as_str()).path(source.name.as_str())
     }
 
-    /// The place within the text's bounds and on character boundaries, and no further than its
-    /// first line's end, so that a missing key does not underline a whole table.
+    /// The position clipped to the text and to character boundaries, and to its first line, so that
+    /// a missing key does not underline a whole table.
     fn visible(&self, span: Span) -> Range<usize> {
         let text = &self.sources[span.source].text;
         let floor = |mut at: usize| {
@@ -249,7 +249,7 @@ impl Diagnostics {
     }
 }
 
-/// One line per error, as tests and logs want it: `rush.toml:3:7: message`.
+/// One line per error, for tests and logs: `rush.toml:3:7: message`.
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, diagnostic) in self.list.iter().enumerate() {
@@ -272,7 +272,7 @@ impl fmt::Debug for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Blacks out what was found to be a password, and what looks like one in a URL.
+/// Masks known passwords, and text that looks like a password in a URL.
 pub(super) fn black_out_passwords(sources: &mut [Source], secrets: &[Span]) {
     for source in &mut *sources {
         for range in passwords(&source.text) {
@@ -284,7 +284,7 @@ pub(super) fn black_out_passwords(sources: &mut [Source], secrets: &[Span]) {
     }
 }
 
-/// Replaces a range by as many asterisks as it has bytes, so that every other span stays right.
+/// Replaces a range by as many asterisks as it has bytes, so that all other spans remain valid.
 fn black_out(text: &mut String, range: Range<usize>) {
     let range = range.start.min(text.len())..range.end.min(text.len());
     if text.is_char_boundary(range.start) && text.is_char_boundary(range.end) {

@@ -1,4 +1,4 @@
-//! `[[endpoint]]`: ways to servers.
+//! `[[endpoint]]`: network paths to servers.
 
 use super::diagnostic::{Diagnostic, Problems};
 use super::factors::{Factor, Place};
@@ -14,15 +14,15 @@ use crate::plan::{
 use crate::target::Endpoint;
 use crate::words::suggestion;
 
-/// Ways that every server has which dyno starts.
+/// Network paths that every server started by dyno has.
 const BUILT_IN: [(&str, Via); 2] = [("tcp", Via::Tcp), ("socket", Via::Socket)];
 
 /// Tomcat's own default.
 const THREADS_DEFAULT: u32 = 200;
-/// A pool that is rather large than small.
+/// A pool size that is too large rather than too small.
 const CONNECTIONS_DEFAULT: u32 = 50;
 
-/// Reads all tables, after the built-in ways.
+/// Reads all tables, after the built-in network paths.
 pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
     let mut endpoints: Vec<EndpointPlan> = BUILT_IN
         .into_iter()
@@ -91,8 +91,8 @@ fn address(fields: &Fields<'_>) -> Option<Endpoint> {
     Some(Endpoint::Tcp { host, port })
 }
 
-/// Levels must name endpoints that all systems have, and that lead the workloads (`goes`: endpoint
-/// and workload of what is measured). Returns the endpoints that are used.
+/// Levels must name endpoints that all systems support and that the workloads can use (`goes`:
+/// endpoint and workload of each measured configuration). Returns the endpoints that are used.
 pub(super) fn used<'a>(
     factors: &[Factor],
     endpoints: &[EndpointPlan],
@@ -147,7 +147,7 @@ pub(super) fn used<'a>(
     used
 }
 
-/// Applications know the commands of one workload.
+/// Applications support the requests of one workload.
 fn check_workloads<'a>(
     endpoints: &[EndpointPlan],
     factors: &[Factor],
@@ -169,14 +169,15 @@ fn check_workloads<'a>(
     problems.refuse(span, message, help);
 }
 
-/// True when the system can be reached so.
+/// True when the system can be reached by this network path.
 fn has(system: &SystemPlan, via: &Via) -> bool {
     match &system.source {
         // It connects to all nodes of a cluster.
         SystemSource::Managed(server) if matches!(via, Via::Application(_)) => {
             server.kind.engine().traits().jdbc.is_some()
         }
-        // Clients of a cluster are spread over its nodes, which one way cannot lead to.
+        // Clients of a cluster are distributed over its nodes, which a single network path cannot
+        // reach.
         SystemSource::Managed(server) => {
             let is_one_way = !server.kind.is_cluster() || matches!(via, Via::Tcp);
             server.kind.engine().is_server() && is_one_way && !matches!(via, Via::Address(_))

@@ -1,36 +1,36 @@
-//! How long an experiment will take, before anything is known about its systems.
+//! Estimated duration of an experiment, before its systems are known.
 
 use crate::plan::{Configuration, Plan, StopRule};
 use crate::search::{Lengths, STEPS_MAX};
 use crate::units::Nanos;
 
-/// Transactions per second that are assumed where a trial counts transactions. A guess between a
-/// fsync per commit on a slow disk and a large server; measured trials replace it.
+/// Assumed transactions per second where a trial counts transactions. A guess between an fsync per
+/// commit on a slow disk and a large server; measured trials replace it.
 pub const RATE_ASSUMED: u64 = 1_000;
 
-/// Making the schema, loading, connecting and auditing, for a system across a socket: a guess for
-/// small data sets.
+/// Time for creating the schema, loading, connecting and auditing, for a system across a socket: a
+/// guess for small data sets.
 const AROUND_SERVER: Nanos = Nanos(2_000_000_000);
 /// The same for a system in this process.
 const AROUND_EMBEDDED: Nanos = Nanos(300_000_000);
 
-/// Making a server's folder, starting, stopping and removing it: measured 2 to 6 s for small data
-/// sets, by kind.
+/// Time for creating a server's folder, starting, stopping and removing it: measured 2 to 6 s for
+/// small data sets, by kind.
 const START: Nanos = Nanos(4_000_000_000);
 
 /// Time for a trial or a whole plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
-    /// What it will probably take.
+    /// Expected duration.
     pub likely: Nanos,
-    /// What it takes when every time limit is used up.
+    /// Duration if every time limit is used up.
     pub at_most: Nanos,
-    /// True when [`RATE_ASSUMED`] is in `likely`.
+    /// True when `likely` depends on [`RATE_ASSUMED`].
     pub is_rate_assumed: bool,
 }
 
-/// Time for all trials of a plan and for all starts of servers. Loading of large data sets is not
-/// in it.
+/// Time for all trials of a plan and for all starts of servers, excluding the loading of large data
+/// sets.
 #[must_use]
 pub fn plan(plan: &Plan) -> Estimate {
     let block = block(plan);

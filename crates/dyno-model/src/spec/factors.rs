@@ -1,4 +1,5 @@
-//! `[factors]`: what is varied besides systems and clients, and every combination of its levels.
+//! `[factors]`: the factors that vary besides systems and clients, and every combination of their
+//! levels.
 //!
 //! A factor is a path with values (`"workload.rows" = [100, 1000]`), or a name with named levels,
 //! each of which may change several things at once:
@@ -13,36 +14,36 @@ use super::reader::wrong_type;
 use super::tree::{Entry, Node, Table, Value};
 use crate::words::{list, suggestion};
 
-/// Most combinations of levels. Ten thousand configurations are a slip of the finger, not an
-/// experiment.
+/// Maximum number of combinations of levels. Ten thousand configurations are a typing mistake, not
+/// an experiment.
 const COMBINATIONS_MAX: usize = 10_000;
 
-/// What is before the name of a setting.
+/// Prefix of the name of a setting.
 const SETTINGS: &str = "server.settings.";
-/// What is behind the name of a background workload.
+/// Suffix of the name of a background workload.
 const CLIENTS: &str = ".clients";
 
-/// What a level changes.
+/// The target of a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// An option of the workload, or its kind.
     Workload(String),
     /// A key of `[load]`.
     Load(String),
-    /// How statements travel, for all systems.
+    /// The query mode, for all systems.
     QueryMode,
     /// A setting of the servers that dyno starts: of the named system, or of all.
     Setting { system: Option<String>, name: String },
-    /// Where the data of servers is.
+    /// Storage of the data of servers.
     Storage,
-    /// The way to the server.
+    /// The network path to the server.
     Endpoint,
     /// The number of clients of a background workload, by its name.
     Background(String),
 }
 
 impl Place {
-    /// True when setting both would leave open which one holds.
+    /// True when the two conflict.
     fn collides(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Setting { system: a, name: one }, Self::Setting { system: b, name: two }) => {
@@ -53,7 +54,7 @@ impl Place {
     }
 }
 
-/// Servers of the MySQL family read `-` and `_` alike.
+/// Servers of the MySQL family treat `-` and `_` alike.
 pub(super) fn is_same_setting(one: &str, two: &str) -> bool {
     let plain = |name: &str| name.trim_start_matches('-').replace('-', "_").to_ascii_lowercase();
     plain(one) == plain(two)
@@ -68,19 +69,19 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    /// Everything that its levels change.
+    /// All targets of its levels.
     pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.levels.iter().flat_map(|level| &level.changes)
     }
 }
 
-/// True when levels say which workload it is.
+/// True when its levels select the kind of workload.
 pub(super) fn vary_kind(factors: &[Factor]) -> bool {
     let mut changes = factors.iter().flat_map(Factor::changes);
     changes.any(|change| matches!(&change.place, Place::Workload(key) if key == "kind"))
 }
 
-/// One level: its name in reports, and what it sets.
+/// One level: its name in reports, and its values.
 #[derive(Debug)]
 pub(super) struct Level {
     pub name: String,
@@ -132,7 +133,7 @@ fn collect(table: &Table, document: &Table, factors: &mut Vec<Factor>, problems:
     }
 }
 
-/// True for a list whose first item is a table: a factor whose levels have names of their own.
+/// True for a list whose first item is a table: a factor with named levels.
 fn is_named(node: &Node) -> bool {
     matches!(&node.value, Value::List(items) if matches!(items.first(), Some(Node { value: Value::Table(_), .. })))
 }
@@ -208,7 +209,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
     }
 }
 
-/// A value that is both fixed and varied is a contradiction that nobody should have to guess about.
+/// Reports values that are both fixed and varied, which is a contradiction.
 fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, problems: &Problems) {
     let fixed = match place {
         Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
@@ -225,7 +226,7 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     }
 }
 
-/// The place where a system of the file fixes a setting.
+/// The position in the file that fixes a setting.
 fn fixed_setting<'d>(document: &'d Table, system: Option<&str>, name: &str) -> Option<&'d Entry> {
     let Some(Node { value: Value::List(systems), .. }) = document.get("system") else {
         return None;
@@ -321,7 +322,8 @@ fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Chang
         }
         let Some(place) = place(&path, entry.key_span, problems) else { continue };
         check_not_fixed(&path, &place, entry.key_span, document, problems);
-        // Keys of these tables take what they take in the table itself, whose reader checks it.
+        // Keys of these tables accept the same values as in the table itself, whose reader
+        // validates them.
         let is_checked_there = matches!(place, Place::Workload(_) | Place::Load(_));
         if entry.node.value.scalar_text().is_none() && !is_checked_there {
             let expected = "a text, a number, true or false";
@@ -342,7 +344,7 @@ fn check_new(factor: &str, level: &str, span: Span, levels: &[Level], problems: 
     }
 }
 
-/// Two factors, or one level, must not set the same thing.
+/// Two factors, or one level, must not set the same target.
 fn check_collisions(factors: &[Factor], problems: &Problems) {
     let report = |later: &Change, earlier: &Change| {
         let diagnostic = Diagnostic::new(later.key_span, "this is set by two levels at once");
@@ -396,7 +398,7 @@ pub(super) fn combinations(factors: &[Factor], problems: &Problems) -> Vec<Vec<u
     combinations
 }
 
-/// What the levels of a combination set.
+/// The effects of the levels of a combination.
 pub(super) fn changes<'f>(
     factors: &'f [Factor],
     combination: &'f [usize],
@@ -404,8 +406,8 @@ pub(super) fn changes<'f>(
     factors.iter().zip(combination).flat_map(|(factor, level)| &factor.levels[*level].changes)
 }
 
-/// A table with the levels of a combination written into it. `key_of` says which changes belong to
-/// the table.
+/// A copy of a table with the levels of a combination written into it. `key_of` selects the changes
+/// that belong to the table.
 pub(super) fn with_levels(
     table: &Table,
     factors: &[Factor],

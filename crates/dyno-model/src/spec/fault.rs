@@ -1,4 +1,4 @@
-//! `[[fault]]`: harm that is done to systems while they are measured.
+//! `[[fault]]`: faults that are injected into systems while they are measured.
 
 use super::diagnostic::Diagnostic;
 use super::keys::FAULT;
@@ -9,19 +9,19 @@ use crate::target::Endpoint;
 use crate::units::Nanos;
 use crate::words::suggestion;
 
-/// What else the spec says that a fault depends on.
+/// The other parts of the spec that a fault depends on.
 pub(super) struct Setting<'a> {
     /// The systems under test.
     pub(super) systems: &'a [SystemPlan],
-    /// The rules by which measuring ends.
+    /// The stop rules.
     pub(super) stops: Vec<StopRule>,
-    /// Every client has a limit on how long it waits for an answer.
+    /// Every client has a timeout for answers.
     pub(super) has_timeout: bool,
-    /// Some clients run scripts in Lua, which know no such limit.
+    /// Some clients run Lua scripts, which do not support such a timeout.
     pub(super) has_lua: bool,
-    /// Every server has a storage of its own.
+    /// Every server has a separate storage.
     pub(super) has_storage: bool,
-    /// Some clients take a unix socket.
+    /// Some clients use a unix socket.
     pub(super) has_socket: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
     let mut faults: Vec<FaultPlan> = Vec::new();
     let mut is_refused = false;
     for fields in top.each("fault", &FAULT) {
-        // What was refused may be what this one comes after.
+        // A rejected fault may be a precondition of this one.
         if is_refused && fields.node("after").is_some() {
             continue;
         }
@@ -50,8 +50,7 @@ pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
     faults
 }
 
-/// The fault of one system, unless something about it, or about its place behind `faults`, is
-/// refused.
+/// The fault of one system, unless it is invalid, by itself or after the preceding `faults`.
 fn fault(
     fields: &Fields<'_>,
     action: FaultAction,
@@ -73,7 +72,7 @@ fn fault(
     (!is_refused).then_some(fault)
 }
 
-/// A trial cannot search for the highest load while it is harmed.
+/// A trial with faults cannot search for the highest load.
 pub(super) fn check_search(top: &Fields<'_>, is_searched: bool) {
     if let Some(node) = top.node("fault").filter(|_| is_searched) {
         let message = "a trial with faults cannot search for the highest load";
@@ -88,7 +87,7 @@ fn action(fields: &Fields<'_>) -> Option<FaultAction> {
     fields.choice("action", &FaultAction::ALL.map(|action| (action.name(), action)))
 }
 
-/// The systems that it is made on.
+/// The systems that it affects.
 fn meant(fields: &Fields<'_>, systems: &[SystemPlan]) -> Vec<usize> {
     let Some(name) = fields.text("system") else { return (0..systems.len()).collect() };
     let found = systems.iter().position(|system| system.name == name);
@@ -99,7 +98,7 @@ fn meant(fields: &Fields<'_>, systems: &[SystemPlan]) -> Vec<usize> {
     found.into_iter().collect()
 }
 
-/// When it comes at the earliest, and how much later at most.
+/// Its earliest time, and the maximum delay after it.
 fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos)> {
     let refuse = |message: &str, help: &str| {
         fields.refuse_table(message, help);
@@ -131,7 +130,7 @@ fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos
     }
 }
 
-/// The node that it is made on, or the command.
+/// The node that it affects, or the command.
 fn object(
     fields: &Fields<'_>,
     action: FaultAction,
@@ -195,11 +194,11 @@ fn object(
     Some((name.to_owned(), None))
 }
 
-/// What a system is called that is one server.
+/// The description of a system that is a single server.
 const ALONE: &str = "server";
 
-/// The nodes of a server that this can be done to: clients have a way only to those that they talk
-/// to.
+/// The nodes of a server that support this fault: clients have network paths only to the nodes that
+/// they connect to.
 fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
     let mut names = server.node_names();
     if action.part() == FaultPart::Way {
@@ -208,7 +207,7 @@ fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
     names
 }
 
-/// A fault that would come before the one above it.
+/// Rejects a fault that would be injected before the preceding one.
 fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> bool {
     let is_early = [0.0, 1.0].into_iter().any(|share| fault.moment(share) < before.moment(share));
     if is_early {
@@ -219,7 +218,7 @@ fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> b
     is_early
 }
 
-/// What cannot be done to a node as the faults before have left it.
+/// Rejects a fault that is impossible in the state in which the preceding faults left the node.
 fn refuse_state<'a>(
     fields: &Fields<'_>,
     fault: &FaultPlan,
@@ -236,7 +235,7 @@ fn refuse_state<'a>(
     };
     let before: Vec<&FaultPlan> = before.collect();
     let last = before.iter().copied().rfind(is_same);
-    // Without room for what it writes, a server may end by itself.
+    // Without space for its writes, a server may exit.
     let was_filled =
         before.iter().any(|other| other.node == fault.node && other.action == FillDisk);
     let why = match (last.map(|last| last.action), fault.action) {
@@ -268,7 +267,7 @@ fn refuse_state<'a>(
     why.is_some()
 }
 
-/// A fault for which the spec lacks something.
+/// Rejects a fault whose preconditions are missing in the spec.
 fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>) -> bool {
     let system = &setting.systems[fault.system];
     let is_cluster =
@@ -310,7 +309,7 @@ fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>)
     true
 }
 
-/// A fault that comes when measuring may be over.
+/// Rejects a fault that may be due after measuring has ended.
 fn refuse_late(fields: &Fields<'_>, fault: &FaultPlan, stops: &[StopRule]) -> bool {
     let latest = fault.moment(1.0);
     let is_late = |stop: &StopRule| match stop {

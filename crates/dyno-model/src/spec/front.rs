@@ -1,10 +1,10 @@
-//! `[report]`: what a test report says before its figures.
+//! `[report]`: contents of the first pages of a test report.
 
 use super::keys::{REPORT, REVISION};
 use super::reader::Fields;
 use crate::front::{FrontMatter, Revision};
 
-/// Reads the table, if there is one.
+/// Reads the table, if it exists.
 pub(super) fn read(top: &Fields<'_>) -> Option<FrontMatter> {
     let fields = top.inner("report", &REPORT)?;
     let text = |key| fields.text(key).map(|text| text.trim().to_owned());

@@ -1,5 +1,5 @@
-//! Every key of a spec in one place: the readers accept what stands here, within the ranges that
-//! stand here, and docs/reference/spec.md is made from it.
+//! All keys of a spec with their types and ranges: the readers validate against them, and
+//! docs/reference/spec.md is generated from them.
 
 mod background;
 mod load;
@@ -15,7 +15,7 @@ pub use section::{Key, Section, Takes};
 pub(super) use section::{CLIENTS_MAX, RATES, RATES_IN_WORDS, WEIGHT_MAX};
 use section::{key, ranged};
 
-/// All sections, in the order a spec has them.
+/// All sections, in the order of a spec.
 pub const SECTIONS: [&Section; 24] = [
     &TOP,
     &SYSTEM,
@@ -43,7 +43,7 @@ pub const SECTIONS: [&Section; 24] = [
     &REVISION,
 ];
 
-/// The top of the file.
+/// The top level of the file.
 pub static TOP: Section = Section {
     heading: "",
     prefix: "",
@@ -125,7 +125,7 @@ pub static SYSTEM: Section = Section {
     ],
 };
 
-/// What tells of a server's machine.
+/// Monitoring of a server's machine.
 pub static MONITOR: Section = Section {
     heading: "monitor",
     prefix: "system.monitor.",
@@ -141,7 +141,7 @@ pub static MONITOR: Section = Section {
     ],
 };
 
-/// What gives a system settings, and restarts it or starts and stops it.
+/// The commands that apply settings to a system, and restart it or start and stop it.
 pub static HOOKS: Section = Section {
     heading: "hooks",
     prefix: "system.hooks.",
@@ -210,7 +210,7 @@ pub static SERVER: Section = Section {
     ],
 };
 
-/// What the clients do.
+/// The workload of the clients.
 pub static WORKLOAD: Section = Section {
     heading: "[workload]",
     prefix: "workload.",
@@ -224,7 +224,7 @@ pub static WORKLOAD: Section = Section {
     ],
 };
 
-/// What the workload `http` sends.
+/// The requests of the workload `http`.
 pub static REQUEST: Section = Section {
     heading: "[[workload.request]]",
     prefix: "workload.request.",
@@ -250,7 +250,7 @@ pub static REQUEST: Section = Section {
     ],
 };
 
-/// A script of SQL of one's own.
+/// One of the user's own SQL scripts.
 pub static SCRIPT: Section = Section {
     heading: "[[workload.scripts]]",
     prefix: "workload.scripts.",
@@ -306,7 +306,7 @@ pub static DESIGN: Section = Section {
     ],
 };
 
-/// What is varied.
+/// The factors.
 pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
@@ -321,7 +321,7 @@ pub static FACTORS: Section = Section {
     keys: &[],
 };
 
-/// A place for a server's data.
+/// A storage for a server's data.
 pub static STORAGE: Section = Section {
     heading: "[[storage]]",
     prefix: "storage.",
@@ -350,7 +350,7 @@ pub static STORAGE: Section = Section {
     ],
 };
 
-/// A way to a server.
+/// A network path to a server.
 pub static ENDPOINT: Section = Section {
     heading: "[[endpoint]]",
     prefix: "endpoint.",
@@ -398,7 +398,7 @@ pub static APPLICATION: Section = Section {
     ],
 };
 
-/// Variations of the file.
+/// Profiles: variations of the file.
 pub static PROFILE: Section = Section {
     heading: "[profile.NAME]",
     prefix: "profile.",

@@ -1,4 +1,4 @@
-//! What levels of factors have to be that are about systems.
+//! Validation of factor levels that apply to systems.
 
 use super::diagnostic::Problems;
 use super::factors::{Factor, Place};
@@ -7,7 +7,7 @@ use super::system::check_query_mode;
 use crate::plan::{SystemPlan, SystemSource};
 use crate::target::QueryMode;
 
-/// Levels of `system.query_mode` must be modes, and suit all systems.
+/// Levels of `system.query_mode` must be valid modes, and all systems must support them.
 pub(super) fn check_query_modes(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
     let changes = factors.iter().flat_map(Factor::changes);
     for level in
@@ -28,7 +28,7 @@ pub(super) fn check_query_modes(factors: &[Factor], systems: &[SystemPlan], prob
     }
 }
 
-/// Settings can be varied of servers that dyno starts, and only of systems that the file has.
+/// Settings can only be varied for servers that dyno starts, and for systems in the file.
 pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
     for change in factors.iter().flat_map(Factor::changes) {
         let Place::Setting { system, .. } = &change.place else { continue };

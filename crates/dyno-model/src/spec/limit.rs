@@ -1,4 +1,4 @@
-//! `[[limit]]`: what figures have to keep to.
+//! `[[limit]]`: limits on figures.
 
 use super::choice::{self, Choice, Known};
 use super::keys::LIMIT;
@@ -11,12 +11,12 @@ use crate::plan::{Configuration, SystemPlan};
 use crate::units::Nanos;
 use crate::words::suggestion;
 
-/// A limit, and the configurations that it is about; `None`: all.
+/// A limit, and the configurations that it applies to; `None`: all.
 pub(super) struct Wanted {
     limits: Vec<Limit>,
     choice: Option<Choice>,
     part: Option<LimitPart>,
-    /// Where it stands.
+    /// Its position.
     span: super::Span,
 }
 
@@ -60,7 +60,7 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
     Wanted { limits, choice, part, span: fields.span }
 }
 
-/// What a limit is about, where that is not the whole trial.
+/// The part of the trial that a limit applies to, if not the whole trial.
 fn part(fields: &Fields<'_>) -> Option<LimitPart> {
     let named = |key: &str, part: fn(String) -> LimitPart| Some(part(fields.text(key)?.to_owned()));
     let given: Vec<LimitPart> = [
@@ -114,8 +114,8 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
     read.map_err(refuse).ok()
 }
 
-/// The number of a limit such as `< 20ms`, in the unit of the measure; the error says what is wrong
-/// with the text.
+/// Parses the number of a limit such as `< 20ms`, in the unit of the measure; the error describes
+/// the mistake in the text.
 pub(super) fn figure(measure: LimitMeasure, text: &str) -> Result<f64, String> {
     let text = text.trim();
     let (sign, other) = if measure.is_floor() { ('>', '<') } else { ('<', '>') };
@@ -149,8 +149,7 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Names of a configuration's parts of the kind that a limit is about; `None` where nobody can
-/// tell.
+/// Names of a configuration's parts of the kind that a limit applies to; `None` if unknown.
 fn names(
     part: &LimitPart,
     configuration: &Configuration,
@@ -170,13 +169,13 @@ fn names(
     }
 }
 
-/// What is needed to know the parts that configurations have.
+/// Inputs for determining the parts of configurations.
 pub(super) struct Parts<'a> {
     pub(super) systems: &'a [SystemPlan],
     pub(super) names: NamesOf,
 }
 
-/// A search for the load at which transactions of one name keep a limit needs such transactions.
+/// A search with a limit for transactions of one name needs such transactions.
 pub(super) fn check_searches(
     configurations: &[Configuration],
     known: &Parts<'_>,
@@ -188,7 +187,7 @@ pub(super) fn check_searches(
     for (configuration, search) in searches {
         let Some(name) = &search.transaction else { continue };
         let names = names(&LimitPart::Transaction(name.clone()), configuration, known);
-        // What cannot be told is told later: preflight says what is wrong with a workload.
+        // Unknown names are checked later: preflight reports errors of a workload.
         let Some(names) = names.filter(|names| !names.contains(name)) else { continue };
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         let help = match all.is_empty() {
@@ -205,7 +204,7 @@ pub(super) fn check_searches(
     }
 }
 
-/// The limits with the configurations that they are about.
+/// The limits with the configurations that they apply to.
 pub(super) fn resolved(
     wanted: Vec<Wanted>,
     configurations: &[Configuration],
@@ -221,7 +220,7 @@ pub(super) fn resolved(
                 .map(|configuration| names(part, configuration, known))
                 .collect(),
         };
-        // What cannot be told is told later: preflight says what is wrong with a workload.
+        // Unknown names are checked later: preflight reports errors of a workload.
         let has_part = |at: usize| {
             let name = part.as_ref().map(LimitPart::name);
             name.is_none_or(|name| {

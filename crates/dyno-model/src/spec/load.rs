@@ -1,4 +1,4 @@
-//! `[load]`: how many clients, and for how long.
+//! `[load]`: number of clients, arrivals, and length of trials.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::{self, Factor};
@@ -15,14 +15,14 @@ use crate::units::Nanos;
 
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
 
-/// Longest list of numbers of clients.
+/// Maximum length of the list of numbers of clients.
 const LIST_MAX: usize = 1000;
 
 const GRACE_DEFAULT: Nanos = Nanos(5_000_000_000);
 const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
 const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
 
-/// Numbers of clients, in the order they are written.
+/// Numbers of clients, in the order of the file.
 pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
     match fields.node("clients") {
         None => {
@@ -36,7 +36,7 @@ pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
     }
 }
 
-/// A list of numbers of clients: not empty, each in range, none twice.
+/// A list of numbers of clients: not empty, each in range, without duplicates.
 pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
     let (path, problems) = (fields.path("clients"), fields.problems);
     let help = "write for example `clients = [1, 8, 64]`";
@@ -73,7 +73,7 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
     counts
 }
 
-/// Everything but the clients, whose numbers are given.
+/// All load rules except the numbers of clients, which are given.
 pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<LoadPlan> {
     let clients_max = clients.iter().copied().max();
     let stages = stages::read(fields, place, clients);
@@ -128,9 +128,9 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
     })
 }
 
-/// Who cannot stop waiting for an answer. An engine inside the process is asked and answers at
-/// once; scripts in Lua (among `kinds`, the workloads that have the limit) send what they like by
-/// functions of their own.
+/// Workloads without a timeout for answers. An in-process engine answers synchronously; Lua scripts
+/// (among `kinds`, the workloads that have the timeout) send statements through functions of their
+/// own.
 pub(super) fn check_timeout<'a>(
     top: &Fields<'_>,
     systems: &[SystemPlan],
@@ -167,7 +167,7 @@ pub(super) fn check_timeout<'a>(
     }
 }
 
-/// What is searched for.
+/// The search.
 fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let find = fields.inner("find", &FIND)?;
     let most =
@@ -217,14 +217,14 @@ fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
     fields.rate(key, fields.node(key)?)
 }
 
-/// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals
-/// needs some.
+/// Rejects conflicts: stages specify the rate, or the number of clients in a closed loop; and
+/// options of arrivals require arrivals.
 fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool) {
     if stages.is_some() && fields.node("rate").is_some() {
         let message = "`load.stages` and `load.rate` cannot both be given";
         fields.refuse("rate", message, "remove one of them; a stage has a `rate` of its own");
     }
-    // Stages with a mistake may have been meant to have one.
+    // Invalid stages may have been intended to have a rate.
     let is_staged = fields.node("stages").is_some();
     let is_open = fields.node("rate").is_some()
         || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
@@ -245,7 +245,7 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
     }
 }
 
-/// Who waits before a transaction waits for no arrival.
+/// A think time excludes arrivals.
 fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<&Search>) {
     let Some(node) = fields.node("think") else { return };
     let is_of_rate = |by| by == LoadBy::Rate;
@@ -261,7 +261,7 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<&Searc
     thinks_at_a_rate(fields, "load.think", &format!("load.{other}"), node.span);
 }
 
-/// The same of scripts with a think time of their own.
+/// The same for scripts with separate think times.
 pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan) {
     if load.is_open() && has_thinking(workload) {
         let given =
@@ -272,7 +272,7 @@ pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load:
     }
 }
 
-/// True when scripts have think times of their own.
+/// True when scripts have separate think times.
 pub(super) fn has_thinking(workload: &WorkloadPlan) -> bool {
     let scripts = workload.options.0.values().filter_map(|value| match value {
         OptionValue::Scripts(scripts) => Some(scripts),
@@ -281,7 +281,7 @@ pub(super) fn has_thinking(workload: &WorkloadPlan) -> bool {
     scripts.flatten().any(|script| script.think.is_some())
 }
 
-/// Refuses a think time beside a rate.
+/// Rejects a think time combined with a rate.
 pub(super) fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
     let message = format!("`{think}` and a rate in `{other}` cannot both be given");
     let help =
@@ -328,7 +328,7 @@ fn stop_rule(
         .or(stages.map(|stages| StopRule::Duration(stages.length())))
 }
 
-/// Numbers of rows at which the report compares: rising, and none beyond the end.
+/// Numbers of rows at which the report compares: ascending, and none beyond the end.
 fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
     let Some(node) = fields.node("milestones") else { return Vec::new() };
     let path = fields.path("milestones");
@@ -362,7 +362,7 @@ pub(super) fn row_list(fields: &Fields<'_>, key: &str, node: &Node) -> Vec<u64> 
     items.iter().filter_map(|item| fields.number(key, item)).collect()
 }
 
-/// `rows` needs a workload whose table grows, from fewer rows.
+/// `rows` needs a workload whose table grows, and must exceed its initial number of rows.
 pub(super) fn check_growth(
     load: &(&Table, Span),
     workload: &WorkloadPlan,

@@ -1,19 +1,19 @@
-//! The spec file: read with all its errors at once, and resolved into a [`Plan`].
+//! The spec file: parsed with all its errors reported at once, and resolved into a [`Plan`].
 //!
 //! # Layout (read in this order)
-//! * [`keys`]: every key with what it takes; the reference in docs is made from it;
-//! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are
-//!   laid over it;
-//! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
+//! * [`keys`]: every key with its type and range; the reference in docs is generated from it;
+//! * `tree`: the file as a tree whose keys and values have positions; profiles and `--set` override
+//!   parts of it;
+//! * `diagnostic`: errors with positions in the file; `reader`: validation of one table;
 //! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`,
 //!   `levels`, `choice`, `fault`, `limit`, `background`, `databases`, `names`, `front`, `storage`,
 //!   `endpoint`, `published`, `profile`, `quantity`, `argument`: one file per part of a spec;
-//! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks;
-//!   [`estimate`]: how long it will take.
+//! * `paths`: resolves file names relative to the spec; `order`: randomised complete blocks;
+//!   [`estimate`]: estimated duration.
 //!
 //! # Invariants
-//! Text in, values out: reading the file is the caller's. Whatever the text, [`parse`] returns and
-//! does not panic. No message and no rendered line holds a password.
+//! Pure functions of text: the caller reads the file. For any text, [`parse`] returns and does not
+//! panic. No message and no rendered line contains a password.
 
 mod argument;
 mod background;
@@ -69,13 +69,13 @@ use reader::Fields;
 use std::collections::BTreeMap;
 use tree::{Entry, Table, Value};
 
-/// What a spec is read from.
+/// The inputs of a spec.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Input<'a> {
-    /// Path of the file as the user wrote it, for messages; its stem becomes the plan's name.
+    /// Path of the file as the user wrote it, for messages; the plan is named after its stem.
     pub file_name: &'a str,
-    /// True when there is no such file: the text stands for a line, whose paths are those of the
-    /// working folder.
+    /// True when there is no file: the text was generated from a command line, whose paths are
+    /// relative to the working folder.
     pub is_line: bool,
     /// The file's text.
     pub text: &'a str,
@@ -83,39 +83,39 @@ pub struct Input<'a> {
     pub overrides: &'a [String],
     /// Argument of `--profile`.
     pub profile: Option<&'a str>,
-    /// What a variable of the environment holds; without it, no variable is set.
+    /// Returns the value of an environment variable; without it, no variable is set.
     pub variable: Option<fn(&str) -> Option<String>>,
-    /// Without it, no script can be read.
+    /// Reads scripts; without it, none can be read.
     pub script: Option<ReadScript>,
-    /// Without it, any name of a transaction or statement is taken.
+    /// Names of transactions and statements; without it, any name is accepted.
     pub names: Option<NamesOf>,
-    /// Without it, scripts declare no options and take whatever is given.
+    /// Options that scripts declare; without it, scripts declare none and accept any option.
     pub declared: Option<DeclaredOptions>,
 }
 
-/// One combination of the factors' levels, and what follows from it.
+/// One combination of the factors' levels, and its effects.
 struct Combination {
     /// Levels as text, in the order of the factors.
     levels: Vec<String>,
     workload: WorkloadPlan,
     load: LoadPlan,
-    /// What the levels change of every system; `settings` are apart.
+    /// Changes to every system, except `settings`.
     variation: Variation,
     settings: Vec<SettingLevel>,
-    /// Clients of background workloads, by their names.
+    /// Numbers of clients of background workloads, by name.
     background: BTreeMap<String, u32>,
 }
 
-/// A server's setting as a level gives it.
+/// A server setting defined by a level.
 struct SettingLevel {
-    /// The system whose server gets it; `None`: all systems.
+    /// The system of the server; `None`: all systems.
     system: Option<String>,
     name: String,
     value: String,
 }
 
 impl Combination {
-    /// What the combination changes of a system.
+    /// The changes of the combination to a system.
     fn variation(&self, system: &SystemPlan) -> Variation {
         let is_meant =
             |level: &&SettingLevel| level.system.as_ref().is_none_or(|name| *name == system.name);
@@ -125,14 +125,14 @@ impl Combination {
     }
 }
 
-/// Most trials of an experiment; at a second each they take over a day.
+/// Maximum number of trials of an experiment; at a second each they take over a day.
 const TRIALS_MAX: usize = 100_000;
 
-/// Reads a spec and resolves it. The text is that of the file as it is stored with the results:
-/// without the passwords in it.
+/// Parses a spec and resolves it. The returned text is that of the file as stored with the results:
+/// without its passwords.
 ///
 /// # Errors
-/// All that is wrong with it, each with its place in the file or argument.
+/// All errors, each with its position in the file or argument.
 pub fn parse(
     input: Input<'_>,
     catalog: &[WorkloadDescription],
@@ -177,7 +177,7 @@ pub fn parse(
     }
 }
 
-/// All configurations in the order system, combination, clients, without those that are excluded.
+/// All configurations in the order system, combination, clients, except those that are excluded.
 fn configurations(
     systems: &[SystemPlan],
     combinations: &[Combination],
@@ -207,7 +207,7 @@ fn configurations(
     configurations
 }
 
-/// The file's stem as a folder's name: letters, digits, dots, underscores and hyphens.
+/// The file's stem as a folder name: letters, digits, dots, underscores and hyphens.
 fn plan_name(file_name: &str) -> String {
     let base = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
     let stem = base.strip_suffix(".toml").unwrap_or(base);
@@ -219,8 +219,8 @@ fn plan_name(file_name: &str) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name.to_owned() }
 }
 
-/// Reads a whole document; `None` or errors when it cannot be a spec. The plan has neither name,
-/// profile nor run order yet.
+/// Parses a whole document; `None` or errors when it is not a valid spec. The plan does not yet
+/// have a name, profile or run order.
 fn read(
     document: &Table,
     sources: &[Source],
@@ -298,8 +298,8 @@ fn read(
     })
 }
 
-/// The kinds of the workloads, background workloads included, whose clients are to wait for an
-/// answer for a limited time.
+/// The kinds of workloads, including background workloads, whose clients have a timeout for
+/// answers.
 fn limited<'a>(
     combinations: &'a [Combination],
     background: &'a [BackgroundPlan],
@@ -312,13 +312,13 @@ fn limited<'a>(
     limited.flat_map(kinds).map(|workload| workload.kind.as_str())
 }
 
-/// What faults depend on.
+/// The parts of the spec that faults depend on.
 fn fault_setting<'a>(
     systems: &'a [SystemPlan],
     combinations: &[Combination],
     endpoints: &[EndpointPlan],
 ) -> fault::Setting<'a> {
-    // A request over HTTP has a limit of its own.
+    // HTTP requests have a separate timeout.
     let is_limited =
         |it: &Combination| it.load.statement_timeout.is_some() || it.workload.kind == HTTP;
     fault::Setting {
@@ -333,8 +333,8 @@ fn fault_setting<'a>(
     }
 }
 
-/// The numbers of clients, and what is measured with each of them: the combinations of the factors'
-/// levels.
+/// The numbers of clients, and the workloads measured with each of them: the combinations of the
+/// factors' levels.
 fn measured(
     top: &Fields<'_>,
     factors: &[factors::Factor],
@@ -359,7 +359,7 @@ fn measured(
     (clients, combinations)
 }
 
-/// The limits on what is measured, which is something.
+/// The limits, which must apply to parts that exist.
 fn kept(
     limits: Vec<limit::Wanted>,
     configurations: Option<&[Configuration]>,
@@ -376,7 +376,7 @@ fn kept(
     }
 }
 
-/// Fewest and most blocks of a run whose number of blocks depends on its data.
+/// Minimum and maximum number of blocks of a run whose number of blocks depends on its data.
 const BLOCKS_AUTO: (u32, u32) = (3, 50);
 
 fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Span)> {
@@ -396,7 +396,7 @@ struct Design {
     exclusions: Vec<Choice>,
 }
 
-/// Words of `design.data`.
+/// Values of `design.data`.
 const FRESH_DATA: [(&str, FreshData); 3] =
     [("auto", FreshData::Auto), ("load", FreshData::Load), ("restore", FreshData::Restore)];
 
@@ -418,8 +418,7 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> De
         .filter(|node| matches!(&node.value, Value::Text(text) if text == "auto"));
     let blocks =
         if is_auto.is_some() { BLOCKS_AUTO.0 } else { fields.integer("blocks").unwrap_or(5) };
-    // A budget beside a number of blocks, which a profile or an option may have put there, says
-    // nothing.
+    // A budget overrides a number of blocks, which a profile or an option may have added.
     let budget = fields.duration("budget").filter(|_| is_auto.is_some());
     if let Some(node) = is_auto.filter(|_| fields.node("budget").is_none()) {
         let message = "`design.blocks` is \"auto\" without a budget";
@@ -447,7 +446,7 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> De
     Design { blocks, budget, seed, data, compare, primary, exclusions }
 }
 
-/// What `design.compare` names.
+/// The factors that `design.compare` names.
 fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> {
     let name = design.text("compare")?;
     if name == "system" {
@@ -464,7 +463,7 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
     found.map(Compare::Factor)
 }
 
-/// What a combination of levels is written into.
+/// The document into which a combination of levels is written.
 struct Parts<'a> {
     workload: (&'a Table, Span),
     load: (&'a Table, Span),
@@ -534,11 +533,11 @@ impl Parts<'_> {
 }
 
 impl Plan {
-    /// Draws the run order, such that configurations that can follow one another on the same data
-    /// do so within their restart group. `data_set` names the data set of a configuration that
-    /// leaves it as good as new; other configurations get data of their own anyway and are a group
-    /// together. What data sets workloads have is not known here, so [`parse`] takes none into
-    /// account.
+    /// Draws the run order such that configurations that can share the same data set follow one
+    /// another within their restart group. `data_set` returns the data set of a configuration that
+    /// leaves it unchanged; other configurations get separate data anyway and form a group
+    /// together. The data sets of workloads are not known here, so [`parse`] does not take them
+    /// into account.
     pub fn group_by_data(&mut self, data_set: impl Fn(&Self, &Configuration) -> Option<String>) {
         let restart_groups = if self.is_split() {
             self.restart_groups().into_iter().map(|(_, configurations)| configurations).collect()
@@ -555,7 +554,7 @@ impl Plan {
         self.trials = order::trials(&restart_groups, self.blocks, self.seed);
     }
 
-    /// As many blocks as the budget will probably hold, where there is one.
+    /// Estimated number of blocks that fit into the budget, if there is one.
     fn fit_to_budget(&mut self) {
         let Some(budget) = self.budget else { return };
         let each = estimate::block(self).likely.0.max(1);
@@ -564,10 +563,10 @@ impl Plan {
         self.blocks = (budget.0 / each).clamp(u64::from(BLOCKS_AUTO.0), room as u64) as u32;
     }
 
-    /// How statements of a configuration travel: as its levels say, else as its system says.
+    /// The query mode of a configuration: that of its levels, else that of its system.
     #[must_use]
     pub fn query_mode(&self, configuration: &Configuration) -> QueryMode {
-        // Plans of format 1 before 2026-11 have the level only.
+        // Plans of format 1 before 2026-11 contain only the level.
         let level = || {
             let levels = self.factors.iter().zip(&configuration.levels);
             levels.into_iter().find(|(name, _)| *name == "system.query_mode")
@@ -577,7 +576,7 @@ impl Plan {
     }
 }
 
-/// Reads the file with a profile that was not chosen, and reports what is wrong within that
+/// Validates the file with each profile that was not chosen, and reports errors within that
 /// profile.
 fn check_profile(
     file: &Table,
@@ -590,7 +589,7 @@ fn check_profile(
     let mut document = file.clone();
     let own = Problems::default();
     argument::lay_profile(&mut document, overlay, &own);
-    // A profile that is not asked for needs no variables.
+    // A profile that is not selected needs no variables.
     read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), known, &own);
     let (found, secrets) = own.into_parts();
     for span in secrets {

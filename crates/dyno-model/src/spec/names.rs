@@ -1,21 +1,22 @@
-//! What a workload calls its transactions and statements, which only those know who can build it.
+//! Names of a workload's transactions and statements, which only the implementation of the workload
+//! knows.
 
 use crate::plan::{Configuration, SystemPlan};
 
-/// Names of what has figures of its own.
+/// Names of parts with separate figures.
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadNames {
-    /// Of transactions; none where they are all alike.
+    /// Names of transactions; empty when they are all alike.
     pub transactions: Vec<String>,
     /// Of kinds of statements.
     pub statements: Vec<String>,
 }
 
-/// The names of a configuration's workload on its system; `None` where there is something wrong
-/// with it, which is told elsewhere.
+/// The names of a configuration's workload on its system; `None` when the workload is invalid,
+/// which is reported elsewhere.
 pub type NamesOf = fn(&Configuration, &SystemPlan) -> Option<WorkloadNames>;
 
-/// Where nobody knows any.
+/// Used when no names are known.
 pub(super) fn unknown(_: &Configuration, _: &SystemPlan) -> Option<WorkloadNames> {
     None
 }

@@ -1,4 +1,4 @@
-//! The value of an option of a workload.
+//! Value of a workload option.
 
 use super::diagnostic::{Diagnostic, Problems};
 use super::quantity;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) const SCRIPTS: &str = "scripts";
 pub(super) const SCRIPT: &str = "script";
 
-/// What workloads there are, and where their scripts are read.
+/// The known workloads, and the reader of their scripts.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) catalog: &'a [WorkloadDescription],
@@ -21,7 +21,7 @@ pub(super) struct Known<'a> {
     pub(super) names: super::names::NamesOf,
 }
 
-/// `script = "FILE"`, where there is one.
+/// `script = "FILE"`, if given.
 pub(super) fn one_script(
     node: &Node,
     known: Known<'_>,
@@ -36,7 +36,7 @@ pub(super) fn one_script(
     scripts::read(one, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
 }
 
-/// A table of texts; of values that are written as texts too, where these may be.
+/// A table of texts; optionally also of values that are converted to text.
 fn texts(
     table: &Table,
     kind: &OptionKind,
@@ -62,7 +62,7 @@ fn texts(
     table.entries.iter().map(text).collect()
 }
 
-/// The value of an option, which has to be of its kind.
+/// The value of an option, validated against its type.
 pub(super) fn value(
     name: &str,
     kind: &OptionKind,

@@ -1,23 +1,23 @@
-//! The run order: randomised complete blocks. Each block holds every configuration once, in a
-//! random order of its own, so that whatever drifts over the hours (heat, neighbours,
-//! fragmentation) meets all configurations alike.
+//! The run order: randomised complete blocks. Each block contains every configuration once, in an
+//! independent random order, so that drift over hours (temperature, neighbours, fragmentation)
+//! affects all configurations alike.
 //!
-//! Where levels need another start of a server, a block is split (split-plot design): its restart
+//! When levels need another start of a server, a block is split (split-plot design): its restart
 //! groups come in a random order, one start each, and the configurations of each restart group
-//! follow one another in a random order. Where these need several data sets, they are split once
+//! follow one another in a random order. When these need several data sets, they are split once
 //! more: the data sets come in a random order, and the configurations on each follow one another.
 
 use crate::plan::Trial;
 use crate::random::SplitMix64;
 
-/// The configurations of a restart group, those on one data set together.
+/// The configurations of a restart group, grouped by data set.
 pub(super) type GroupOrder = Vec<Vec<usize>>;
 
 /// All trials in run order. A plan that is not split has one restart group. Block `b` depends on
-/// `seed`, `b` and the plots only, so more blocks leave the earlier ones as they were.
+/// `seed`, `b` and the plots only, so adding blocks does not change the earlier ones.
 pub(super) fn trials(restart_groups: &[GroupOrder], blocks: u32, seed: u64) -> Vec<Trial> {
     let configurations = restart_groups.iter().flatten().map(Vec::len).sum::<usize>();
-    // Each group of configurations has a stream of its own, by its number within the plan.
+    // Each group of configurations has a separate random stream, by its number within the plan.
     let first_group: Vec<usize> = (0..restart_groups.len())
         .map(|restart_group| restart_groups[..restart_group].iter().map(Vec::len).sum())
         .collect();
@@ -45,14 +45,14 @@ pub(super) fn trials(restart_groups: &[GroupOrder], blocks: u32, seed: u64) -> V
     trials
 }
 
-/// The same for so many configurations of which none needs a start of a server.
+/// The same for a number of configurations that need no start of a server.
 #[must_use]
 pub fn in_blocks(configurations: usize, blocks: u32, seed: u64) -> Vec<Trial> {
     trials(&[vec![(0..configurations).collect()]], blocks, seed)
 }
 
-/// Number of the stream that orders restart groups; those before it order the data sets of a plot
-/// each, and the low numbers the configurations.
+/// Number of the stream that orders restart groups; the preceding numbers order the data sets of
+/// one plot each, and the low numbers the configurations.
 const ORDER_OF_GROUPS: u64 = u64::MAX;
 
 /// A seed for each of several independent orders. The first is the seed itself: the order of a plan
@@ -61,9 +61,9 @@ fn stream(seed: u64, number: u64) -> u64 {
     if number == 0 { seed } else { SplitMix64(seed.wrapping_add(number)).bits() }
 }
 
-/// Fisher and Yates: every order is equally likely.
+/// Fisher-Yates shuffle: every order is equally likely.
 fn permutation(length: usize, seed: u64, block: u32) -> Vec<usize> {
-    // The block number is drawn through the generator once, so that neighbouring seeds and blocks
+    // The block number passes through the generator once, so that neighbouring seeds and blocks
     // share no stream.
     let stream = SplitMix64(u64::from(block)).bits();
     let mut random = SplitMix64(seed ^ stream);
@@ -124,7 +124,7 @@ mod tests {
             *counts.entry(order).or_insert(0_u32) += 1;
         }
         assert_eq!(counts.len(), 6);
-        // 1000 are expected of each, with a standard deviation of 29.
+        // The expected count of each is 1000, with a standard deviation of 29.
         assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
 
@@ -147,7 +147,7 @@ mod tests {
             *counts.entry(order).or_insert(0_u32) += 1;
         }
         assert_eq!(counts.len(), 6 * 2 * 2);
-        // 200 are expected of each, with a standard deviation of 14.
+        // The expected count of each is 200, with a standard deviation of 14.
         assert!(counts.values().all(|count| (140..260).contains(count)), "{counts:?}");
     }
 
@@ -165,7 +165,7 @@ mod tests {
             *counts.entry(order).or_insert(0_u32) += 1;
         }
         assert_eq!(counts.len(), 2 * 6 * 2);
-        // 200 are expected of each, with a standard deviation of 14.
+        // The expected count of each is 200, with a standard deviation of 14.
         assert!(counts.values().all(|count| (140..260).contains(count)), "{counts:?}");
     }
 

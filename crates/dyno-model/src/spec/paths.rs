@@ -1,4 +1,5 @@
-//! Paths of a spec, which are relative to the folder that it lies in, wherever dyno runs.
+//! Paths in a spec, which are relative to the folder of the spec, independent of the working
+//! folder.
 
 use crate::address::SYSTEM_AUTHORITIES;
 use crate::network_path::Via;
@@ -6,12 +7,12 @@ use crate::plan::{ExistingSystem, PasswordSource, Plan, SystemSource};
 use crate::target::{Endpoint, Tls};
 use std::path::{Path, PathBuf};
 
-/// A file as seen from the folder of a spec.
+/// A file relative to the folder of a spec.
 pub(super) fn beside(spec: &str, file: &Path) -> PathBuf {
     Path::new(spec).parent().unwrap_or(Path::new("")).join(file)
 }
 
-/// Puts every path of a plan into the folder of its spec, unless it begins at the root.
+/// Prefixes every relative path of a plan with the folder of its spec.
 pub(super) fn place(plan: &mut Plan, spec: &str) {
     let place = |path: &mut PathBuf| *path = beside(spec, path);
     for storage in &mut plan.storages {

@@ -1,4 +1,4 @@
-//! `[[published]]`: figures of others, drawn beside ours.
+//! `[[published]]`: published figures of others, drawn next to the measured ones.
 
 use super::diagnostic::Diagnostic;
 use super::keys::{PUBLISHED, Takes};
@@ -7,7 +7,7 @@ use super::reader::{Fields, unknown_system, wrong_type};
 use super::tree::Value;
 use crate::plan::{Metric, Published};
 
-/// Words of `metric`, and of `design.primary`.
+/// Values of `metric`, and of `design.primary`.
 pub(super) const METRICS: [(&str, Metric); 4] = [
     ("throughput", Metric::Throughput),
     ("mean-ms", Metric::MeanMs),
@@ -15,7 +15,7 @@ pub(super) const METRICS: [(&str, Metric); 4] = [
     ("p99-ms", Metric::P99Ms),
 ];
 
-/// Reads all tables. `systems` are the names that `system` may hold.
+/// Reads all tables. `systems` are the valid values of `system`.
 pub(super) fn read(top: &Fields<'_>, systems: &[&str]) -> Vec<Published> {
     top.each("published", &PUBLISHED).filter_map(|fields| one(&fields, systems)).collect()
 }

@@ -1,8 +1,8 @@
-//! Durations and sizes as they are written in a spec: `"500ms"`, `"30s"`, `"1h30m"`, `"4G"`.
+//! Syntax of durations, rates and sizes in a spec: `"500ms"`, `"30s"`, `"1h30m"`, `"4G"`.
 
 use crate::units::Nanos;
 
-/// Longest duration a spec may name: a year. Keeps every sum of times far from the end of 64 bits.
+/// Maximum duration in a spec: a year. It prevents overflow of every sum of times in 64 bits.
 const DURATION_MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// Units of time, with their length in seconds. Longer names first, so that `ms` is not read as
@@ -10,7 +10,7 @@ const DURATION_MAX_SECONDS: f64 = 366.0 * 86_400.0;
 const TIME_UNITS: [(&str, f64); 5] =
     [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
-/// Reads a duration; the error says what is wrong with the text.
+/// Parses a duration; the error describes the mistake in the text.
 pub(super) fn duration(text: &str) -> Result<Nanos, String> {
     let mut rest = text.trim();
     if rest.is_empty() {
@@ -49,8 +49,8 @@ pub(super) fn duration(text: &str) -> Result<Nanos, String> {
     Ok(Nanos((seconds * 1e9).round() as u64))
 }
 
-/// Reads a rate, `500/s` or `30/min`, as a number per second; the error says what is wrong with the
-/// text.
+/// Parses a rate, `500/s` or `30/min`, as a number per second; the error describes the mistake in
+/// the text.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     let Some((number, unit)) = text.trim().split_once('/') else {
         return Err(format!("`{text}` does not say per what time"));
@@ -69,8 +69,8 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
     Ok(value / seconds)
 }
 
-/// Reads a size in bytes with a binary unit: `K`, `M`, `G`, `T`, also as `KiB`, `KB` and so on, all
-/// powers of 1024 as database settings have them.
+/// Parses a size in bytes with a binary unit: `K`, `M`, `G`, `T`, also as `KiB`, `KB` and so on,
+/// all powers of 1024 as in database settings.
 pub(super) fn size(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());

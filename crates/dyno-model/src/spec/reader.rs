@@ -1,5 +1,5 @@
-//! Reads one table of the spec: known keys, types, ranges. Whatever is wrong is reported and
-//! reading goes on.
+//! Reader of one table of the spec: known keys, types, ranges. It reports every error and
+//! continues.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{RATES, RATES_IN_WORDS, Section, Takes};
@@ -9,7 +9,7 @@ use crate::units::Nanos;
 use crate::words::{list, nearest, suggestion};
 use std::ops::RangeInclusive;
 
-/// One table under its rules.
+/// One table with its section.
 pub(super) struct Fields<'a> {
     pub section: &'static Section,
     pub table: &'a Table,
@@ -18,7 +18,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Opens a table and reports every key that its section does not know.
+    /// Opens a table and reports every key that its section does not define.
     pub(super) fn new(
         section: &'static Section,
         table: &'a Table,
@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
         Self { section, table, span, problems }
     }
 
-    /// True when the table has an unknown key that is probably meant to be this one.
+    /// True when the table has an unknown key that is probably a misspelling of this one.
     pub(super) fn is_mistyped(&self, key: &str) -> bool {
         let is_known = |word: &str| self.section.keys.iter().any(|known| known.name == word);
         let names = self.section.keys.iter().map(|known| known.name);
@@ -65,23 +65,22 @@ impl<'a> Fields<'a> {
         self.table.get(key)
     }
 
-    /// Where the value of a key stands; the whole table, where it is not there.
+    /// Position of a key's value; that of the whole table if the key is missing.
     pub(super) fn place(&self, key: &str) -> Span {
         self.node(key).map_or(self.span, |node| node.span)
     }
 
-    /// Reports what is wrong with the value of a key.
+    /// Reports an error in the value of a key.
     pub(super) fn refuse(&self, key: &str, message: impl Into<String>, help: impl Into<String>) {
         self.problems.refuse(self.place(key), message, help);
     }
 
-    /// Reports what is wrong with the table.
+    /// Reports an error in the table.
     pub(super) fn refuse_table(&self, message: impl Into<String>, help: impl Into<String>) {
         self.problems.refuse(self.span, message, help);
     }
 
-    /// Reports that a required key is missing, unless it is there with a slip in its name, which is
-    /// reported already.
+    /// Reports a missing required key, unless a misspelling of it was already reported.
     pub(super) fn missing(&self, key: &str, help: &str) {
         if self.is_mistyped(key) {
             return;
@@ -90,7 +89,7 @@ impl<'a> Fields<'a> {
         self.refuse_table(message, help);
     }
 
-    /// A text that must be there and not be blank.
+    /// A required text that must not be blank.
     pub(super) fn required_text(&self, key: &str, help: &str) -> Option<&'a str> {
         if self.node(key).is_none() {
             self.missing(key, help);
@@ -103,7 +102,7 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// The value of a key, which has to be of a type.
+    /// The value of a key, validated against a type.
     fn typed<T>(
         &self,
         key: &str,
@@ -134,8 +133,7 @@ impl<'a> Fields<'a> {
         self.node(key).and_then(|node| self.number(key, node))
     }
 
-    /// A whole number of a key, which holds it alone or in a list, in the range that the key
-    /// declares.
+    /// A whole number of a key, alone or an item of its list, in the range that the key declares.
     pub(super) fn number<T: TryFrom<i64>>(&self, key: &str, node: &Node) -> Option<T> {
         let (Takes::Integer(range) | Takes::IntegerOrList(range) | Takes::Integers(range)) =
             self.takes(key)
@@ -182,7 +180,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// A rate per second of a key, which holds it alone or in a list.
+    /// A rate per second of a key, alone or an item of its list.
     pub(super) fn rate(&self, key: &str, node: &Node) -> Option<f64> {
         let is_zero_taken = match self.takes(key) {
             Takes::Rate | Takes::RateOrClients => false,
@@ -205,7 +203,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// One of a list of words.
+    /// One of a list of allowed values.
     pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let text = self.text(key)?;
         if let Some((_, value)) = choices.iter().find(|(word, _)| *word == text) {
@@ -216,7 +214,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// The same of a key that must be there.
+    /// The same for a required key.
     pub(super) fn required_choice<T: Copy>(
         &self,
         key: &str,
@@ -234,13 +232,13 @@ impl<'a> Fields<'a> {
         Some((self.typed(key, "a table", Value::table)?, self.place(key)))
     }
 
-    /// The same under its rules.
+    /// The same, validated against a section.
     pub(super) fn inner(&self, key: &str, section: &'static Section) -> Option<Self> {
         let (table, span) = self.table(key)?;
         Some(Self::new(section, table, span, self.problems))
     }
 
-    /// The tables of `[[key]]`, one after the other, under their rules.
+    /// The tables of `[[key]]` in order, validated against a section.
     pub(super) fn each(
         &self,
         key: &str,
@@ -274,7 +272,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What to do about a password in a spec.
+/// Help for a password in a spec.
 pub(super) const PASSWORD_HELP: &str = "the spec is stored with the results and must hold no \
      password: name its source with `password_env = \"VARIABLE\"` or `password_file = \"FILE\"`";
 
@@ -284,14 +282,14 @@ pub(super) fn wrong_type(node: &Node, path: &str, expected: &str, problems: &Pro
     problems.report(Diagnostic::new(node.span, message).label(format!("expected {expected}")));
 }
 
-/// Reports the name of a system that there is not.
+/// Reports an unknown system name.
 pub(super) fn unknown_system(span: Span, name: &str, known: &[&str], problems: &Problems) {
     let message = format!("no system is called `{name}`");
     let help = suggestion(name, known, "systems");
     problems.report(Diagnostic::new(span, message).label("not a system").help(help));
 }
 
-/// Reports a word that is not among the allowed ones.
+/// Reports a value that is not among the allowed ones.
 pub(super) fn unknown_word(
     span: Span,
     path: &str,
@@ -334,7 +332,7 @@ pub(super) fn integer(
     }
 }
 
-/// A range as a message has it.
+/// A range as shown in messages.
 pub(super) fn in_words(range: &RangeInclusive<i64>) -> String {
     match (*range.start(), *range.end()) {
         (start, i64::MAX) => format!("{start} or more"),

@@ -1,4 +1,4 @@
-//! `[[workload.request]]`: what the workload `http` sends, and which answers it wants.
+//! `[[workload.request]]`: the requests of the workload `http`, and the answers that it accepts.
 
 use super::diagnostic::Span;
 use super::keys::REQUEST;
@@ -8,16 +8,16 @@ use crate::plan::RequestPlan;
 use crate::template::{Template, TemplateError};
 use std::collections::BTreeMap;
 
-/// Longest name, so that tables stay readable.
+/// Maximum length of a name, so that tables stay readable.
 const NAME_MAX: usize = 64;
-/// Names that the engine gives to kinds of its own.
+/// Names that are reserved for kinds of the engine.
 const TAKEN: [&str; 3] = ["begin", "commit", "rollback"];
-/// Headers that follow from the request and the connection.
+/// Headers that dyno derives from the request and the connection.
 const OWN_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
 /// Headers whose values are secrets.
 const SECRET_HEADERS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
-/// Reads all tables. `workload` is the table around them.
+/// Reads all tables. `workload` is the enclosing table.
 pub(super) fn read(workload: &Fields<'_>) -> Vec<RequestPlan> {
     let mut requests: Vec<RequestPlan> = Vec::new();
     for fields in workload.each("request", &REQUEST) {

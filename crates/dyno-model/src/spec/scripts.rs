@@ -1,4 +1,4 @@
-//! `scripts` of a workload: SQL or Lua of the user's own, in files or in the spec.
+//! `scripts` of a workload: the user's own SQL or Lua, in files or in the spec.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{SCRIPT, WEIGHT_MAX};
@@ -9,35 +9,36 @@ use crate::catalog::{DeclaredOption, ScriptFile, ScriptText, WorkloadOptions};
 use crate::checksum::checksum;
 use std::path::Path;
 
-/// Reads a text from its file. An error says why not, in words.
+/// Reads a text from its file. An error contains the reason in words.
 pub type ReadScript = fn(&Path, TextKind) -> Result<String, String>;
 
-/// What a text is, by which its size is limited.
+/// Kind of a text, which determines its maximum size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextKind {
-    /// A script, or a table of a load.
+    /// A script, or a load table.
     Script,
-    /// What makes tables; perhaps a dump.
+    /// A setup script, which creates tables; possibly a dump.
     Setup,
 }
 
-/// Setups up to this size lie in the plan, once per configuration; larger ones stay in their files.
+/// Setups up to this size are stored in the plan, once per configuration; larger ones stay in their
+/// files.
 const KEPT_MAX: usize = 256 << 10;
 
-/// The options that scripts of a workload declare, whose texts are among its options. `None`: they
-/// declare none and take whatever is given. An error says what is wrong with a script, in words.
+/// The options that scripts of a workload declare; their texts are among its options. `None`: they
+/// declare none and accept any option. An error describes the mistake in a script.
 pub type DeclaredOptions = fn(&WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String>;
 
-/// Where files that a spec names are looked for.
+/// Base of file names in a spec.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     /// Path of the spec.
     pub(super) spec: &'a str,
-    /// There is no spec but a line.
+    /// There is no spec file, only a command line.
     pub(super) is_line: bool,
     pub(super) read: Option<ReadScript>,
     pub(super) declared: Option<DeclaredOptions>,
-    /// What the texts are.
+    /// The kind of the texts.
     pub(super) kind: TextKind,
 }
 
@@ -60,7 +61,7 @@ impl Place<'_> {
         Some((String::new(), Some(file)))
     }
 
-    /// The text of a file that the spec names; `what` is what it is to the user.
+    /// The text of a file that the spec names; `what` describes the file in messages.
     pub(super) fn text(
         self,
         what: &str,
@@ -82,7 +83,7 @@ impl Place<'_> {
     }
 }
 
-/// Reads the list; `None` when one of them cannot be made sense of.
+/// Reads the list; `None` when one of them is invalid.
 pub(super) fn read(
     items: &[Node],
     span: Span,
@@ -182,7 +183,7 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
     Some(ScriptText { name: name.to_owned(), weight, think, text, file })
 }
 
-/// The file's name without folder and ending.
+/// The file name without folder and extension.
 fn stem(file: &str) -> &str {
     let base = file.rsplit('/').next().unwrap_or(file);
     base.strip_suffix(".sql").or_else(|| base.strip_suffix(".lua")).unwrap_or(base)

@@ -1,4 +1,4 @@
-//! `[[load.stages]]`: a load that changes inside a trial.
+//! `[[load.stages]]`: a load that changes during a trial.
 
 use super::diagnostic::{Diagnostic, Span};
 use super::keys::{RATES, RATES_IN_WORDS, STAGE};
@@ -8,18 +8,18 @@ use super::tree::{Node, Value};
 use crate::stages::{LoadBy, Segment, Stage, Stages};
 use crate::units::Nanos;
 
-/// Most lines of a file: a week in minutes.
+/// Maximum number of lines of a file: a week in minutes.
 const LINES_MAX: usize = 10_080;
-/// Longest name, in characters.
+/// Maximum length of a name, in characters.
 const NAME_MAX: usize = 40;
-/// Longest time of all stages: three days, in seconds.
+/// Maximum total length of all stages: three days, in seconds.
 const SECONDS_MAX: f64 = 259_200.0;
 
 const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\", \"500/s\"]`, \
                        `clients = 8` or `file = \"day.csv\"`";
 
-/// Reads all stages; `None` when they cannot be made sense of. `clients` are the numbers of clients
-/// that the load may have.
+/// Reads all stages; `None` when they are invalid. `clients` are the numbers of clients of the
+/// load.
 pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<Stages> {
     let span = load.node("stages")?.span;
     let refuse = |span: Span, message: &str, help: &str| {
@@ -69,7 +69,7 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
     Some(stages)
 }
 
-/// Its name, or else its number.
+/// Its name, or its number if it has none.
 fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
     if fields.node("name").is_none() {
         return Some((index + 1).to_string());
@@ -83,7 +83,7 @@ fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// What its load does.
+/// The course of its load.
 fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>)> {
     let duration = fields.duration("duration");
     let keys = ["rate", "clients", "file"];
@@ -136,7 +136,7 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
     Some((by, vec![Segment { length: duration?, from, to }]))
 }
 
-/// The lines of a CSV; an error says in which line what is wrong.
+/// The lines of a CSV file; an error names the line and the mistake.
 fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let unreadable = |error: &csv::Error| {
@@ -205,13 +205,13 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
     Ok((by, segments))
 }
 
-/// The same course in another time.
+/// The same course, scaled to another length.
 fn stretched(mut segments: Vec<Segment>, duration: Option<Nanos>) -> Vec<Segment> {
     let Some(duration) = duration else { return segments };
     let length: u64 = segments.iter().map(|segment| segment.length.0).sum();
     let (mut end, mut begun) = (0_u64, 0);
     for segment in &mut segments {
-        // Each bound by itself, so that roundings do not add up.
+        // Each bound is scaled separately, so that rounding errors do not accumulate.
         end += segment.length.0;
         let bound = (duration.0 as f64 * (end as f64 / length as f64)).round() as u64;
         segment.length = Nanos(bound - begun);

@@ -1,4 +1,4 @@
-//! `[[storage]]`: places for servers' data.
+//! `[[storage]]`: storages for servers' data.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::{Factor, Place};
@@ -39,7 +39,7 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
     storages
 }
 
-/// Levels must name storages, and dyno must start the systems.
+/// Levels must name existing storages, and dyno must start the systems.
 pub(super) fn check(
     factors: &[Factor],
     storages: &[Storage],

@@ -1,4 +1,4 @@
-//! `[[system]]`: what is measured.
+//! `[[system]]`: systems under test.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
 use super::keys::{HOOKS, MONITOR, SERVER, SYSTEM};
@@ -15,17 +15,17 @@ use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Words of `data`.
+/// Values of `data`.
 const DATA_POLICIES: [(&str, DataPolicy); 3] =
     [("own", DataPolicy::Own), ("existing", DataPolicy::Existing), ("copy", DataPolicy::Copy)];
 
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
 const HOOKS_LIMIT_DEFAULT: Nanos = Nanos(300_000_000_000);
 
-/// What a variable of the environment holds, where there is an environment.
+/// Returns the value of an environment variable, if there is an environment.
 pub(super) type Variable = Option<fn(&str) -> Option<String>>;
 
-/// Reads all systems. Those with errors are left out, which matters to nobody: there will be no
+/// Reads all systems. Those with errors are omitted, which has no effect: an error prevents the
 /// plan.
 pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> Vec<SystemPlan> {
     let tables = top.tables("system");
@@ -60,7 +60,7 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> 
     systems
 }
 
-/// `extended` exists in PostgreSQL's protocol only.
+/// Only PostgreSQL's protocol supports `extended`.
 pub(super) fn check_query_mode(
     mode: QueryMode,
     system: &SystemPlan,
@@ -92,7 +92,7 @@ fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, 
     names.push((name, span));
 }
 
-/// The system, and the time that connecting to it may take.
+/// The system, and its connection timeout.
 fn source(
     fields: &Fields<'_>,
     sources: &[Source],
@@ -138,8 +138,8 @@ fn source(
     }
 }
 
-/// The address of a system that runs elsewhere, as `url` or the environment variable that
-/// `url_env` names has it.
+/// The address of a remote system, from `url` or from the environment variable that `url_env`
+/// names.
 fn url(fields: &Fields<'_>, of_variable: Option<&str>, variable: Variable) -> Option<String> {
     match (fields.node("url"), fields.node("url_env")) {
         (Some(_), Some(_)) => {
@@ -239,7 +239,7 @@ fn existing(
     }
 }
 
-/// Where the password is that the URL does not hold; the URL, where it does.
+/// The source of the password if the URL does not contain it; otherwise the URL.
 fn password_of(
     target: &Target,
     of_variable: Option<String>,
@@ -276,7 +276,7 @@ fn hooks(system: &Fields<'_>) -> Option<Box<HooksPlan>> {
     let [apply, restart, start, stop] =
         ["apply", "restart", "start", "stop"].map(|key| fields.text(key).map(str::to_owned));
     let exclusive = (start.is_some() || stop.is_some()).then(|| {
-        // Without one of them there is no plan; what follows is not told a second time.
+        // Without one of them there is no plan; consequent errors are not reported again.
         ExclusivePlan { start: start.unwrap_or_default(), stop: stop.unwrap_or_default() }
     });
     if let Some(ExclusivePlan { start, stop }) = &exclusive {
@@ -304,8 +304,8 @@ fn hooks(system: &Fields<'_>) -> Option<Box<HooksPlan>> {
     Some(Box::new(HooksPlan { apply, restart, exclusive, time_limit }))
 }
 
-/// A part of a text value as a place of the file; the whole value when the text was written with
-/// escapes.
+/// The position of a part of a text value in the file; that of the whole value when the text
+/// contains escapes.
 fn inside(span: Span, text: &str, part: std::ops::Range<usize>, sources: &[Source]) -> Span {
     let written = &sources[span.source].text[span.start..span.end];
     let Some(quote) = written.find(text) else { return span };

@@ -1,11 +1,11 @@
-//! The spec as a tree in which every key and value knows its place, so that profiles and `--set`
-//! can be laid over the file and errors still point at what the user wrote.
+//! The spec as a tree in which every key and value has a position, so that profiles and `--set` can
+//! override the file and errors still point at the text that the user wrote.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, de::DeInteger};
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     pub span: Span,
@@ -19,14 +19,14 @@ pub(super) enum Value {
     Integer(i64),
     Number(f64),
     Boolean(bool),
-    /// A date or time, which no key takes.
+    /// A date or time, which no key accepts.
     Time,
     List(Vec<Node>),
     Table(Table),
 }
 
 impl Value {
-    /// The type in words, with its article.
+    /// The name of the type, with its article.
     pub(super) fn type_name(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -47,7 +47,7 @@ impl Value {
         if let Self::Table(table) = self { Some(table) } else { None }
     }
 
-    /// A whole number, or one with a fraction.
+    /// A whole number or a fraction.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(value) => Some(*value as f64),
@@ -91,9 +91,9 @@ impl Table {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    /// Every value that is no table, with its dotted path: keys may be quoted (`"workload.rows"`)
-    /// or not, which nests tables. A table that is the value of an option (`workload.audit`) is a
-    /// value like others.
+    /// Every value that is not a table, with its dotted path: keys may be quoted
+    /// (`"workload.rows"`) or not, which nests tables. A table that is the value of an option
+    /// (`workload.audit`) is treated as a value.
     pub(super) fn leaves(&self) -> Vec<(String, &Entry)> {
         let mut leaves = Vec::new();
         self.collect_leaves("", &mut leaves);
@@ -117,19 +117,19 @@ impl Table {
     }
 }
 
-/// What is before the name of an option of the workload.
+/// Prefix of the name of a workload option.
 const OPTIONS: &str = "workload.";
 
-/// Keys of `[load]` that say when measuring ends. Exactly one is given.
+/// Stop rule keys of `[load]`. Exactly one is given.
 pub(super) const STOP_RULES: [&str; 5] =
     ["transactions", "transactions_per_client", "rows", "duration", "stages"];
 
-/// Keys of which a table may hold one only: laying one of them over a table replaces the others, so
-/// that a profile with `duration` can shorten an experiment that counts transactions.
+/// Keys that exclude each other in a table: overriding with one of them removes the others, so that
+/// a profile with `duration` can shorten an experiment that counts transactions.
 const ALTERNATIVES: [(&str, &[&str]); 2] =
     [("load", &STOP_RULES), ("system", &["url", "url_env", "server"])];
 
-/// Lays one table over another: tables are merged key by key, everything else is replaced.
+/// Merges one table into another: tables are merged key by key, everything else is replaced.
 /// `section` names the table.
 pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
     for (owner, keys) in ALTERNATIVES {
@@ -145,8 +145,7 @@ pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
             None => base.entries.push(entry.clone()),
             Some(other) => match (&mut other.node.value, &entry.node.value) {
                 (Value::Table(below), Value::Table(above)) => {
-                    // Only top-level names are sections; a `load` inside a `load` has no meaning
-                    // anyway.
+                    // Only top-level names are sections; a `load` inside a `load` has no meaning.
                     merge(below, above, if section.is_empty() { &entry.key } else { "" });
                 }
                 _ => *other = entry.clone(),
@@ -155,15 +154,17 @@ pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
     }
 }
 
-/// Most errors of syntax that are looked at: a file that is no TOML has one in every line.
+/// Maximum number of syntax errors that are examined: a file that is not TOML has one in every
+/// line.
 const SYNTAX_ERRORS_MAX: usize = 20;
 
-/// Reads TOML into a tree. `source` is the number of the text, `offset` where in it `text` begins.
+/// Parses TOML into a tree. `source` is the number of the text, `offset` the position in it at
+/// which `text` starts.
 pub(super) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table {
     let (document, errors) = DeTable::parse_recoverable(text);
     let mut line_end = 0;
     for diagnostic in errors.iter().map(|error| syntax(error, source, 0)).take(SYNTAX_ERRORS_MAX) {
-        // What else is wrong with a line follows from the first error in it.
+        // Further errors in a line follow from the first one.
         if diagnostic.span.start >= line_end {
             let start = diagnostic.span.start.min(text.len());
             let newline = text.as_bytes()[start..].iter().position(|&byte| byte == b'\n');
@@ -177,8 +178,8 @@ pub(super) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table
     Builder { source, offset: 0, problems }.table(document.get_ref())
 }
 
-/// Reads one TOML value, such as the right side of `--set key=value`; `offset` is where in its text
-/// it begins.
+/// Parses one TOML value, such as the right side of `--set key=value`; `offset` is its position in
+/// the text.
 pub(super) fn value_from_toml(
     text: &str,
     source: usize,
@@ -198,7 +199,7 @@ fn syntax(error: &toml::de::Error, source: usize, offset: usize) -> Box<Diagnost
     Box::new(Diagnostic::new(span, format!("this is not TOML: {message}")))
 }
 
-/// Turns the parser's tree into ours.
+/// Converts the parser's tree into ours.
 struct Builder<'p> {
     source: usize,
     offset: usize,
@@ -259,7 +260,7 @@ impl Builder<'_> {
     }
 }
 
-/// True when a place lies in one of the table's keys or values.
+/// True when a position lies in one of the table's keys or values.
 pub(super) fn covers(table: &Table, span: Span) -> bool {
     table
         .entries

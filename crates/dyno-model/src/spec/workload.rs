@@ -1,4 +1,4 @@
-//! `[workload]`: the kind and its options, checked against the catalog.
+//! `[workload]`: the kind and its options, validated against the catalog.
 
 use super::declared;
 use super::diagnostic::{Diagnostic, Problems, Span};
@@ -11,8 +11,8 @@ use crate::catalog::{HTTP, LUA, OptionKind, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::words::{list, nearest, suggestion};
 
-/// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a
-/// factor's level.
+/// Reads the table; `None` when it is invalid. With `is_varied` the kind is set by a factor's
+/// level.
 pub(super) fn read(
     table: &Table,
     span: Span,
@@ -86,13 +86,13 @@ fn unknown(
     };
     let mut diagnostic = Diagnostic::new(entry.key_span, message).label("not an option").help(help);
     if is_varied {
-        // The option is right for another kind perhaps; every kind that is varied has to know it.
+        // The option may be valid for another kind; every varied kind must support it.
         diagnostic = diagnostic.related(kind, "for this kind");
     }
     problems.report(diagnostic);
 }
 
-/// Scripts that have to be there, by one of their keys.
+/// Required scripts, given by one of their keys.
 fn require_scripts(
     description: &WorkloadDescription,
     table: &Table,

@@ -1,4 +1,4 @@
-//! The section on background workloads.
+//! Keys of `[[background]]`, background workloads.
 
 use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 

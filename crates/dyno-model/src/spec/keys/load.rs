@@ -1,8 +1,8 @@
-//! Keys of `[load]` and of the tables in it.
+//! Keys of `[load]` and of its subtables.
 
 use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 
-/// How many clients, and for how long.
+/// Number of clients, arrivals, and length of trials.
 pub static LOAD: Section = Section {
     heading: "[load]",
     prefix: "load.",
@@ -82,7 +82,7 @@ pub static LOAD: Section = Section {
     ],
 };
 
-/// What is searched for.
+/// The search.
 pub static FIND: Section = Section {
     heading: "[load.find]",
     prefix: "load.find.",

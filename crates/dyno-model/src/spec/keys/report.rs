@@ -1,8 +1,8 @@
-//! Sections that say what reports make of the figures.
+//! Keys of sections that affect reports: limits, faults, published figures, first pages.
 
 use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
 
-/// What figures have to keep to.
+/// Limits on figures.
 pub static LIMIT: Section = Section {
     heading: "[[limit]]",
     prefix: "limit.",
@@ -45,7 +45,7 @@ pub static LIMIT: Section = Section {
     ],
 };
 
-/// Harm on purpose.
+/// Injected faults.
 pub static FAULT: Section = Section {
     heading: "[[fault]]",
     prefix: "fault.",

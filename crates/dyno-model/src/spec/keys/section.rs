@@ -1,4 +1,4 @@
-//! What a section of the spec is.
+//! Data types for the sections of a spec and their keys.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -6,18 +6,18 @@ use std::ops::RangeInclusive;
 /// A table of the spec.
 #[derive(Debug)]
 pub struct Section {
-    /// Heading as it is written, e.g. `[load]`; empty for the top of the file.
+    /// Heading as written in the file, e.g. `[load]`; empty for the top level of the file.
     pub heading: &'static str,
-    /// What stands before its keys in messages, e.g. `load.`.
+    /// Prefix of its keys in messages, e.g. `load.`.
     pub prefix: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub about: &'static str,
     /// Its keys; empty when the user chooses them.
     pub keys: &'static [Key],
 }
 
 impl Section {
-    /// Where its keys stand, for messages: `in [load]`.
+    /// Location of its keys, for messages: `in [load]`.
     #[must_use]
     pub fn place(&self) -> String {
         if self.heading.is_empty() {
@@ -33,19 +33,19 @@ impl Section {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What it takes, with range.
+    /// Accepted values, with range.
     pub takes: Takes,
-    /// What holds when it is not given; `required` when it must be.
+    /// Default value; `required` when there is none.
     pub default: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in one line.
     pub help: &'static str,
 }
 
-/// What a key takes. Ranges are checked as they stand here, and told by the reference and by
-/// errors.
+/// Accepted values of a key. The readers enforce these ranges, and the reference and error messages
+/// show them.
 #[derive(Debug)]
 pub enum Takes {
-    /// What no range says.
+    /// Values that are not described by a range.
     Words(&'static str),
     /// A whole number.
     Integer(RangeInclusive<i64>),
@@ -53,18 +53,18 @@ pub enum Takes {
     IntegerOrList(RangeInclusive<i64>),
     /// A list of whole numbers.
     Integers(RangeInclusive<i64>),
-    /// A duration; above 0 if `true` is said of that.
+    /// A duration; above 0 if the flag is `true`.
     Duration {
-        /// 0 is refused.
+        /// 0 is rejected.
         is_positive: bool,
     },
-    /// Transactions that arrive per unit of time.
+    /// Arrival rate: transactions per unit of time.
     Rate,
-    /// Those of a stage: none, a rate, or two of them in a list.
+    /// The load of a stage: none, a rate, or a list of two rates.
     StageRate,
     /// A rate, or a number of clients.
     RateOrClients,
-    /// A list of numbers, none below this one.
+    /// A list of numbers with this lower bound.
     NumbersFrom(i32),
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Takes {
     }
 }
 
-/// A range as the reference has it.
+/// The range as shown in the reference.
 fn span(range: &RangeInclusive<i64>) -> String {
     match (*range.start(), *range.end()) {
         (start, i64::MAX) => format!("{start} and up"),
@@ -95,21 +95,21 @@ fn span(range: &RangeInclusive<i64>) -> String {
     }
 }
 
-/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the
-/// finger is caught.
+/// Slowest and fastest arrivals, per second. A generator cannot produce ten million; the bound
+/// catches typing mistakes.
 pub(in crate::spec) const RATES: RangeInclusive<f64> = 1.0 / 3600.0..=1e7;
 
-/// The same for people.
+/// The same as text.
 pub(in crate::spec) const RATES_IN_WORDS: &str = "between one an hour and ten million a second";
 
-/// Most clients of one configuration. More than ports and memory of one machine bear; a slip of the
-/// finger is caught.
+/// Maximum number of clients of one configuration. It exceeds the ports and memory of one machine;
+/// the bound catches typing mistakes.
 pub(in crate::spec) const CLIENTS_MAX: i64 = 100_000;
 
 /// Largest weight of a script.
 pub(in crate::spec) const WEIGHT_MAX: i64 = 1_000_000;
 
-/// A key whose values no range says; [`Key::help`] follows.
+/// A key whose values are not described by a range; [`Key::help`] describes them.
 pub(super) const fn key(name: &'static str, takes: &'static str, default: &'static str) -> Key {
     ranged(name, Takes::Words(takes), default)
 }
