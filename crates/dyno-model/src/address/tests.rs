@@ -94,7 +94,7 @@ fn addresses_are_read() {
     }
 }
 
-/// Each row: parameters, and what they mean in both worlds.
+/// Each row: parameters, and their meaning in MySQL and PostgreSQL.
 #[test]
 fn encryption_goes_by_the_names_of_both_worlds() {
     let verify = |ca: &str| Tls::Verify { ca: Some(ca.into()) };
@@ -196,7 +196,7 @@ fn settings_become_statements_and_other_options_are_refused() {
     assert!(setup("-d 5").is_err_and(|errors| errors[0].message.contains("\"-d\" (PGOPTIONS)")));
 }
 
-/// Each row: address, part that is pointed at, message.
+/// Each row: address, marked part, message.
 #[test]
 fn what_is_wrong_with_an_address_is_pointed_at() {
     let rows = [
@@ -288,7 +288,7 @@ fn a_password_that_spills_over_is_refused_and_never_repeated() {
     assert!(!format!("{address:?} {:?}", address.target()).contains("hunter"));
 }
 
-/// Each row: address, and each part that is pointed at with its message.
+/// Each row: address, and each marked part with its message.
 #[test]
 fn all_mistakes_of_an_address_are_told_at_once() {
     let rows: [(&str, &[(&str, &str)]); 9] = [
@@ -365,7 +365,7 @@ fn a_url_without_its_password_is_still_one() {
 }
 
 proptest! {
-    /// Whatever stands around it, no error says a password, and nothing panics.
+    /// In any context, no error contains a password, and nothing panics.
     #[test]
     fn no_error_ever_says_a_password(
         scheme in "(mysql|postgres|postgresql|myqsl)",

@@ -1,5 +1,5 @@
-//! Planted histories: each anomaly is found where it is, and none where transactions came one after
-//! the other.
+//! Tests with planted histories: each anomaly is found where it was planted, and none in serial
+//! histories.
 
 use super::anomalies::{Anomaly, Found, Involved, find};
 use super::*;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 /// A history of registers: a transaction per line, `client fate operations`, where fate is `c`, `f`
-/// or `?`, and `r1=` is a read of nothing, `r1` one that was not answered. Of lists a read shows
-/// all values: `r1=4,7`.
+/// or `?`, and `r1=` is a read that returned nothing, `r1` an unanswered one. For lists a read
+/// contains all values: `r1=4,7`.
 fn history(objects: Objects, text: &str) -> History {
     let attempt = |(at, line): (usize, &str)| {
         let mut words = line.split_whitespace();
@@ -51,10 +51,10 @@ fn history(objects: Objects, text: &str) -> History {
     History { objects, clients: 9, attempts }
 }
 
-/// What objects are, a history, and what is in it.
+/// Type of the objects, a history, and the expected anomalies.
 type Row = (Objects, &'static str, &'static [(Anomaly, u64)]);
 
-/// What was found, without what was not.
+/// The anomalies found, without those that are absent.
 fn found(history: &History) -> Vec<(Anomaly, u64)> {
     find(history).into_iter().filter(|it| it.count > 0).map(|it| (it.anomaly, it.count)).collect()
 }
@@ -65,18 +65,18 @@ fn each_anomaly_is_found_where_it_was_planted_and_only_there() {
     use Objects::{Lists, Registers};
     let rows: &[Row] = &[
         (Registers, "", &[]),
-        // One after the other, with a failure and a retry in between.
+        // Serial, with a failure and a retry in between.
         (Registers, "0 c r1= w1=1\n1 f r1=1 w1=2\n1 c r1=1 w1=3\n0 c r1=3 r2=", &[]),
         // Both read nothing and wrote.
         (Registers, "0 c r1= w1=1\n1 c r1= w1=2", &[(LostUpdate, 1)]),
-        // Three on top of the same: two did not know of another.
+        // Three on top of the same version: two missed another write.
         (Registers, "0 c r1= w1=1\n1 c r1= w1=2\n2 c r1= w1=3", &[(LostUpdate, 2)]),
-        // One of the two failed, or may have.
+        // One of the two failed, or may have failed.
         (Registers, "0 c r1= w1=1\n1 f r1= w1=2", &[]),
         (Registers, "0 c r1= w1=1\n1 ? r1= w1=2", &[]),
-        // Blind writes lose nothing that anybody read.
+        // Blind writes do not lose a value that was read.
         (Registers, "0 c w1=1\n1 c w1=2", &[]),
-        // Read behind its own write.
+        // A read after the transaction's own write.
         (Registers, "0 c w1=1 r1=1 w1=2\n1 c r1=2 w1=3", &[]),
         (Lists, "0 c r1= w1=1\n1 c r1= w1=2\n2 c r1=1,2 w1=3", &[(LostUpdate, 1)]),
         (Lists, "0 c r1= w1=1\n1 c r1=1 w1=2\n2 c r1=1,2", &[]),
@@ -85,25 +85,25 @@ fn each_anomaly_is_found_where_it_was_planted_and_only_there() {
         (Registers, "0 f w1=1\n1 f r1=1", &[]),
         (Registers, "0 ? w1=1\n1 c r1=1", &[]),
         (Registers, "0 c w1=1 r1=1", &[]),
-        // It stays in a list below others. A transaction counts once.
+        // It remains in a list below others. A transaction counts once.
         (Lists, "0 f w1=1\n1 c r1=1 w1=2\n2 c r1=1,2", &[(DirtyRead, 2)]),
         (Registers, "0 f w1=1 w2=2\n1 c r1=1 r2=2", &[(DirtyRead, 1)]),
         (Registers, "0 c w1=1 w1=2\n1 c r1=1", &[(IntermediateRead, 1)]),
         (Registers, "0 c w1=1 w1=2 w2=3\n1 c r1=2 r2=3", &[]),
-        // In a list below others it has come with the later one.
+        // Below other values of a list, it was written with the later one.
         (Lists, "0 c w1=1 w1=2\n1 c r1=1,2", &[]),
         (Lists, "0 c w1=1 w1=2\n1 c r1=1", &[(IntermediateRead, 1)]),
         (Registers, "0 c w1=1\n1 c r1= r1=1", &[(NonRepeatableRead, 1)]),
         (Registers, "0 c w1=1\n1 c r1=1 w1=2 r1=2\n2 c r1=2 r2= r1=2", &[]),
-        // Each read both and wrote the other one.
+        // Each read both and wrote the other object.
         (Registers, "0 c r1= r2= w1=1\n1 c r1= r2= w2=2", &[(WriteSkew, 1)]),
-        // The second read what the first wrote.
+        // The second read the write of the first.
         (Registers, "0 c r1= r2= w1=1\n1 c r1=1 r2= w2=2", &[]),
         (Registers, "0 c r1= r2= w1=1\n1 f r1= r2= w2=2", &[]),
         // The second only reads.
         (Registers, "0 c r1= r2= w1=1\n1 c r1= r2=", &[]),
         (Lists, "0 c r1= r2= w1=1\n1 c r1= r2= w2=2", &[(WriteSkew, 1)]),
-        // Three in a ring are no pair.
+        // Three in a cycle are not a pair.
         (Registers, "0 c r1= r2= w1=1\n1 c r2= r3= w2=2\n2 c r3= r1= w3=3", &[]),
     ];
     for (objects, text, expected) in rows {
@@ -137,10 +137,10 @@ fn an_anomaly_is_forbidden_from_the_level_on_that_the_literature_names() {
     );
 }
 
-/// What a transaction does to four objects; a read that comes first, and whether it commits.
+/// The operations of a transaction on four objects; an initial read, and whether it commits.
 type Script = (u32, Vec<(u32, bool)>, bool);
 
-/// Carries transactions out one after the other on one copy of the data.
+/// Executes transactions serially on one copy of the data.
 fn serial(objects: Objects, scripts: &[Script]) -> History {
     let mut data: HashMap<u32, Vec<u64>> = HashMap::new();
     let mut value = 0;
@@ -183,15 +183,14 @@ fn scripts() -> impl Strategy<Value = Vec<Script>> {
 }
 
 proptest! {
-    /// One after the other nothing can go wrong, whatever transactions do.
+    /// A serial history has no anomalies, whatever the transactions do.
     #[test]
     fn a_serial_history_has_no_anomaly(scripts in scripts(), is_of_lists in any::<bool>()) {
         let objects = if is_of_lists { Objects::Lists } else { Objects::Registers };
         prop_assert_eq!(found(&serial(objects, &scripts)), []);
     }
 
-    /// What is planted among transactions that are one after the other is found, once, wherever it
-    /// stands.
+    /// An anomaly planted among serial transactions is found exactly once, wherever it is.
     #[test]
     fn what_is_planted_in_a_serial_history_is_found_once(
         scripts in scripts(), at in any::<prop::sample::Index>(), which in 0_usize..5,

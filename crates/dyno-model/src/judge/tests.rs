@@ -8,7 +8,7 @@ use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Ten seconds with 50,000 commits of which nothing is doubtful.
+/// A record of ten seconds with 50,000 commits and no warnings.
 fn record() -> TrialRecord {
     let committed = 50_000;
     let statement = crate::ledger::StatementCount {
@@ -51,7 +51,7 @@ fn facts(record: &mut TrialRecord) -> &mut Facts {
     record.facts.as_mut().expect("records of this version have them")
 }
 
-/// The judgement of the record after a change, on a server that speaks MySQL, under a stop rule.
+/// The warnings of the record after a change, on a server that speaks MySQL, under a stop rule.
 fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Warning> {
     let load = LoadPlan::new(stop);
     let mut record = record();
@@ -84,7 +84,7 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(judged(|it| facts(it).is_debug_build = true), [Warning::DebugBuild]);
     assert_eq!(judged(|it| it.generator.shares_machine = true), [Warning::SharedMachine]);
     let held_up = |it: &mut TrialRecord| {
-        // Of ten seconds three were work and six were waiting.
+        // Of ten seconds the worker computed for three and waited for six.
         it.generator.workers[0].waited = Some(Nanos(6 * SECOND));
         it.generator.workers[0].queued = Some(Nanos(0));
     };
@@ -186,7 +186,7 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
         let mut record = record();
         record.work = Some(50_000.0);
         (record.transaction.count, record.transaction.mean) = (50_000, 1e6);
-        // Half of the transactions have a name whose think time is its own.
+        // Half of the transactions have a name with a separate think time.
         let count = |started| crate::ledger::TransactionCount { started, ..Default::default() };
         record.ledger.transactions = vec![count(25_000); 2];
         let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
@@ -264,7 +264,7 @@ fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
     let missing = judged_under(StopRule::Transactions(60_000), |_| {});
     assert_eq!(missing, cut_short("time limit reached after 50000 of 60000 transactions"));
     assert_eq!(judged_under(StopRule::TransactionsPerClient(6_250), |_| {}), []);
-    // Of clients that were aborted something is missing, and the reason is known.
+    // Work of aborted clients is missing, and the reason is known.
     let aborted =
         |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".to_owned());
     assert_eq!(
@@ -285,7 +285,7 @@ fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_
     let seen = Warning::OtherProcessesCpu { share: 0.5, processes: Vec::new() };
     let mut written = record();
     facts(&mut written).steal = 0.04;
-    // As under a rule that holds no more.
+    // As under a rule that no longer applies.
     written.warnings = vec![seen.clone(), Warning::FewTransactions { committed: 50_000 }];
     assert_eq!(anew(&written, &asked), [Warning::Steal { share: 0.04 }, seen]);
 }
@@ -303,7 +303,7 @@ fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
     let expected =
         [cut_short("interrupted by the user"), vec![Warning::GeneratorBusy { share: 0.8 }, stall]];
     assert_eq!(anew(&old, &asked), expected.concat());
-    // Judged twice it is the same.
+    // A second evaluation gives the same result.
     old.warnings = anew(&old, &asked);
     assert_eq!(anew(&old, &asked), old.warnings);
 }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Addresses as people write them, and as they mistype them. `PW` is the password.
+/// Addresses as users write them, valid and mistyped. `PW` is the password.
 const WITH_PASSWORD: &[&str] = &[
     "postgres://u:PW@h/d",
     "postgres:///u:PW@h/d",
@@ -59,7 +59,7 @@ const WITH_PASSWORD: &[&str] = &[
     "dblink_connect('host=a password=PW dbname=b')",
 ];
 
-/// What stands around an address in a message.
+/// Text around an address in a message.
 const FRAMES: &[&str] = &[
     "@@",
     "error: `@@` is no address",

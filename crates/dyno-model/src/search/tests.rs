@@ -23,15 +23,14 @@ const fn lengths(warmup: f64, seconds: f64) -> Lengths {
     Lengths { full: Window { warmup, seconds } }
 }
 
-/// Those of a line without `--duration`.
+/// The lengths of a command line without `--duration`.
 const USUAL: Lengths = lengths(2.0, 10.0);
 
 const fn queue(servers: usize, mean_ms: f64) -> Queue {
     Queue { servers, mean_ms, slow: None }
 }
 
-/// How many searches of each kind are simulated; for the figures of decision 022
-/// `DYNO_SEARCHES=1000`.
+/// Number of simulated searches of each kind; for the figures of decision 022 `DYNO_SEARCHES=1000`.
 fn searches(usual: u64) -> std::ops::Range<u64> {
     0..std::env::var("DYNO_SEARCHES").map_or(usual, |number| number.parse().expect("a number"))
 }
@@ -43,8 +42,8 @@ fn simulated(search: &Search, lengths: Lengths, queue: Queue, seed: u64, trouble
 
 #[test]
 fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
-    // Searches, queues, the load at which the figure of the M/M/c queue is the limit (Erlang's C),
-    // and the seconds that half of them may take.
+    // Searches, queues, the load at which the figure of the M/M/c queue equals the limit (Erlang's
+    // C), and the maximum median duration in seconds.
     let rows = [
         (P99, USUAL, queue(8, 2.0), 3_745.18, 60.0),
         (P99, USUAL, queue(4, 1.0), 3_763.08, 60.0),
@@ -94,7 +93,7 @@ fn a_search_that_begins_with_single_transactions_finds_nothing_wrong() {
     }
 }
 
-/// A twentieth of the transactions takes 30 ms whatever the load.
+/// A twentieth of the transactions takes 30 ms at any load.
 const WITH_SLOW: Queue = Queue { servers: 16, mean_ms: 0.2, slow: Some((0.05, 30.0)) };
 
 #[test]
@@ -119,7 +118,7 @@ fn a_late_generator_ends_a_search_undecided_or_with_a_lower_bound() {
             let search = Search { below, ..P99 };
             simulated(&search, USUAL, queue(8, 2.0), seed, Trouble::Late(late)).record
         };
-        // Every step fails because of the generator. Lower loads are no cure.
+        // Every step fails because of the generator. Lower loads do not help.
         let record = of(20.0, 25.0);
         assert_eq!(
             (record.end.clone(), record.found()),
@@ -128,7 +127,7 @@ fn a_late_generator_ends_a_search_undecided_or_with_a_lower_bound() {
             told(&record)
         );
         assert!(record.is_undecided() && record.steps.len() <= 6, "{}", told(&record));
-        // Steps that pass all the same say what the system takes at least.
+        // Steps that pass nevertheless give a lower bound of the capacity.
         let record = of(60.0, 25.0);
         assert!(record.is_undecided() || record.is_bound(), "{}", told(&record));
         assert!(record.found().is_none_or(|found| found < 4_000.0), "{}", told(&record));
@@ -157,7 +156,7 @@ fn a_figure_that_other_processes_moved_is_marked() {
     assert!(moved > 0, "the machine was busy enough to matter");
 }
 
-/// A step whose 99th percentile is known to be this, in milliseconds.
+/// A step with this known 99th percentile, in milliseconds.
 fn observed(figure: f64, window: Window) -> Observed {
     let mut evidence = Evidence {
         seconds: window.seconds,
@@ -171,7 +170,8 @@ fn observed(figure: f64, window: Window) -> Observed {
     Observed { evidence, throughput: 2_000.0, ..Observed::default() }
 }
 
-/// Runs a search on a system that is a function of the load, and of the number of the step.
+/// Runs a search on a system whose response is a function of the load and of the number of the
+/// step.
 fn synthetic(mut state: SaturationSearch, system: impl Fn(f64, usize) -> f64) -> SearchRecord {
     for number in 0.. {
         match state.next() {
@@ -315,14 +315,14 @@ fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
     let p95 = Search { measure: LimitMeasure::P95, ..P99 };
     let mean = Search { measure: LimitMeasure::Mean, ..P99 };
     let rows = [
-        // The 18 transactions of a step that once decided "1.24 transactions per second", and what
-        // a percentile needs.
+        // The 18 transactions of a step that once decided "1.24 transactions per second", and the
+        // number that a percentile needs.
         (&P99, 18, 0, Outcome::Open),
         (&P99, 0, 0, Outcome::Open),
         (&P99, 999, 0, Outcome::Open),
         (&P99, 1_000, 0, Outcome::Passed),
         (&P99, 1_000, 11, Outcome::Failed),
-        // Eleven of a thousand are too many, whatever the others would take.
+        // Eleven of a thousand are too many, whatever the others take.
         (&P99, 300, 11, Outcome::Failed),
         (&P99, 300, 10, Outcome::Open),
         (&p95, 199, 0, Outcome::Open),
@@ -350,7 +350,7 @@ fn a_result_is_clear_when_chance_does_not_explain_it() {
         assert_eq!((judged.outcome, judged.is_clear), (outcome, is_clear), "{count} {beyond}");
     }
     assert_eq!(evidence(300, 10).judge(&P99).figure, None, "there is no percentile of so few");
-    // Of a short step only a clear result counts.
+    // In a short step only a clear result counts.
     let mut state = state(P99);
     state.take_capacity(2_000.0);
     for (count, beyond, expected) in [(2_000, 19, Outcome::Open), (10_000, 0, Outcome::Passed)] {
@@ -376,7 +376,7 @@ fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_p
             Next::Over => panic!("a late generator says nothing about a client alone"),
         }
     }
-    // When the load that passed is measured once more, the generator is late.
+    // The generator is late when the load that passed is measured once more.
     let mut state = state(P99);
     let mut is_late = false;
     loop {
@@ -398,8 +398,8 @@ fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_p
     assert_eq!(record.steps.iter().filter(is_spoiled).count(), 3, "{}", told(&record));
 }
 
-/// Runs a search in steps some of which, by their number and whether they are to be kept, lose too
-/// much CPU time to other guests. Response times grow by a factor in these.
+/// Runs a search in which some steps, selected by their number and whether they are to be kept,
+/// lose too much CPU time to other guests. Response times grow by a factor in these.
 fn under_steal(is_stolen: impl Fn(usize, bool) -> bool, slowed: f64) -> SearchRecord {
     let mut state = state(P99);
     for number in 0.. {
@@ -440,7 +440,7 @@ fn a_step_that_lost_too_much_cpu_time_to_other_guests_is_repeated_but_not_for_ev
         "each for itself: {}",
         told(&record)
     );
-    // The one to keep would have failed, or passed all the same.
+    // The step to keep would have failed, or passed nevertheless.
     for (times, slowed, expected) in [(3, 100.0, 0.04), (3, 1.0, 0.04), (usize::MAX, 1.0, 0.06)] {
         let record = under_steal(|number, is_kept| is_kept && number - first_kept < times, slowed);
         let last = record.steps.last().unwrap();
@@ -490,7 +490,7 @@ fn who_falls_behind_or_fails_does_not_pass() {
         "two failures may be an accident"
     );
     assert_eq!(with(|it| (it.arrived, it.lost) = (2_001, 1)), Outcome::Passed);
-    // Of four arrivals one is not answered: that is no falling behind.
+    // One of four arrivals is unanswered: the system did not fall behind.
     let mut few = Evidence { is_open_loop: true, ..evidence(3, 0) };
     few.arrived = 4;
     assert_eq!(few.judge(&P99).outcome, Outcome::Open);

@@ -128,9 +128,9 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
     })
 }
 
-/// Workloads without a timeout for answers. An in-process engine answers synchronously; Lua scripts
-/// (among `kinds`, the workloads that have the timeout) send statements through functions of their
-/// own.
+/// Rejects a timeout for answers where it is not supported. An in-process engine answers
+/// synchronously; Lua scripts (among `kinds`, the workloads that have the timeout) send statements
+/// through functions of their own.
 pub(super) fn check_timeout<'a>(
     top: &Fields<'_>,
     systems: &[SystemPlan],

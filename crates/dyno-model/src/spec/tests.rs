@@ -424,7 +424,7 @@ fn a_time_estimate_follows_from_the_load_rules() {
     let plan = good();
     let estimate = estimate::plan(&plan);
     // Ten trials of 10,000 transactions on SQLite and ten on a server: 10 s each at the assumed
-    // rate, and 0.3 s or 2 s around.
+    // rate, and an overhead of 0.3 s or 2 s.
     assert_eq!(estimate.likely, Nanos(10 * 10_300_000_000 + 10 * 12_000_000_000));
     assert!(estimate.is_rate_assumed && estimate.at_most > Nanos(20 * 600_000_000_000));
     let (_, plan) = with_arguments(&["load.duration=2s", "load.warmup=1s"]).unwrap();
@@ -609,7 +609,7 @@ fn a_byte_order_mark_and_windows_line_ends_are_no_errors() {
     assert_eq!(parse(input(&text), &catalog()).unwrap().1, good());
 }
 
-/// Whatever is wrong, parsing returns, and every error can be shown.
+/// Whatever the text, parsing returns, and every error can be rendered.
 fn survives(text: &str, argument: &str) {
     let overrides = [argument.to_owned()];
     if let Err(diagnostics) =
@@ -632,7 +632,7 @@ proptest! {
         survives(&String::from_utf8_lossy(&bytes), "load.clients=1");
     }
 
-    /// A good spec with a piece replaced gets further into the readers than noise does.
+    /// A valid spec with one piece replaced exercises more of the readers than random text.
     #[test]
     fn a_damaged_spec_never_panics(
         at in 0..GOOD.len(),

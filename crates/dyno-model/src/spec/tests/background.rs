@@ -1,4 +1,4 @@
-//! Workloads that run at the same time as the one that an experiment is about.
+//! Tests of background workloads.
 
 use super::super::parse;
 use super::{catalog, errors, input};

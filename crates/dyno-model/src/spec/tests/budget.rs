@@ -1,4 +1,4 @@
-//! Blocks until it is decided.
+//! Tests of the budget, with which the number of blocks depends on the data.
 
 use super::super::{estimate, parse};
 use super::{GOOD, catalog, errors, input};

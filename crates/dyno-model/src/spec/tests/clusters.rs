@@ -1,4 +1,4 @@
-//! Systems that are several servers.
+//! Tests of systems that consist of several servers.
 
 use super::{catalog, input};
 use crate::catalog::{CRUD, WorkloadDescription};
@@ -111,7 +111,7 @@ fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
         let endpoint = plan.endpoints.iter().find(|endpoint| endpoint.name == "web").unwrap();
         let Via::Application(application) = &endpoint.via else { panic!("{endpoint:?}") };
         assert_eq!((application.threads, application.connections), (7, 50));
-        // One client, and what the application keeps.
+        // One client, and the connection pool of the application.
         assert_eq!(plan.most_sessions(0), 51);
     }
     for (server, workload, endpoint, why) in [

@@ -1,4 +1,4 @@
-//! Clients that are spread over databases.
+//! Tests of clients that are distributed over several databases.
 
 use super::super::parse;
 use super::{catalog, errors, input};
@@ -15,7 +15,7 @@ fn text(system: &str, load: &str, more: &str) -> String {
     )
 }
 
-/// All errors, with their places and remedies.
+/// All errors, with their positions and remedies.
 fn told(text: &str) -> String {
     errors(text).join("\n")
 }
@@ -90,8 +90,8 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     let many: Vec<String> = (0..101).map(|number| format!("\"d{number}\"")).collect();
     let found = told(&text(URL, &format!("databases = [{}]", many.join(", ")), ""));
     assert!(found.contains("more than 100 databases"), "{found}");
-    // Workloads of which each database would need what there is once, and the way that only one of
-    // them takes.
+    // Workloads that would need a single object in each database, and the network path that leads
+    // to only one of them.
     let scripts = OptionDescription {
         name: "scripts",
         kind: OptionKind::Scripts { is_required: false },

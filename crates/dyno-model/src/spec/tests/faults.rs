@@ -1,4 +1,4 @@
-//! `[[fault]]`: what is to be done, when and to whom; and what cannot be done, told before anything
+//! Tests of `[[fault]]`: actions, times and targets; impossible faults are reported before anything
 //! runs.
 
 use super::{catalog, input};
@@ -192,7 +192,7 @@ fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
     let plan = read_with(&[ONE], limit, faults).unwrap();
     assert_eq!(plan.configurations[0].load.statement_timeout, Some(Nanos(SECOND)));
     assert_eq!(actions(plan), [Disconnect, Kill, Reconnect, Start]);
-    // Clients have a way to any server over TCP, and to the nodes that they talk to.
+    // Clients have a network path to any server over TCP, and to the nodes that they connect to.
     let cut = "[[fault]]\nat = \"4s\"\naction = \"disconnect\"\n";
     let far = ("F", "url = \"mysql://u@127.0.0.1/x\"");
     assert_eq!(actions(read_with(&[far], limit, cut).unwrap()), [Disconnect]);
@@ -217,7 +217,7 @@ fn a_disk_is_filled_where_the_server_has_one_of_its_own() {
         "[factors]\nstorage = [\"small\"]\n[[storage]]\nname = \"small\"\ndata = \"small\"\n";
     let fill = "[[fault]]\nat = \"4s\"\naction = \"fill-disk\"\n";
     let after = |action: &str| format!("[[fault]]\nafter = \"1s\"\naction = \"{action}\"\n");
-    // A server may end for want of room, and be started when there is some.
+    // A server may exit for lack of space, and be started when space is available again.
     let faults = format!("{fill}{}{}{storage}", after("free-disk"), after("start"));
     let plan = read(&[ONE], &faults).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Searches for the highest load.
+//! Tests of searches for the highest load.
 
 use super::super::parse;
 use super::{GOOD, catalog, errors, input};

@@ -1,11 +1,11 @@
-//! Tables that grow: the stop rule by rows, milestones, figures published over rows.
+//! Tests of growing tables: the stop rule by rows, milestones, published figures over rows.
 
 use super::super::{estimate, parse};
 use super::{GOOD, catalog, input};
 use crate::plan::StopRule;
 use crate::units::Nanos;
 
-/// [`GOOD`] with a table that grows.
+/// [`GOOD`] with a growing table.
 fn growing(load: &str) -> String {
     let text = GOOD
         .replace("kind = \"rush\"", "kind = \"mass-insert\"")
@@ -30,7 +30,7 @@ fn a_table_that_grows_ends_a_trial_by_its_rows() {
         (configuration.load.warmup, configuration.load.time_limit),
         (Nanos(0), Nanos(600_000_000_000))
     );
-    // 4,900 rows in transactions of 50, at the assumed 1,000 a second.
+    // 4,900 rows in transactions of 50, at the assumed 1,000 per second.
     let estimate = estimate::trial(&plan, configuration);
     assert!(estimate.is_rate_assumed);
     assert_eq!(estimate.likely.0 % 1_000_000_000 % 100_000_000, 98_000_000, "{estimate:?}");

@@ -1,11 +1,11 @@
-//! Systems that commands of the user's steer.
+//! Tests of systems with the user's lifecycle commands.
 
 use super::super::parse;
 use super::{GOOD, catalog, errors, input};
 use crate::plan::{ExclusivePlan, HooksPlan};
 use crate::units::Nanos;
 
-/// The spec with commands for the system that runs already, and its settings varied.
+/// The spec with commands for the system that already runs, and with varied settings.
 fn text(hooks: &str) -> String {
     let [start, end] = GOOD.split("password_env").collect::<Vec<_>>()[..] else {
         panic!("one password")
@@ -32,7 +32,8 @@ fn settings_can_be_varied_where_something_applies_them() {
     };
     assert_eq!(plan.hooks(1).map(|(_, hooks)| hooks), Some(&expected));
     assert_eq!(plan.hooks(0), None);
-    // Each level of the setting is a start of its own, and dyno's own server is one whatever it is.
+    // Each level of the setting needs a separate start; dyno's own server needs one start for all
+    // levels.
     assert_eq!((plan.is_split(), plan.starts_per_block()), (true, 3));
     let other = read("{ apply = \"./apply\" }").unwrap();
     assert_eq!(other.hooks(1).map(|(_, it)| it.time_limit), Some(Nanos(300_000_000_000)));
@@ -47,7 +48,8 @@ fn a_system_that_is_started_and_stopped_takes_turns_with_the_others_and_has_its_
         ExclusivePlan { start: "docker run -d db".to_owned(), stop: "docker rm -f db".to_owned() };
     assert_eq!(plan.hooks(1).map(|(_, it)| it.exclusive.clone()), Some(Some(exclusive)));
     assert!(plan.is_exclusive(1) && !plan.is_exclusive(0));
-    // Without levels of settings there are turns all the same, but none of a system alone.
+    // Without levels of settings, systems still need an exclusive slot, but a single system does
+    // not.
     let mut plan = plan;
     for configuration in &mut plan.configurations {
         configuration.variation.settings.clear();

@@ -1,8 +1,8 @@
-//! One mistake at a time: what is said about it, and that nothing else is.
+//! Tests of single mistakes: the expected message, and no other error.
 
 use super::{GOOD, errors};
 
-/// Each row: what is replaced in [`GOOD`], by what, and the only error that comes of it.
+/// Each row: text in [`GOOD`], its replacement, and the only resulting error.
 const MISTAKES: &[(&str, &str, &str)] = &[
     // Keys.
     (
@@ -292,7 +292,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "[profile]",
         "21:1: `load` is a table of the spec and cannot be the name of a profile [write `[profile.NAME]`, and `load` under it]",
     ),
-    // Factors, laid over the smallest of the tables so that only they are in question.
+    // Factors, applied to the smallest spec so that only they cause errors.
     (
         "[profile.smoke]",
         "[[storage]]\nname = \"a\"\n[profile.smoke]",

@@ -1,4 +1,4 @@
-//! Passwords: taken from where they stand, and shown and stored nowhere.
+//! Tests of passwords: removed from the text, and neither shown nor stored.
 
 use super::super::{Input, parse};
 use super::{GOOD, catalog, errors_of_system, input};
@@ -36,7 +36,7 @@ fn no_password_is_ever_shown() {
     assert!(!shown.contains("hunter") && shown.contains("is not a port"), "{shown}");
 }
 
-/// Each row: how the URL is written, and what is stored of it.
+/// Each row: the notation of the URL, and the stored text.
 #[test]
 fn a_password_in_the_url_is_taken_and_stored_nowhere() {
     let url = "url = \"mysql://bench@db/bench\"\npassword_env = \"BENCH_PASSWORD\"";
@@ -46,7 +46,7 @@ fn a_password_in_the_url_is_taken_and_stored_nowhere() {
             "url = 'mysql://bench:hunter2@db/bench' # no comment",
             "url = 'mysql://bench:*******@db/bench' # no comment",
         ),
-        // With escapes nobody can tell where in the text the password stands.
+        // With escapes the position of the password in the text is unknown.
         ("url = \"mysql://bench:hunter2\\u0040db/bench\"", &format!("url = {}", "*".repeat(37))),
         (
             "url = \"mysql://db/bench?user=bench&password=hunter2\"",

@@ -1,4 +1,4 @@
-//! Where files are that a spec names.
+//! Tests of the locations of files that a spec names.
 
 use super::{catalog, input};
 use crate::catalog::WorkloadDescription;

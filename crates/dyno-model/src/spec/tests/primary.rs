@@ -1,4 +1,4 @@
-//! The primary metric of a spec.
+//! Tests of the primary metric of a spec.
 
 use super::*;
 use crate::plan::Metric;

@@ -1,4 +1,4 @@
-//! Profiles that change one thing.
+//! Tests of profiles that change one thing.
 
 use super::{SETTINGS, catalog, input};
 use crate::plan::{Plan, SystemSource};

@@ -1,4 +1,5 @@
-//! Scripts of the user's own: files, weights, texts in the spec, and the options that they declare.
+//! Tests of the user's own scripts: files, weights, texts in the spec, and the options that they
+//! declare.
 
 use super::super::{Input, ReadScript, TextKind, WorkloadNames, parse};
 use crate::catalog::{
@@ -11,7 +12,7 @@ use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A catalogue with a workload that takes scripts.
+/// A catalog with a workload that accepts scripts.
 fn catalog() -> Vec<WorkloadDescription> {
     let scripts = OptionDescription {
         name: "scripts",
@@ -22,13 +23,13 @@ fn catalog() -> Vec<WorkloadDescription> {
     vec![WorkloadDescription { name: "sql", summary: "", audit: "", options: vec![scripts] }]
 }
 
-/// A catalogue with a workload whose scripts declare options.
+/// A catalog with a workload whose scripts declare options.
 fn of_lua() -> Vec<WorkloadDescription> {
     let of_sql = catalog().remove(0);
     vec![WorkloadDescription { name: LUA, ..of_sql }]
 }
 
-/// One file is there, beside the spec.
+/// One file exists, next to the spec.
 fn script(file: &Path, _: TextKind) -> Result<String, String> {
     match file.to_str() {
         Some("here/read.sql") => Ok("SELECT 1;".to_owned()),
@@ -36,7 +37,7 @@ fn script(file: &Path, _: TextKind) -> Result<String, String> {
     }
 }
 
-/// What a spec with this `[workload]` gives: the scripts, or all errors.
+/// The result of a spec with this `[workload]`: the scripts, or all errors.
 fn read(workload: &str) -> Result<Vec<ScriptText>, String> {
     let text = format!(
         "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
@@ -150,8 +151,8 @@ fn scripts_setups_and_audits_are_factors_as_other_options_are() {
     assert!(wrong.contains("must be a text, a number"), "{wrong}");
 }
 
-/// Scripts are transactions, of which `pay` is only there with one client; statements have the
-/// names of scripts with a number behind them.
+/// Scripts are transactions, of which `pay` exists only with one client; statements are named after
+/// scripts with a number appended.
 fn names(configuration: &Configuration, _: &SystemPlan) -> Option<WorkloadNames> {
     let scripts =
         configuration.workload.options.scripts("scripts").iter().map(|script| script.name.clone());
@@ -212,8 +213,7 @@ fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
         let found = limits(limit, Some(names));
         assert!(found.as_ref().is_err_and(|found| found.contains(expected)), "{limit}: {found:?}");
     }
-    // A workload with a mistake in it has names that nobody knows; what is wrong with it is told by
-    // preflight.
+    // The names of an invalid workload are unknown; preflight reports its errors.
     assert!(limits("transaction = \"pays\"\np99 = \"< 20ms\"", None).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! Loads that change inside a trial.
+//! Tests of loads that change during a trial.
 
 use super::super::{Input, TextKind, parse};
 use super::{GOOD, catalog};
@@ -7,7 +7,7 @@ use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule};
 use crate::units::Nanos;
 use std::path::Path;
 
-/// Files beside the spec.
+/// Files next to the spec.
 fn file(path: &Path, _: TextKind) -> Result<String, String> {
     let text = match path.to_str() {
         Some("here/day.csv") => "seconds,rate\n0,100\n60, 300\n120,0\n",
@@ -28,7 +28,7 @@ fn file(path: &Path, _: TextKind) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// The load of a spec with so many clients and these stages; or all errors.
+/// The load of a spec with this number of clients and these stages; or all errors.
 fn read(clients: &str, stages: &str) -> Result<LoadPlan, String> {
     let start = GOOD.split("[load]").next().unwrap();
     let text = format!("{start}[load]\nclients = {clients}\n{stages}\n");
@@ -38,7 +38,7 @@ fn read(clients: &str, stages: &str) -> Result<LoadPlan, String> {
     Ok(plan.configurations[0].load.clone())
 }
 
-/// Length in milliseconds, and what it goes from and to.
+/// Length in milliseconds, and the initial and final load.
 type Line = (u64, f64, f64);
 
 /// Names, and the segments of each.
