@@ -165,7 +165,7 @@ impl Address {
     }
 }
 
-/// Stores a decoded piece under its key; an empty one is stored as the position of a missing part.
+/// Stores a decoded piece under its key; for an empty one, with the position where it is missing.
 fn put(
     keys: &mut Keys,
     key: Key,

@@ -180,7 +180,7 @@ impl Evidence {
     }
 }
 
-/// The number of `count` that must stay at or below `most`.
+/// Evaluates a share that must be at most `most`, of which `beyond` of `count` were observed.
 fn share(beyond: u64, count: u64, most: f64) -> Judged {
     let (beyond, all) = (beyond as f64, count as f64);
     // A millionth of a transaction is rounding.

@@ -11,7 +11,7 @@ pub(super) struct Queue {
     pub(super) servers: usize,
     /// Mean service time, exponential, in milliseconds.
     pub(super) mean_ms: f64,
-    /// This share of all transactions takes a constant time instead, in milliseconds.
+    /// A share of all transactions (0 to 1) that takes a constant time instead, in milliseconds.
     pub(super) slow: Option<(f64, f64)>,
 }
 

@@ -145,7 +145,7 @@ pub fn parse(
     let problems = Problems::default();
     let file = tree::from_toml(input.text, 0, &problems);
     if !problems.is_empty() {
-        return Err(Diagnostics::new(sources, problems)); // what follows from half a file would mislead
+        return Err(Diagnostics::new(sources, problems)); // errors of a partial file would mislead
     }
     let profiles = profile::all(&file, &problems);
     let mut document = file.clone();

@@ -345,7 +345,7 @@ fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
     {
         return Some(name.to_owned());
     }
-    fields.problems.hide(fields.place(key)); // somebody may have written the password itself
+    fields.problems.hide(fields.place(key)); // it may contain the password itself
     let message = format!("`system.{key}` must be the name of an environment variable");
     let help = format!(
         "letters, digits and underscores, for example `{key} = \"BENCH_{}\"`",
