@@ -1,31 +1,32 @@
-//! Time, clients and workloads.
+//! The load engine: clients, workloads and the measurement of their response times.
 //!
 //! # Layout (read in this order)
-//! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and
-//!   findings around it;
+//! * [`trial`]: measures a native workload: [`run_load`] alone, and one trial with its baseline,
+//!   audit and warnings;
 //! * `native_trial`: both for the workloads of dyno, compiled here once; `start_barrier`: where the
-//!   client groups of a trial wait for each other; `auditing`: what became of the data;
-//! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator
-//!   that clients report to;
+//!   client groups of a trial wait for each other; `auditing`: checks the data after a trial;
+//! * [`measure`]: the measuring core from ramp to final counters, for native workloads and for
+//!   scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
-//! * `arrivals`: when transactions arrive in an open loop;
-//! * `worker`, `worker_count`, `worker_tries`, `client`: threads that drive many clients each, how
-//!   many there are, and the loop of one client with its retry policy; `scheduling`: how they share
-//!   processors with a server;
+//! * `arrivals`: the arrival times of transactions in an open loop;
+//! * `worker`, `worker_count`, `worker_tries`, `client`: threads that drive many clients each, the
+//!   number of these threads, and the loop of one client with its retry policy; `scheduling`: how
+//!   worker threads share processors with a server;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
-//! * [`schema`]: what a database holds before clients begin;
+//! * [`schema`]: the contents of a database before clients begin;
 //! * [`recording`]: from single times to histograms per interval;
 //! * [`workload`]: the trait and the native workloads; [`loading`]: how their tables are filled;
 //! * [`random`], [`distribution`]: seeds, streams and key distributions.
 //!
 //! # Invariants
-//! * Modules use each other one way: measure, session, workload, client, worker, trial.
-//! * Nothing is shared between workers on the hot path but the transaction budget; nothing is
-//!   allocated per statement. A worker's recorder has a lock that only the coordinator also takes,
-//!   once per interval.
+//! * Modules depend on each other in one direction: measure, session, workload, client, worker,
+//!   trial.
+//! * Workers share nothing on the hot path except the transaction budget, and allocate nothing per
+//!   statement. A worker's recorder has a lock that only the coordinator also takes, once per
+//!   interval.
 //! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of
 //!   workers.
-//! * The books balance ([`dyno_model::ledger::Ledger`]); every trial checks them.
+//! * The counters add up ([`dyno_model::ledger::Ledger`]); every trial checks them.
 //! * This crate does not know how servers are started or how results are stored.
 
 mod arrivals;

@@ -1,15 +1,15 @@
-//! Ways to end what a thread is blocked in, from another thread.
+//! Ways to interrupt a blocked thread from another thread.
 
 use dyno_drivers::lock;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 type Interrupt = Box<dyn Fn() + Send>;
 
-/// What can be interrupted of one thread. Connections come and go, so each way is held by a guard.
+/// The interrupters of one thread. Connections come and go, so a guard holds each interrupter.
 #[derive(Default)]
 pub struct Interrupters(Mutex<Vec<Option<Interrupt>>>);
 
-/// Keeps one way to interrupt in its place; dropping it takes the way out.
+/// Keeps one interrupter registered; dropping the guard removes it.
 #[must_use = "dropping the guard takes the interrupter out again"]
 pub struct InterrupterGuard {
     interrupters: Arc<Interrupters>,
@@ -17,7 +17,7 @@ pub struct InterrupterGuard {
 }
 
 impl Interrupters {
-    /// Adds a way to end a statement in progress, for as long as the guard lives.
+    /// Registers an interrupter of a statement in progress for as long as the guard lives.
     pub fn add(self: &Arc<Self>, interrupt: Interrupt) -> InterrupterGuard {
         let mut places = self.places();
         let free = places.iter().position(Option::is_none);

@@ -1,4 +1,4 @@
-//! What measuring takes and what it gives, whoever the clients are.
+//! The input and the result of a measurement, for native clients and scripts alike.
 
 use crate::recording::shares::{ClientShare, ClientShares};
 use crate::worker_count::MeasuredWorkers;
@@ -22,14 +22,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// Length of an interval unless the caller wants another.
+/// Default length of an interval.
 const INTERVAL: Nanos = Nanos(1_000_000_000);
 
 /// Number of a client within its trial, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientId(pub u32);
 
-/// What measuring needs.
+/// The input of a measurement.
 #[derive(Clone)]
 pub struct LoadInput<'a> {
     /// Name under which events and intervals appear; a trial's id.
@@ -42,27 +42,27 @@ pub struct LoadInput<'a> {
     pub seed: u64,
     /// Length of an interval.
     pub interval: Nanos,
-    /// How the table grows, where it does; for [`dyno_model::plan::StopRule::Rows`].
+    /// How the table grows, if it does; for [`dyno_model::plan::StopRule::Rows`].
     pub growth: Option<Growth>,
     /// True when the server runs on this machine.
     pub shares_machine: bool,
-    /// What is to be expected of the server: where it is harmed on purpose, clients try to connect
-    /// until the end.
+    /// The expected faults of the server: with faults scheduled, clients retry connecting until the
+    /// end.
     pub expected: Expected,
-    /// Where the clients' shares are counted; a listener that keeps the other end can read them at
-    /// any time.
+    /// The counters of each client's share; a listener that keeps a reference can read them at any
+    /// time.
     pub shares: Arc<ClientShares>,
-    /// Where the number of workers is found by measuring before the load: what the run has
-    /// measured. `None`: a rule chooses.
+    /// Measured numbers of workers of this run, if a measurement before the load determines the
+    /// number of workers. `None`: a rule determines it.
     pub measured_workers: Option<Arc<MeasuredWorkers>>,
     /// Number of interrupts by the user so far; one or more ends measuring cleanly.
     pub interrupts: &'a AtomicUsize,
-    /// Says why the system cannot go on (its process died), as long as it can, nothing.
+    /// Returns why the system cannot continue (for example, its process died); `None` while it can.
     pub is_dead: &'a dyn Fn() -> Option<String>,
 }
 
 impl<'a> LoadInput<'a> {
-    /// Input with intervals of a second, for a server elsewhere that nobody watches.
+    /// Input with intervals of one second, for a remote server that is not monitored.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -89,7 +89,7 @@ impl<'a> LoadInput<'a> {
 }
 
 impl LoadInput<'_> {
-    /// What is said when a phase begins.
+    /// The event that reports the beginning of a phase.
     pub(crate) fn enters(&self, phase: Phase) -> Event {
         Event::PhaseStarted { trial: self.name.clone(), phase }
     }
@@ -99,28 +99,28 @@ fn nobody_watches() -> Option<String> {
     None
 }
 
-/// A trial that could not be measured at all.
+/// Why a trial could not be measured at all.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrialError {
     /// A client could not connect or prepare.
     #[error("clients could not be started: {0}")]
     Ramp(OperationFailure),
-    /// What the audit needs could not be read.
+    /// The state that the audit needs could not be read.
     #[error("the state before the trial could not be read: {0}")]
     Baseline(OperationFailure),
     /// A script failed before it was ready.
     #[error("{message}")]
     Script {
         client: ClientId,
-        /// Its words.
+        /// The error message of the script.
         message: String,
     },
     /// Clients were not ready in time.
     #[error("only {ready} of {clients} clients were ready in time")]
     NotReady {
-        /// How many were.
+        /// Number of clients that were ready.
         ready: u32,
-        /// How many there are.
+        /// Number of all clients.
         clients: u32,
     },
     /// The user interrupted before measuring began.
@@ -129,17 +129,16 @@ pub enum TrialError {
     /// The system died before measuring began.
     #[error("the system failed: {0}")]
     SystemDied(String),
-    /// A fault of this machine, such as no more threads.
+    /// An error of this machine, for example that no more threads can be created.
     #[error("{0}")]
     Machine(String),
-    /// Threads of a script go on in a loop of its own, which nothing can end but the end of the
-    /// process.
+    /// Threads of a script are still running a loop that only the end of the process can stop.
     #[error("{0}")]
     LeftBehind(String),
 }
 
 impl TrialError {
-    /// Threads of a script go on; how that was noticed.
+    /// Threads of a script are still running; `what` says how this was detected.
     pub(crate) fn left_behind(what: &str) -> Self {
         Self::LeftBehind(format!(
             "{what}: a script does not come to an end (a loop or a sleep of its own in event, \
@@ -148,21 +147,21 @@ impl TrialError {
     }
 }
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Debug, Clone)]
 pub struct LoadRecord {
     /// Time until all clients were ready.
     pub connecting: Nanos,
-    /// Length of the measured window: a duration that was asked for, else until the last counted
-    /// answer.
+    /// Length of the measured window: the configured duration if there is one, otherwise the time
+    /// until the last counted answer.
     pub measured: Nanos,
     /// From the window's opening until the last client had ended, stragglers included.
     pub elapsed: Nanos,
-    /// Books of the measured window.
+    /// Counters of the measured window.
     pub ledger: Ledger,
-    /// What scripts counted themselves; in no other figure.
+    /// Counters that scripts maintain themselves; no other figure includes them.
     pub counts: ScriptCounts,
-    /// The first failure of each sort; as in [`TrialRecord::failures`].
+    /// The first failure of each kind; as in [`TrialRecord::failures`].
     pub failures: FailureLog,
     /// Response times of committed transactions.
     pub histogram: Histogram<u64>,
@@ -172,29 +171,28 @@ pub struct LoadRecord {
     pub latency: ExactLatency,
     /// Response times of successful statements, per kind that occurred.
     pub statements: Vec<StatementLatency>,
-    /// What the transactions of each name brought; as in [`TrialRecord::transactions`].
+    /// Results of the transactions of each name; as in [`TrialRecord::transactions`].
     pub transactions: Vec<NamedTransactions>,
-    /// What each client did.
+    /// The share of each client.
     pub clients: Vec<ClientShare>,
     /// The longest time without a commit.
     pub longest_gap: CommitGap,
-    /// Open loop: what became of the arrivals.
+    /// Open loop: how many arrivals started, committed or waited.
     pub open_loop: Option<OpenLoop>,
-    /// What each stage brought; as in [`TrialRecord::stages`].
+    /// Results of each stage; as in [`TrialRecord::stages`].
     pub stages: Vec<StageRecord>,
     /// Work done in the window; as in [`TrialRecord::work`].
     pub work: Option<f64>,
-    /// The generator's view of itself.
+    /// Measurements of the load generator itself.
     pub generator: GeneratorRecord,
-    /// What was observed besides, for the judgement.
+    /// Other observations, for judging the trial.
     pub facts: Facts,
-    /// The first failure that no client could go on after.
+    /// The first failure after which no client could continue.
     pub fatal: Option<Fatal>,
     /// True when clients were cut off at the end of the grace period; their transactions are
     /// unfinished.
     pub is_cut_off: bool,
-    /// Clients whose threads never came back and were left behind; the threads end with the
-    /// process.
+    /// Clients whose threads did not end and were left behind; these threads end with the process.
     pub left_behind: Vec<ClientId>,
 }
 
@@ -205,8 +203,8 @@ impl LoadRecord {
         record::throughput(self.work, self.ledger.committed, self.measured)
     }
 
-    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no
-    /// counters were read. It is not judged yet ([`dyno_model::judge`]).
+    /// The record of a trial that consists of this measurement only: without loading, audit or
+    /// server counters. It is not judged yet ([`dyno_model::judge`]).
     #[must_use]
     pub fn trial_record(
         &self,
@@ -237,16 +235,16 @@ impl LoadRecord {
     }
 }
 
-/// A failure that ended everything.
+/// A failure that ended the run for all clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fatal {
-    /// Whom it struck.
+    /// The client that failed.
     pub client: ClientId,
-    /// What happened.
+    /// The cause.
     pub cause: FatalCause,
 }
 
-/// What [`Fatal`] was.
+/// The cause of a [`Fatal`] failure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FatalCause {
     /// The database's answer to a statement.
@@ -255,11 +253,11 @@ pub enum FatalCause {
         failure: OperationFailure,
         /// Kind of the statement.
         statement: String,
-        /// Its text, with `?` for parameters, where it is known: not that of an operation which the
-        /// workload measured by itself.
+        /// Its text, with `?` for parameters, if it is known; unknown for an operation that the
+        /// workload measured itself.
         sql: Option<String>,
     },
-    /// The words of a script.
+    /// The error message of a script.
     Script(String),
 }
 

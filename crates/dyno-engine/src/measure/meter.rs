@@ -1,7 +1,7 @@
-//! What a script reports with: a client whose loop is not ours.
+//! The interface through which a script reports its measurements; the script runs its own loop.
 //!
-//! A script runs on a thread of its own and may block. Its thread connects and prepares whatever it
-//! needs, says [`Meter::ready`], and then runs its loop:
+//! Each client of a script runs on its own thread and may block. The thread connects, prepares
+//! whatever it needs, calls [`Meter::ready`], and then runs its loop:
 //!
 //! ```text
 //!   while meter.begin_event() {
@@ -31,10 +31,10 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A client that waits for an arrival looks so often whether the run was stopped.
+/// How often a client that waits for an arrival checks whether the run was stopped.
 const STOP_NOTICED: Duration = Duration::from_millis(100);
-/// How late the kernel may let a thread sleep, in nanoseconds, when arrivals are waited for; its
-/// default is 50,000.
+/// Timer slack while waiting for arrivals: how late the kernel may wake a thread, in nanoseconds.
+/// The kernel's default is 50,000.
 const TIMER_SLACK: u64 = 1_000;
 
 /// A script, shared by all its threads.
@@ -42,7 +42,7 @@ pub trait Script: Send + Sync + 'static {
     /// Names of the kinds of statements that it reports; each has its own histogram.
     fn kinds(&self) -> Vec<&'static str>;
 
-    /// Places among [`Self::kinds`] of those that are a COMMIT.
+    /// Indexes in [`Self::kinds`] of the kinds that are a COMMIT.
     fn commits(&self) -> Vec<usize> {
         self.kinds()
             .iter()
@@ -52,30 +52,30 @@ pub trait Script: Send + Sync + 'static {
             .collect()
     }
 
-    /// The whole life of one client, on a thread of its own. Ending without having been ready fails
-    /// the run.
+    /// Runs one client on its own thread from beginning to end. Returning before the client was
+    /// ready fails the run.
     ///
     /// # Errors
-    /// When this client cannot go on. Everybody stops then.
+    /// When this client cannot continue. All clients stop then.
     fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble>;
 }
 
-/// What has figures of its own in a script.
+/// The kinds of statements of a script that have separate figures.
 pub(crate) fn kinds(script: &impl Script) -> Kinds {
     Kinds { statements: script.kinds(), commits: script.commits(), ..Kinds::default() }
 }
 
-/// Why a script cannot go on, in its own words.
+/// Why a script cannot continue, as reported by the script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ScriptTrouble(pub String);
 
-/// How script threads are made and how long they may take to begin.
+/// How script threads are created and how long they may take to become ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptThreads {
     /// Size of each thread's stack in bytes; only what is touched takes memory.
     pub stack: usize,
-    /// A script that has not said that it is ready after this time ends the run.
+    /// A script that does not report that it is ready within this time ends the run.
     pub ready_limit: Duration,
 }
 
@@ -85,22 +85,22 @@ impl Default for ScriptThreads {
     }
 }
 
-/// Where a client is in its loop.
+/// The state of a client in its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
-    /// It may start an event, whose time begins here.
+    /// It may start an event; the time of the event begins here.
     Admitted(u64),
-    /// In an event whose time began at `start`; in an open loop its client works on it only from
-    /// `begun` on.
+    /// In an event whose time began at `start`; in an open loop, the client works on it only since
+    /// `begun`.
     Within {
         start: u64,
         begun: u64,
     },
 }
 
-/// One script client's connection with the measuring core. All calls are cheap: no allocation, and
-/// no lock that anybody else holds for longer than a moment.
+/// The connection of one script client to the measuring core. All calls are cheap: they allocate
+/// nothing, and take no lock that another thread holds for long.
 pub struct Meter {
     client: ClientId,
     recorder: SharedRecorder,
@@ -122,15 +122,15 @@ pub struct Meter {
     last_end: u64,
     /// Events of this client that were admitted to the measured window.
     admitted: u64,
-    /// Events that it asked for, in a closed loop.
+    /// Events that the client requested, in a closed loop.
     taken: u64,
-    /// Seed of its think times.
+    /// Seed of the client's think times.
     seed: u64,
 }
 
 impl Meter {
-    /// Says that the client is ready, and waits until all are. False when the run was called off:
-    /// then no event may begin.
+    /// Reports that the client is ready, and waits until all are. Returns false if the run was
+    /// called off; no event may begin then.
     pub fn ready(&mut self) -> bool {
         let _ = self.reports.send(Report::Ready);
         let Ok(window) = self.go.recv() else { return false };
@@ -143,8 +143,9 @@ impl Meter {
         true
     }
 
-    /// Begins the next event; false when there must be none. The time between the end of one event
-    /// and the beginning of the next counts to the next, so that the clock is read once per event.
+    /// Begins the next event; returns false if no event may begin. The time between the end of one
+    /// event and the beginning of the next counts towards the next, so that the clock is read once
+    /// per event.
     #[inline]
     pub fn begin_event(&mut self) -> bool {
         if !self.more_events() {
@@ -156,8 +157,8 @@ impl Meter {
         true
     }
 
-    /// Asks whether another event may begin, for scripts with a loop of their own: takes it from
-    /// the budget. Followed by [`Self::start_event`].
+    /// Asks whether another event may begin and takes it from the budget, for scripts that run
+    /// their own loop. [`Self::start_event`] must follow.
     #[inline]
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
@@ -180,8 +181,8 @@ impl Meter {
         true
     }
 
-    /// Begins an event now, admitted or not: a loop of the script's own is the script's own. In an
-    /// open loop an admitted event's time began when it was due.
+    /// Begins an event now, whether or not it was admitted: a script controls its own loop. In an
+    /// open loop, the time of an admitted event began when the event was due.
     pub fn start_event(&mut self) {
         self.withdraw();
         let now = self.window.now();
@@ -207,13 +208,13 @@ impl Meter {
         self.place = Place::Within { start, begun };
     }
 
-    /// The event is done and counts as a committed transaction. Without one it does nothing.
+    /// Ends the event and counts it as a committed transaction. Has no effect outside an event.
     #[inline]
     pub fn end_event(&mut self) {
         let Place::Within { start, begun } = self.place else { return };
         let (window, is_counted) = (&self.window, self.is_counted);
-        // The clock is read behind the lock: what ended before the coordinator looked is then there
-        // when it looks.
+        // The clock is read while the lock is held: the coordinator then sees every event that
+        // ended before it takes the lock.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
             recorder.committed(UNNAMED, start, end, window.share(begun, end), is_counted);
@@ -226,15 +227,15 @@ impl Meter {
         self.last_end = end;
     }
 
-    /// The event does not count, although its statements do. It was taken from the budget all the
-    /// same.
+    /// Ends the event without counting it; its statements still count. It remains taken from the
+    /// budget.
     pub fn abandon_event(&mut self) {
         self.withdraw();
         self.last_end = self.window.now();
         self.place = Place::Between;
     }
 
-    /// The event that was begun failed for good. Without one it does nothing.
+    /// Ends the event as finally failed. Has no effect outside an event.
     pub fn give_up_event(&mut self) {
         let Place::Within { start, .. } = self.place else { return };
         let end = self.window.now();
@@ -245,7 +246,7 @@ impl Meter {
         self.last_end = end;
     }
 
-    /// Takes back an event that was begun and not ended.
+    /// Takes back an event that has begun and has not ended.
     #[inline]
     fn withdraw(&mut self) {
         if let Place::Within { .. } = self.place {
@@ -255,7 +256,7 @@ impl Meter {
         }
     }
 
-    /// A statement was answered with success; times as [`Self::now`] gives them.
+    /// Counts a successful statement; times are those that [`Self::now`] returns.
     #[inline]
     pub fn statement(&mut self, kind: u16, start: u64, end: u64, class: OutcomeClass) {
         let duration = end.saturating_sub(start);
@@ -268,7 +269,7 @@ impl Meter {
         });
     }
 
-    /// A statement was answered with an error.
+    /// Counts a statement that returned an error.
     pub fn statement_failed(&mut self, kind: u16) {
         self.note(|recorder, now, is_counted| {
             recorder.statement_sent(kind, is_counted);
@@ -276,7 +277,7 @@ impl Meter {
         });
     }
 
-    /// Writes down what was said of it now; `password` opens the connection that it happened on.
+    /// Records a failure now; `password` is that of the connection on which it happened.
     pub fn note_failure(&mut self, failed: &Failed<'_>, password: &Secret) {
         self.note(|recorder, now, is_counted| {
             if is_counted {
@@ -285,17 +286,17 @@ impl Meter {
         });
     }
 
-    /// The event begins anew after a failure.
+    /// Counts a restart of the event after a failure.
     pub fn restarted(&mut self, cause: FailureKind) {
         self.note(|recorder, now, is_counted| recorder.retried(UNNAMED, cause, now, is_counted));
     }
 
-    /// A connection was opened again.
+    /// Counts a reopened connection.
     pub fn reconnected(&mut self) {
         self.note(Recorder::reconnected);
     }
 
-    /// The script counts something by itself.
+    /// Adds to a counter that the script maintains itself.
     pub fn count(&mut self, counter: ScriptCounter, n: u64) {
         self.note(|recorder, now, is_counted| recorder.counted(counter, n, now, is_counted));
     }
@@ -304,13 +305,13 @@ impl Meter {
         let (is_ready, is_counted) = (self.is_ready, self.is_counted);
         let window = &self.window;
         self.recorder.note(|recorder| {
-            // What comes before the start belongs to the first interval.
+            // Everything before the start belongs to the first interval.
             let now = if is_ready { window.now() } else { 0 };
             write(recorder, now, is_counted);
         });
     }
 
-    /// What a counter stands at for this client: measured and counted by the script itself.
+    /// The value of a counter for this client: both what was measured and what the script counted.
     #[must_use]
     pub fn counter(&self, counter: ScriptCounter) -> u64 {
         self.recorder.note(|recorder| {
@@ -327,14 +328,14 @@ impl Meter {
         })
     }
 
-    /// Nanoseconds since the common start; before it, since this client's beginning.
+    /// Nanoseconds since the common start; before it, since this client began.
     #[inline]
     #[must_use]
     pub fn now(&self) -> u64 {
         self.window.now()
     }
 
-    /// True when no further event begins: a loop of retries should end.
+    /// True when no further event begins; a retry loop should then end.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.window.is_stopped()
@@ -347,7 +348,7 @@ impl Meter {
         self.is_ready && self.window.is_cut(self.window.now())
     }
 
-    /// Where connections leave a way to be interrupted.
+    /// Where connections register their interrupters.
     #[must_use]
     pub fn interrupters(&self) -> &Arc<Interrupters> {
         &self.interrupters
@@ -355,8 +356,8 @@ impl Meter {
 }
 
 impl Drop for Meter {
-    /// An event that was begun and has no end failed, unless its client was cut off: then it is
-    /// unfinished.
+    /// An event that has begun and has not ended counts as failed, or as unfinished if its client
+    /// was cut off.
     fn drop(&mut self) {
         if !self.is_cut() {
             self.give_up_event();
@@ -368,16 +369,16 @@ impl Drop for Meter {
     }
 }
 
-/// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when
-/// nothing starts any more.
+/// Takes the next arrival and blocks until it is due; returns its time and whether it counts.
+/// `None` when nothing starts any more.
 fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<Begun> {
     let readiness = arrivals.readiness(window, admitted);
     sleep_until(readiness.until(window)?, window);
     arrivals.after(readiness, window)
 }
 
-/// In a closed loop: blocks until the client has thought and may work in this stage. `None` when
-/// nothing starts any more.
+/// In a closed loop: blocks until the think time has passed and the client may work in this stage.
+/// `None` when nothing starts any more.
 #[inline]
 fn await_stage(
     client: ClientId,
@@ -403,7 +404,7 @@ fn sleep_until(until: u64, window: &Window) {
     }
 }
 
-/// Has this thread's sleeps end close to their time. A kernel that refuses leaves them 50 µs late.
+/// Reduces the timer slack of this thread. If the kernel refuses, sleeps end up to 50 µs late.
 fn precise_timers() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(TIMER_SLACK));
 }
@@ -463,7 +464,7 @@ fn run_client<S: Script>(
     let Some((window, cpu)) = started.get() else {
         let message = outcome
             .map_or_else(|trouble| trouble.0, |()| "the script ended before it was ready".into());
-        // When the run was called off meanwhile, nobody reads this.
+        // If the run was called off meanwhile, the receiver is gone.
         let _ = reports.send(Report::InitFailed(client, message));
         return WorkerReport::default();
     };

@@ -1,12 +1,12 @@
-//! The measuring core: clients that start together, a window, samples, intervals, books, and an end
-//! that always comes.
+//! The measuring core: clients that start together, a window, samples, intervals, counters, and a
+//! guaranteed end.
 //!
-//! * [`load`]: what a caller gives and gets;
-//! * [`meter`]: what a script reports with; [`run_script`] measures one;
+//! * [`load`]: the input and the result of a measurement;
+//! * [`meter`]: the interface through which a script reports; [`run_script`] measures a script;
 //! * `worker_pool`: the threads, from their start to their last sample; `watch`: what the
-//!   coordinator looks after meanwhile; `start`: the beginning that crews have in common;
-//!   `silence`: when nothing commits; `open_loop`: what became of arrivals;
-//! * [`interrupt`]: how a thread that blocks is got out of it.
+//!   coordinator monitors meanwhile; `start`: the common start of worker pools; `silence`: detects
+//!   that nothing commits; `open_loop`: accounts for arrivals;
+//! * [`interrupt`]: interrupts a blocked thread.
 //!
 //! Native workloads ([`crate::trial`]) are clients of this core as scripts are.
 
@@ -28,11 +28,11 @@ use start::Start;
 use std::sync::Arc;
 use worker_pool::{Ending, WorkerPool};
 
-/// Measures a script: every client has a thread of its own and may block.
+/// Measures a script: every client has its own thread and may block.
 ///
 /// # Errors
-/// When a script failed before it was ready, or was not ready in time. Trouble afterwards is in the
-/// record.
+/// When a script failed before it was ready, or was not ready in time. The record contains later
+/// errors.
 pub fn run_script<S: Script>(
     script: S,
     threads: &ScriptThreads,

@@ -1,4 +1,4 @@
-//! What became of the arrivals of an open loop, once everything has ended.
+//! The final accounting of the arrivals of an open loop, after everything has ended.
 
 use crate::arrivals::Arrivals;
 use crate::recording::Collector;
@@ -19,13 +19,13 @@ pub(super) fn account(
     ended: u64,
 ) -> (OpenLoop, Histogram<u64>) {
     let until = window.ends().min(ended);
-    // When a stop rule by count was met, what came later was nobody's.
+    // After a stop rule by count was met, later arrivals belong to no client.
     let is_met = !window.is_stopped() && ended < window.closes();
     let unstarted = if is_met { Vec::new() } else { arrivals.unstarted(window.opens(), until) };
     let (lost, cut_off) = collector.censored();
     let mut censored = lost.clone();
     let never_started = unstarted.iter().map(|at| (until, until - at));
-    // Threads that were left behind cannot say when theirs were due, but that was before the end.
+    // The due times of transactions of threads left behind are unknown, but lie before the end.
     let left_behind = (cut_off..ledger.unfinished).map(|_| (ended, ended - until));
     for (seen, age) in never_started.chain(left_behind) {
         latency::record(&mut censored, age);

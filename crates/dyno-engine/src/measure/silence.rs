@@ -1,17 +1,18 @@
-//! Stalls as they happen: no commit of any client for half a second, where commits are usual.
+//! Detection of stalls while they last: no commit of any client for half a second, although commits
+//! are usual.
 //!
-//! A stall can be over before its interval is, and what the server was doing must be asked while it
-//! lasts. So the coordinator asks the workers' recorders when the last commit was, but only when
-//! the last one that it knows of is old enough: three or four times a second, whatever the
-//! throughput. Workers store one number more per transaction, beside the books that they write
-//! anyway.
+//! A stall can end before its interval does, and the server's activity must be queried during the
+//! stall. The coordinator therefore asks the workers' recorders for the time of the last commit,
+//! but only when the last commit it knows of is old enough: three or four times a second, whatever
+//! the throughput. Workers store one additional number per transaction, next to the counters that
+//! they update anyway.
 
 use dyno_model::judge::{STALL, STALL_TIMES_MEAN, is_stall};
 
-/// The recorders are asked when the last known commit is so old, nanoseconds.
+/// Age of the last known commit at which the recorders are asked, nanoseconds.
 const OLD: u64 = STALL / 2;
 
-/// Signs of life of all workers.
+/// Commit activity of all workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Life {
     /// Commits since the first client began.
@@ -20,17 +21,17 @@ pub(crate) struct Life {
     pub(crate) last: u64,
 }
 
-/// Notices stalls.
+/// Detects stalls.
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// As last asked.
+    /// The activity when last asked.
     life: Life,
     is_stalled: bool,
 }
 
 impl Silence {
-    /// Looks at a time, nanoseconds since the first client began. `Some(Some(since))`: nothing has
-    /// committed since then, and it is a stall; `Some(None)`: the stall is over; `None`: no news.
+    /// Checks at a time, nanoseconds since the first client began. `Some(Some(since))`: a stall,
+    /// nothing has committed since then; `Some(None)`: the stall is over; `None`: no change.
     pub(crate) fn check(&mut self, now: u64, ask: impl FnOnce() -> Life) -> Option<Option<u64>> {
         if now.saturating_sub(self.life.last) < OLD && !self.is_stalled {
             return None;
@@ -41,7 +42,7 @@ impl Silence {
             return (!self.is_stalled).then_some(None);
         }
         let Life { commits, last } = self.life;
-        // Before so many commits nobody knows what is usual.
+        // With fewer commits, the usual rate is unknown.
         self.is_stalled =
             commits as f64 >= STALL_TIMES_MEAN && is_stall(now.saturating_sub(last), commits, last);
         self.is_stalled.then_some(Some(self.life.last))

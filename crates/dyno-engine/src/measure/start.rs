@@ -1,4 +1,4 @@
-//! The moment at which the crews of a trial begin, and what stops them together.
+//! The moment at which the worker pools of a trial start, and their common stop.
 
 use crate::window::{StopCause, Window};
 use std::sync::{Arc, OnceLock};
@@ -7,28 +7,28 @@ use std::time::{Duration, Instant};
 /// Time between the signal to start and the common epoch, in which all workers wake up.
 const RUN_UP: Duration = Duration::from_millis(10);
 
-/// The moment at which clients begin, those of several crews together, and why they stop before
-/// their end.
+/// The moment at which clients start, common to several worker pools, and the reason for which they
+/// stop early.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     pub(super) epoch: Instant,
-    /// The background group whose crew it is; `None`: the measured groups.
+    /// The background group to which the worker pool belongs; `None`: the measured groups.
     name: Option<String>,
     stopped: Arc<OnceLock<StopCause>>,
 }
 
 impl Start {
-    /// As soon as all workers are awake.
+    /// A start as soon as all workers are awake.
     pub(crate) fn soon() -> Self {
         Self { epoch: Instant::now() + RUN_UP, name: None, stopped: Arc::default() }
     }
 
-    /// The same moment for the crew of a background group.
+    /// The same moment for the worker pool of a background group.
     pub(crate) fn named(&self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self.clone() }
     }
 
-    /// Whoever is stopped before its end stops the others.
+    /// A member that stops early stops the others.
     pub(super) fn stop_together(&self, window: &Window) {
         if !window.is_stopped() {
             if let Some(cause) = self.stopped.get() {

@@ -1,4 +1,4 @@
-//! Crews of several workloads that stop each other.
+//! Tests of worker pools of several workloads that stop each other.
 
 use super::load::{ClientId, LoadInput};
 use super::start::Start;
@@ -18,7 +18,7 @@ thread_local! {
     static ALIVE: RefCell<Option<Sender<()>>> = const { RefCell::new(None) };
 }
 
-/// Lets nobody look at the crew before its worker has ended.
+/// Delays the coordinator's check of the worker pool until its worker has ended.
 struct LooksLate(Receiver<()>);
 
 impl Listener for LooksLate {
@@ -33,7 +33,7 @@ fn no_table() -> StopCause {
 
 const HOUR: Nanos = Nanos(3_600_000_000_000);
 
-/// What a crew of one worker leaves that does this with its window and ends before anybody looks.
+/// The window of a pool of one worker that runs `work` and ends before the coordinator checks.
 fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
     let nobody = AtomicUsize::new(0);
     let input = LoadInput::new("crew", 1, load, 1, &nobody);

@@ -1,4 +1,4 @@
-//! What the coordinator looks after while the clients work, besides sorting samples.
+//! The coordinator's monitoring while the clients work, apart from sorting samples.
 
 use super::load::LoadInput;
 use crate::generator::{MachineCpu, ProcessCpu};
@@ -11,7 +11,7 @@ use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Time between two reports of progress.
+/// Time between two progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
 /// The generator's processor time, the phases, and reasons to stop.
@@ -65,12 +65,12 @@ impl Watch {
         }
     }
 
-    /// The process's time in user and system mode since the window opened.
+    /// CPU time of the process in user and system mode since the window opened.
     pub(super) fn cpu(&self) -> (Nanos, Nanos) {
         ProcessCpu::now().since(self.cpu_at_open)
     }
 
-    /// Share of the machine's time since the window opened that other guests took.
+    /// Share of the machine's CPU time since the window opened that went to other guests (steal).
     pub(super) fn steal(&self) -> f64 {
         MachineCpu::now().steal_since(self.machine_at_open)
     }

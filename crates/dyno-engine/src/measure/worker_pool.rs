@@ -27,75 +27,75 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often the coordinator looks around.
+/// How often the coordinator checks the workers.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// Shortest time between two looks, while a batch is awaited.
+/// Shortest time between two checks while a batch is awaited.
 const LOOK_MIN: Duration = Duration::from_millis(1);
-/// After the grace period a worker has so long to end; a blocking one that has not is interrupted
-/// again and again.
+/// Time that a worker has to end after the grace period; a blocked worker that exceeds it is
+/// interrupted repeatedly.
 const ENDING: Duration = Duration::from_secs(1);
-/// The same for a script of a trial, whose end means the end of the run; not when the user has
-/// asked for the end.
+/// The same for a script of a trial, whose failure to end also ends the run; not applied when the
+/// user requested the end.
 const SCRIPT_ENDING: Duration = Duration::from_secs(5);
 /// Samples are collected so long after the end of an interval, nanoseconds: a worker that lost the
 /// processor between the end of a transaction and writing it down mostly has it again.
 const MARGIN: u64 = 5_000_000;
-/// An interval is complete at the latest so long after its end, nanoseconds, even if a batch is
-/// still on its way.
+/// An interval is complete at the latest this long after its end, nanoseconds, even if a batch is
+/// still in transit.
 const SETTLING: u64 = 2_500_000_000;
-/// Times without a commit from which on they are written down.
+/// Shortest time without a commit that is recorded.
 const GAP_MIN: Nanos = Nanos(100_000_000);
 
-/// What happens to threads that do not end.
+/// How threads that do not end are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// They are interrupted until they do; an audit must not begin before.
+    /// They are interrupted until they end; an audit must not begin before.
     Await,
-    /// A second after the grace period they are named and left behind.
+    /// One second after the grace period they are reported and left behind.
     LeaveBehind,
-    /// The same a few seconds later: nothing can end a script that is in a loop of its own, and
-    /// whoever leaves it behind can measure nothing more.
+    /// The same a few seconds later: nothing can stop a script that runs its own loop, and after
+    /// leaving it behind nothing more can be measured.
     LeaveScript,
 }
 
-/// What a worker tells the coordinator.
+/// A worker's report to the coordinator.
 pub(crate) enum Report {
     /// One more client is ready.
     Ready,
     /// A client could not connect; the run cannot begin.
     ConnectFailed(OperationFailure),
-    /// A script failed before it was ready, in its own words.
+    /// A script failed before it was ready, with its error message.
     InitFailed(ClientId, String),
-    /// A client could not go on; everybody stops.
+    /// A client could not continue; all clients stop.
     Fatal(Fatal),
     /// The worker has ended.
     Done(u32, WorkerReport),
 }
 
-/// What a worker says of itself at the end.
+/// A worker's final report about itself.
 #[derive(Default)]
 pub(crate) struct WorkerReport {
     pub(crate) record: WorkerRecord,
     /// How late timers fired, nanoseconds.
     pub(crate) lags: Vec<u64>,
-    /// Trouble of the worker itself.
+    /// An error of the worker itself.
     pub(crate) trouble: Option<String>,
 }
 
-/// A worker's end of everything that connects it with the coordinator.
+/// A worker's ends of all channels to the coordinator.
 pub(crate) struct Post {
     pub(crate) index: u32,
     pub(crate) reports: Sender<Report>,
     pub(crate) recorder: SharedRecorder,
     pub(crate) interrupters: Arc<Interrupters>,
-    /// The window, once everybody is ready; the channel is closed when the run is called off.
+    /// Delivers the window once all clients are ready; the channel is closed when the run is called
+    /// off.
     pub(crate) go: Receiver<Arc<Window>>,
 }
 
 impl Post {
     pub(crate) fn report(&self, report: Report) {
-        // The coordinator listens until every worker is done; a worker left behind has nobody to
-        // tell.
+        // The coordinator listens until every worker is done; a worker left behind has no receiver.
         let _ = self.reports.send(report);
     }
 }
@@ -106,19 +106,19 @@ struct Member {
     clients: Vec<ClientId>,
     recorder: Arc<Mutex<Recorder>>,
     interrupters: Arc<Interrupters>,
-    /// Batches that came from it.
+    /// Number of batches received from it.
     received: u64,
     is_done: bool,
 }
 
-/// The workers of a run and what came from them.
+/// The workers of a run and the data received from them.
 pub(crate) struct WorkerPool<'a> {
     pub(crate) input: &'a LoadInput<'a>,
     kinds: Kinds,
     ending: Ending,
     members: Vec<Member>,
     go: Vec<Sender<Arc<Window>>>,
-    /// Kept until all workers are hired: when the last worker is gone, the channels must close.
+    /// Kept until all workers are spawned: when the last worker ends, the channels must close.
     senders: Option<(Sender<Report>, SyncSender<Batch>)>,
     incoming: Receiver<Report>,
     batches: Receiver<Batch>,
@@ -127,8 +127,8 @@ pub(crate) struct WorkerPool<'a> {
     collector: Collector,
     /// Open loop: the schedule, and how much of it has been due.
     arrivals: Option<(Arc<Arrivals>, Due)>,
-    /// Workers leave the processor to a server on this machine. Not in an open loop, whose arrivals
-    /// are due at their time.
+    /// Whether workers yield the processor to a server on this machine. Not in an open loop, where
+    /// transactions must start when they are due.
     gives_way: bool,
     connecting: Nanos,
     spawned_at: Instant,
@@ -137,8 +137,8 @@ pub(crate) struct WorkerPool<'a> {
 impl<'a> WorkerPool<'a> {
     pub(crate) fn new(kinds: Kinds, ending: Ending, input: &'a LoadInput<'a>) -> Self {
         let (report, incoming) = channel();
-        // Workers wait when the coordinator is behind: what was measured is never thrown away, and
-        // memory has a bound.
+        // Workers wait when the coordinator is behind: no measurement is discarded, and memory is
+        // bounded.
         let (batch, batches) = sync_channel((2 * input.clients as usize).clamp(64, 1024));
         Self {
             input,
@@ -168,7 +168,7 @@ impl<'a> WorkerPool<'a> {
         self.arrivals.as_ref().map(|(arrivals, _)| Arc::clone(arrivals))
     }
 
-    /// Starts a worker's thread. A worker that panics is reported, so that nobody waits for it.
+    /// Starts a worker's thread. A worker that panics is reported, so that nothing waits for it.
     pub(crate) fn spawn(
         &mut self,
         clients: Vec<ClientId>,
@@ -198,7 +198,7 @@ impl<'a> WorkerPool<'a> {
         let thread = builder
             .spawn(move || {
                 if gives_way {
-                    // Where it is forbidden, measuring costs more and is no less right.
+                    // Where this is not permitted, measuring costs more but remains correct.
                     let _ = give_way_to_server();
                 }
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
@@ -209,9 +209,9 @@ impl<'a> WorkerPool<'a> {
                         Some("a generator worker panicked; this is a bug of dyno".to_owned());
                     WorkerReport { trouble, ..Default::default() }
                 });
-                // Nobody listens after a ramp that failed, and to one that was left behind.
+                // The receiver is gone after a failed ramp and for a worker that was left behind.
                 let _ = reports.send(Report::Done(index, report));
-                // The coordinator waits for samples; an empty batch has it look up.
+                // The coordinator waits for samples; an empty batch wakes it.
                 let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
             })
             .map_err(|error| {
@@ -233,7 +233,7 @@ impl<'a> WorkerPool<'a> {
     /// Waits until every client is ready.
     ///
     /// # Errors
-    /// When one cannot be, when the limit passes, or when the run is called off meanwhile.
+    /// When one fails to become ready, when the limit passes, or when the run is called off.
     pub(crate) fn await_ready(
         &mut self,
         limit: Option<Duration>,
@@ -285,7 +285,7 @@ impl<'a> WorkerPool<'a> {
         Err(if is_stuck { TrialError::left_behind(&error.to_string()) } else { error })
     }
 
-    /// Closes the channels that workers wait on, and gives those that notice time to end.
+    /// Closes the channels that workers wait on, and gives the workers that notice time to end.
     pub(crate) fn call_off(&mut self) {
         self.go.clear();
         let until = Instant::now() + ENDING;
@@ -309,12 +309,12 @@ impl<'a> WorkerPool<'a> {
                 self.members[index as usize].is_done = true;
                 self.reports.push(report);
             }
-            // Only the ramp cares.
+            // These reports matter only during the ramp.
             Report::Ready | Report::ConnectFailed(_) | Report::InitFailed(..) => {}
         }
     }
 
-    /// Takes the batches that have come.
+    /// Receives the batches that have arrived.
     fn receive(&mut self) {
         while let Ok(batch) = self.batches.try_recv() {
             self.take(&batch);
@@ -329,8 +329,8 @@ impl<'a> WorkerPool<'a> {
         self.collector.take(&batch.samples);
     }
 
-    /// Takes what every recorder holds. True when nothing that was written down before is on its
-    /// way any more.
+    /// Collects the samples of every recorder. Returns true when no previously recorded sample is
+    /// in transit.
     fn gather(&mut self, spare: &mut Vec<Sample>) -> bool {
         let mut handed = Vec::with_capacity(self.members.len());
         for member in &self.members {
@@ -363,14 +363,14 @@ impl<'a> WorkerPool<'a> {
         self.members.iter().map(|member| lock(&member.recorder).in_flight()).sum()
     }
 
-    /// Transactions that have been due by a time and are not started.
+    /// Transactions that are due by a time and have not started.
     fn queue(&mut self, now: u64) -> u64 {
         self.arrivals
             .as_mut()
             .map_or(0, |(arrivals, due)| due.by(now).saturating_sub(arrivals.taken()))
     }
 
-    /// Hands out the intervals that have ended.
+    /// Passes the intervals that have ended to the listener.
     fn hand_out(&mut self, window: &Window, spare: &mut Vec<Sample>, listener: &mut dyn Listener) {
         let now = window.now();
         if self.collector.next_end().saturating_add(MARGIN) > now {
@@ -387,7 +387,7 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    /// Gives the signal to start and stays until every worker has ended, or was left behind.
+    /// Gives the signal to start and returns when every worker has ended or was left behind.
     pub(crate) fn measure(mut self, start: &Start, listener: &mut dyn Listener) -> Measured {
         let epoch = start.epoch;
         let window = Arc::new(Window::new(epoch, self.input.load, self.input.growth));
@@ -395,7 +395,7 @@ impl<'a> WorkerPool<'a> {
         let mut silence = Silence::default();
         let mut spare = Vec::new();
         for go in self.go.drain(..) {
-            // A worker that is gone has reported why.
+            // A worker that has ended has reported why.
             let _ = go.send(Arc::clone(&window));
         }
         listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
@@ -417,7 +417,7 @@ impl<'a> WorkerPool<'a> {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    // All workers are gone; what they reported is in the other channel.
+                    // All workers have ended; their reports are in the other channel.
                     while let Ok(report) = self.incoming.recv() {
                         self.note(report);
                     }
@@ -442,8 +442,8 @@ impl<'a> WorkerPool<'a> {
                 }
             }
         }
-        // Its workers may have stopped and ended since the last look. Whoever is done is stopped by
-        // nobody.
+        // Its workers may have stopped and ended since the last check. A pool that is done cannot
+        // be stopped by another.
         if window.is_stopped() {
             start.stop_together(&window);
         }
@@ -454,7 +454,7 @@ impl<'a> WorkerPool<'a> {
         self.finish(listener, Finish { window, watch, spare, is_cut_off })
     }
 
-    /// How long after the grace period a thread that has not ended is left behind.
+    /// Time after the grace period at which a thread that has not ended is left behind.
     fn leaves_after(&self) -> Option<Duration> {
         match self.ending {
             Ending::Await => None,
@@ -470,15 +470,15 @@ impl<'a> WorkerPool<'a> {
         stuck.for_each(|member| member.interrupters.interrupt());
     }
 
-    /// Closes the books, of workers left behind too.
+    /// Closes the counters, including those of workers left behind.
     fn finish(mut self, listener: &mut dyn Listener, mut finish: Finish) -> Measured {
         let window = Arc::clone(&finish.window);
         let ended = window.now();
         self.gather(&mut finish.spare);
         let length = measured_length(&window, &self.collector, self.input.load, ended);
         let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
-        // Answers of the grace period come after the window; their interval ends with the last of
-        // them.
+        // Answers during the grace period arrive after the window; their interval ends with the
+        // last of them.
         let last = self.collector.last_end.max(window.opens().saturating_add(length));
         intervals.extend(self.collector.rest(last));
         let counters = self.counters();
@@ -499,7 +499,7 @@ impl<'a> WorkerPool<'a> {
         Measured { record, totals, window }
     }
 
-    /// The books of all workers, of those left behind too.
+    /// The counters of all workers, including those left behind.
     fn counters(&self) -> Counters {
         let mut sum = Counters::default();
         for member in &self.members {
@@ -580,7 +580,7 @@ impl<'a> WorkerPool<'a> {
     }
 }
 
-/// What was counted in all, by the engine and by scripts themselves.
+/// The totals counted by the engine and by scripts themselves.
 #[derive(Default)]
 struct Counters {
     ledger: Ledger,
@@ -597,14 +597,14 @@ struct Times {
     length: u64,
 }
 
-/// What the core knows beyond its record; a trial is audited by it.
+/// The core's data beyond its record; the audit of a trial uses it.
 pub(crate) struct Measured {
     pub(crate) record: LoadRecord,
     pub(crate) totals: Totals,
     pub(crate) window: Arc<Window>,
 }
 
-/// What [`WorkerPool::measure`] leaves to be closed.
+/// The state that [`WorkerPool::measure`] passes to the final step.
 struct Finish {
     window: Arc<Window>,
     watch: Watch,
@@ -616,7 +616,7 @@ struct Finish {
 fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ended: u64) -> u64 {
     let last = collector.last_end.max(window.opens());
     match load.stop {
-        // Cut short: until the last answer that came.
+        // Stopped early: until the last answer.
         _ if window.is_stopped() => last - window.opens(),
         StopRule::Duration(duration) => duration.0,
         StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
@@ -629,8 +629,8 @@ fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ende
     }
 }
 
-/// Work done in the window, where it has a length of its own. Stop rules by count end with the last
-/// answer, and so does a trial that was cut short.
+/// Work done in the window if the window has a fixed length. Stop rules by count end with the last
+/// answer, as does a trial that was stopped early.
 fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
     (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
 }
