@@ -1,10 +1,11 @@
-//! When transactions arrive in an open loop, whether or not the system keeps up: at random or
-//! evenly, at a rate that may change.
+//! Arrival times of transactions in an open loop, independent of whether the system keeps up:
+//! random or evenly spaced, at a rate that may change.
 //!
 //! The times are a function of the trial's seed and the load alone. One schedule serves all
-//! clients: a free client takes the next arrival and waits for its time, or begins at once when
-//! that has passed. Nothing is queued in memory, so no overload is too much: how many transactions
-//! are due follows from the same sequence, which the coordinator runs through a second time.
+//! clients: a free client takes the next arrival and waits for its time, or begins immediately if
+//! that time has passed. Nothing is queued in memory, so memory does not limit an overload: the
+//! number of due transactions follows from the same sequence, which the coordinator generates a
+//! second time.
 
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
@@ -13,16 +14,16 @@ use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::Course;
 use std::sync::{Arc, Mutex};
 
-/// The sequence of arrivals: a process of rate 1 in the area under the course of the rate, brought
-/// back to its time (E. Cinlar, *Introduction to Stochastic Processes*, 1975). In the area the gaps
-/// of random arrivals are exponential with mean 1, so that arrivals do not know of each other;
-/// those of even ones are 1.
+/// The sequence of arrivals: a process of rate 1 in the area under the rate curve, transformed back
+/// to time (E. Cinlar, *Introduction to Stochastic Processes*, 1975). In the area, the gaps of
+/// random arrivals are exponential with mean 1, so that arrivals are independent; those of even
+/// arrivals are 1.
 #[derive(Debug, Clone)]
 struct Sequence {
     random: Random,
     spacing: Spacing,
     course: Arc<Course>,
-    /// Area under the course up to the next arrival, and where on the course that is.
+    /// Area under the curve up to the next arrival, and its position on the curve.
     area: f64,
     piece: usize,
     /// The next arrival, nanoseconds since the epoch.
@@ -55,21 +56,21 @@ impl Sequence {
     }
 }
 
-/// When a transaction's time begins, in any loop.
+/// The start of a transaction, in any loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begun {
     /// Nanoseconds since the epoch: in an open loop, when it was due.
     pub(crate) start: u64,
     /// Whether it belongs to the measured window.
     pub(crate) is_counted: bool,
-    /// Open loop: whether its client was free before it was due. A transaction that was due already
+    /// Open loop: whether its client was free before it was due. Otherwise the transaction has
     /// waited for a client.
     pub(crate) is_awaited: bool,
 }
 
 impl Begun {
-    /// A transaction whose time begins now, as it does in a closed loop; `counted` is how many of
-    /// its client's counted so far. `None` when it must not start.
+    /// A transaction whose time begins now, as in a closed loop; `counted` is the number of its
+    /// client's transactions counted so far. `None` when it must not start.
     #[inline]
     pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
         let is_counted = match window.admit(now, counted) {
@@ -81,12 +82,12 @@ impl Begun {
     }
 }
 
-/// What a free client of an open loop does next.
+/// The next step of a free client in an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// It waits until then and starts its transaction, unless everything has ended by then.
+    /// It waits until the time and starts its transaction, unless everything has ended by then.
     Due(Begun),
-    /// Nothing arrives any more; it waits for the end of the window.
+    /// No further arrivals; it waits for the end of the window.
     Rest,
     /// Its work is done.
     Over,
@@ -114,21 +115,20 @@ pub(crate) struct Arrivals {
 struct State {
     sequence: Sequence,
     taken: u64,
-    /// Times of arrivals that were taken and not started after all; a client gives back one at
-    /// most, its last.
+    /// Arrival times that were taken but not started; a client gives back at most one, its last.
     given_back: Vec<u64>,
 }
 
 impl Arrivals {
-    /// Those of a load; `None` in a closed loop.
+    /// The schedule of a load; `None` in a closed loop.
     pub(crate) fn of(load: &LoadPlan, seed: u64) -> Option<Self> {
         let origin = Sequence::new(seed, load.spacing, load.offered()?);
         let state = State { sequence: origin.clone(), taken: 0, given_back: Vec::new() };
         Some(Self { state: Mutex::new(state), origin })
     }
 
-    /// What a free client does next; `counted` is how many of its transactions counted so far. The
-    /// budget of a stop rule by count is taken with the arrival, so that nobody waits for a
+    /// The next step of a free client; `counted` is the number of its transactions counted so far.
+    /// The budget of a stop rule by count is taken with the arrival, so that no client waits for a
     /// transaction that must not start.
     pub(crate) fn readiness(&self, window: &Window, counted: u64) -> Readiness {
         let now = window.now();
@@ -145,8 +145,8 @@ impl Arrivals {
         }
     }
 
-    /// What a client begins that has waited for its turn. What was to begin is given back when all
-    /// was stopped meanwhile.
+    /// The transaction that a client begins after waiting. It is given back if the run was stopped
+    /// meanwhile.
     pub(crate) fn after(&self, readiness: Readiness, window: &Window) -> Option<Begun> {
         let Readiness::Due(begun) = readiness else { return None };
         if window.is_stopped() {
@@ -156,7 +156,7 @@ impl Arrivals {
         Some(begun)
     }
 
-    /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when
+    /// Takes the next arrival before `closes` for the caller and returns its time; `None` when
     /// there is none.
     fn take(&self, closes: u64) -> Option<u64> {
         let mut state = lock(&self.state);
@@ -169,14 +169,15 @@ impl Arrivals {
         Some(at)
     }
 
-    /// An arrival that was taken was not started after all. Whoever gives one back takes no other.
+    /// Returns an arrival that was taken but not started. A client that gives one back takes no
+    /// other.
     fn give_back(&self, at: u64) {
         let mut state = lock(&self.state);
         state.taken -= 1;
         state.given_back.push(at);
     }
 
-    /// Times of the arrivals in `[from, until)` that nobody started.
+    /// Times of the arrivals in `[from, until)` that no client started.
     pub(crate) fn unstarted(&self, from: u64, until: u64) -> Vec<u64> {
         let state = lock(&self.state);
         let (mut sequence, mut times) = (state.sequence.clone(), state.given_back.clone());
@@ -189,18 +190,18 @@ impl Arrivals {
         times
     }
 
-    /// Arrivals that were taken.
+    /// Number of arrivals taken.
     pub(crate) fn taken(&self) -> u64 {
         lock(&self.state).taken
     }
 
-    /// A count of what is due, from the beginning.
+    /// A counter of due arrivals, from the beginning.
     pub(crate) fn due(&self) -> Due {
         Due { sequence: self.origin.clone(), count: 0 }
     }
 }
 
-/// Counts how many transactions have been due by a time.
+/// Counts the transactions that are due by a time.
 #[derive(Debug)]
 pub(crate) struct Due {
     sequence: Sequence,

@@ -29,18 +29,18 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(1);
 /// First pause between two attempts to connect; doubles up to [`RECONNECT_PAUSE_MAX`].
 const RECONNECT_PAUSE_FIRST: Duration = Duration::from_millis(10);
 const RECONNECT_PAUSE_MAX: Duration = Duration::from_millis(500);
-/// How long a client leaves a server alone that took the connection and then said that it is not
-/// ready.
+/// How long a client waits before it retries a server that accepted the connection and then
+/// reported that it is not ready.
 fn not_ready_pause(attempt: u32) -> Duration {
     RECONNECT_PAUSE_FIRST.saturating_mul(1 << (attempt - 1).min(10)).min(RECONNECT_PAUSE_MAX)
 }
 
-/// Longest think time, over its mean: with exponential times one in 22,000 is longer. As in TPC-C
-/// (clause 5.2.5.4).
+/// Longest think time as a multiple of its mean: one exponential time in 22,000 is longer. As in
+/// TPC-C (clause 5.2.5.4).
 const THINK_MAX: f64 = 10.0;
 
-/// How long a client waits before a transaction, nanoseconds; not at all without a `mean`. It waits
-/// before its first one too, so that clients do not begin together.
+/// Think time before a transaction, nanoseconds; 0 without a `mean`. A client also waits before its
+/// first transaction, so that clients do not start simultaneously.
 pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
     let Some(mean) = mean else { return 0 };
     // 1 - u is never 0.
@@ -48,10 +48,10 @@ pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: 
     (mean.0 as f64 * times.min(THINK_MAX)) as u64
 }
 
-/// A client that cannot connect again for so long gives up.
+/// A client that cannot reconnect for this long gives up.
 const RECONNECT_LIMIT: u64 = 5_000_000_000;
 
-/// Everything a client needs; the same for all clients of a worker but for the id.
+/// The state of a client; the same for all clients of a worker except for the ID.
 pub(crate) struct Client<W: Workload> {
     pub(crate) id: ClientId,
     pub(crate) seed: u64,
@@ -59,11 +59,11 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) retry: Arc<RetryPolicy>,
     pub(crate) workload: Arc<W>,
     pub(crate) native: Arc<NativeClients<W>>,
-    /// How often it has moved on to the next server.
+    /// How often it has moved to the next server.
     pub(crate) moves: Cell<usize>,
-    /// What it notes of its commits, where it does.
+    /// Writes the outcome of its commits, if the workload keeps a commit ledger.
     pub(crate) ledger_writer: RefCell<Option<LedgerWriter>>,
-    /// Where harm is to be expected, it never gives up connecting.
+    /// With faults scheduled, it retries connecting indefinitely.
     pub(crate) expected: Expected,
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
@@ -74,7 +74,7 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) arrivals: Option<Arc<Arrivals>>,
     /// The transaction in progress.
     pub(crate) open: Cell<Option<Begun>>,
-    /// Which name it has, by its place among those of all transactions.
+    /// Index of its name among the names of all transactions.
     pub(crate) name: Cell<u16>,
 }
 
@@ -82,11 +82,11 @@ pub(crate) struct Client<W: Workload> {
 enum Loss {
     /// Counted as failed or skipped; the client goes on.
     Failed,
-    /// The client was cut off; the transaction stays unfinished.
+    /// The client was cut off; the transaction remains unfinished.
     Cut,
     /// Counted as failed; the client ends, the others go on.
     Ended,
-    /// The client cannot go on after this failure.
+    /// The client cannot continue after this failure.
     GaveUp(Box<FatalCause>),
 }
 
@@ -102,13 +102,13 @@ impl<W: Workload> Client<W> {
         Session::open(target, plan, &self.io, self.recorder.clone(), window, self.seed).await
     }
 
-    /// It goes to the next server.
+    /// Moves to the next server.
     fn move_on(&self) {
         self.moves.set(self.moves.get() + 1);
     }
 
-    /// What is done about a failure. Where a primary is to be lost, a node that takes no writes may
-    /// take them soon; where a disk is to be full, there may be room again.
+    /// How to handle a failure. If the loss of a primary is scheduled, a read-only node may accept
+    /// writes soon; if a full disk is scheduled, space may become available again.
     fn remedy(&self, failure: &OperationFailure) -> Remedy {
         match failure.kind {
             kind if !self.expected.explains(kind) => self.retry.remedy(failure),
@@ -123,7 +123,7 @@ impl<W: Workload> Client<W> {
         self.native.target(self.id, 0).0.connect_timeout
     }
 
-    /// Notes something of a commit, where it does.
+    /// Writes to the commit ledger, if there is one.
     fn notes(&self, note: impl FnOnce(&mut LedgerWriter)) {
         if let Some(ledger_writer) = &mut *self.ledger_writer.borrow_mut() {
             note(ledger_writer);
@@ -136,8 +136,8 @@ impl<W: Workload> Client<W> {
         let every = self.workload.reconnect_every();
         let has_names = self.workload.transactions().len() > 1;
         let mut counted = 0;
-        // In a closed loop a transaction begins when the client is done with the one before: one
-        // look at the clock for both.
+        // In a closed loop, a transaction begins when the previous one has ended: one reading of
+        // the clock serves both.
         let mut now = self.window.now();
         for sequence in 0.. {
             let own =
@@ -150,8 +150,8 @@ impl<W: Workload> Client<W> {
             self.open.set(Some(next));
             self.notes(LedgerWriter::begin);
             counted += u64::from(is_counted);
-            // Thinking, and waiting for one's stage, is no work: who still waits when the window
-            // closes begins nothing that could be counted for it.
+            // Thinking and waiting for a stage are not work: a client that is still waiting when
+            // the window closes begins nothing that could be counted.
             let begun = if self.arrivals.is_some() { self.window.now() } else { start };
             session.start_transaction(begun, is_counted);
             session.set_intended_start(start);
@@ -180,7 +180,7 @@ impl<W: Workload> Client<W> {
                     self.shares.record(self.id.0, end.saturating_sub(start));
                 }
                 if has_left {
-                    // The next transaction must not answer for a wait for the coordinator.
+                    // Waiting for the coordinator must not count towards the next transaction.
                     now = self.window.now();
                 }
                 if outcome.is_ok() {
@@ -202,8 +202,8 @@ impl<W: Workload> Client<W> {
             }
         }
         match self.workload.finish(&mut state, &mut session).await {
-            // What it sent may have taken effect; the audit tells a range. All transactions are
-            // over, so that nothing ends before its time.
+            // Its statement may have taken effect; the audit reports a range. All transactions are
+            // over, so nothing ends before its time.
             Err(_) if session.is_in_doubt() && self.retry.is_default() => {}
             Err(failure) if !self.window.is_cut(self.window.now()) => {
                 self.give_up(session.cause_of(failure));
@@ -212,15 +212,15 @@ impl<W: Workload> Client<W> {
         }
     }
 
-    /// A new connection in the place of one that is well, because the workload asks for it.
+    /// Replaces a healthy connection by a new one because the workload requests it.
     async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), Loss> {
         session.part().await;
         let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
         self.reconnect(session, is_counted, reason).await
     }
 
-    /// When the next transaction's time begins and whether it counts: in a closed loop now, in an
-    /// open loop when it was due, for which the client waits. `None` when there is none.
+    /// Returns when the next transaction's time begins and whether it counts: in a closed loop now;
+    /// in an open loop the time it is due, for which the client waits. `None` when there is none.
     async fn next_start(
         &self,
         now: u64,
@@ -246,7 +246,7 @@ impl<W: Workload> Client<W> {
         arrivals.after(readiness, window)
     }
 
-    /// Ends the run for everybody.
+    /// Ends the run for all clients.
     fn give_up(&self, cause: FatalCause) {
         self.window.stop(StopCause::Trouble(match &cause {
             FatalCause::Failure { failure, .. } => failure.to_string(),
@@ -264,8 +264,8 @@ impl<W: Workload> Client<W> {
         sequence: u64,
         is_counted: bool,
     ) -> Result<(), Loss> {
-        // Of any attempt: a list of errors to retry makes no exception for what may have taken
-        // effect.
+        // Applies to any attempt: a list of errors to retry does not exempt statements that may
+        // have taken effect.
         let mut is_in_doubt = false;
         for attempt in 1.. {
             session.start_attempt(self.id, sequence);
@@ -302,7 +302,8 @@ impl<W: Workload> Client<W> {
                         return Err(Loss::Failed);
                     }
                     if failure.kind == FailureKind::ReadOnly {
-                        // A replica, for one that has lost its primary: another may take writes.
+                        // The target may be a replica that has lost its primary: another server may
+                        // accept writes.
                         self.move_on();
                     }
                     if matches!(failure.kind, FailureKind::NotReady | FailureKind::ReadOnly) {
@@ -320,7 +321,7 @@ impl<W: Workload> Client<W> {
                 }
                 Remedy::Abort => {
                     self.fail(&failure, is_in_doubt, is_counted);
-                    // Which statement it was is asked before another one fails.
+                    // The failed statement is read before another one fails.
                     let loss = gave_up(failure, session);
                     let _ = session.roll_back().await;
                     return Err(loss);
@@ -336,19 +337,19 @@ impl<W: Workload> Client<W> {
         unreachable!("the loop of attempts ends by returning")
     }
 
-    /// What an attempt of a transaction draws; the same in each.
+    /// The random numbers of a transaction; the same in each attempt.
     fn random(&self, sequence: u64) -> Random {
         Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence)
     }
 
-    /// True where each commit leaves a row in the ledger and the workload begins no transaction in
-    /// which it could.
+    /// True if each commit leaves a row in the ledger and the workload begins no transaction that
+    /// could contain it.
     fn wraps(&self) -> bool {
         self.ledger_writer.borrow().is_some() && self.workload.begin().is_none()
     }
 
-    /// One attempt of a workload that begins no transactions, with one around it because its
-    /// commits leave rows in the ledger.
+    /// One attempt of a workload without transactions, wrapped in a transaction because its commits
+    /// leave rows in the ledger.
     async fn wrapped(
         &self,
         state: &mut W::Client,
@@ -361,7 +362,7 @@ impl<W: Workload> Client<W> {
         session.commit().await
     }
 
-    /// How the transaction ends, where the workload decides that itself. Writes the failure down.
+    /// The outcome of the transaction if the workload decides it itself. Records the failure.
     fn decided(
         &self,
         verdict: Verdict,
@@ -398,14 +399,15 @@ impl<W: Workload> Client<W> {
             .note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, is_counted));
     }
 
-    /// When the time of the transaction in progress began, and now; after this none is in progress.
+    /// The start of the transaction in progress, and the current time; afterwards none is in
+    /// progress.
     fn times(&self) -> (u64, u64) {
         let now = self.window.now();
         (self.open.take().map_or(now, |begun| begun.start), now)
     }
 
-    /// Makes the session ready for another transaction: ROLLBACK, or a new connection where an
-    /// answer is still owed on the old one.
+    /// Prepares the session for another transaction: ROLLBACK, or a new connection if an answer is
+    /// still outstanding on the old one.
     async fn restore(
         &self,
         session: &mut Session,
@@ -421,8 +423,8 @@ impl<W: Workload> Client<W> {
         }
     }
 
-    /// Full jitter with a doubling limit; the first retry follows at once, because the conflict
-    /// that caused it is over.
+    /// Waits with full jitter and a doubling limit; the first retry follows immediately, because
+    /// the conflict that caused it is over.
     async fn pause(&self, attempt: u32, sequence: u64) {
         if attempt == 1 {
             return;
@@ -440,15 +442,15 @@ impl<W: Workload> Client<W> {
         cause: OperationFailure,
     ) -> Result<(), Loss> {
         let since = self.window.now();
-        // Whoever lists a broken connection among the errors to retry wants it back, however long
-        // that takes.
+        // A user who lists a lost connection among the errors to retry wants it reopened, however
+        // long that takes.
         let is_limited = self.retry.is_default() && !self.expected.is_harm();
         let limit = if is_limited { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         if failure.kind == FailureKind::Timeout && !failure.is_answered() {
-            // A server that does not answer may not take a connection either: of several, the next
-            // is asked first.
+            // A server that does not answer may not accept a connection either: with several
+            // servers, the client tries the next one first.
             self.move_on();
         }
         loop {
@@ -456,8 +458,8 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(now) {
                 return Err(Loss::Cut);
             }
-            // Whatever is retried: with a wrong password nobody gets in. A replica that takes no
-            // writes yet has let the client in.
+            // Applies to any list of retries: a wrong password never succeeds. A replica that does
+            // not accept writes yet has accepted the connection.
             let is_hopeless =
                 failure.kind.remedy() == Remedy::Abort && failure.kind != FailureKind::ReadOnly;
             if now - since > limit || is_hopeless {
@@ -479,7 +481,8 @@ impl<W: Workload> Client<W> {
                     failure = error;
                 }
             }
-            // Of several servers another may be well. It stays with the one that takes it.
+            // With several servers, another may be healthy. The client stays with the one that
+            // accepts it.
             self.move_on();
             self.io.sleep(pause).await;
             pause = (pause * 2).min(RECONNECT_PAUSE_MAX);
@@ -488,7 +491,7 @@ impl<W: Workload> Client<W> {
 }
 
 impl<W: Workload> Drop for Client<W> {
-    /// A client that ends in mid-transaction was cut off.
+    /// A client that ends in the middle of a transaction was cut off.
     fn drop(&mut self) {
         if let Some(Begun { start, is_counted, .. }) = self.open.take() {
             let (name, now) = (self.name.get(), self.window.now());

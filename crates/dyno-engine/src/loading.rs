@@ -1,4 +1,5 @@
-//! Making and filling a workload's tables: parallel inside one table, by the engine's bulk path.
+//! Creation and loading of a workload's tables: in parallel within one table, with the engine's
+//! bulk load interface.
 
 use crate::workload::{DataSet, TableDefinition};
 use dyno_drivers::{
@@ -11,8 +12,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Rows of one bulk load, which is one transaction: big enough that its overhead vanishes, small
-/// enough that its undo log stays small.
+/// Rows of one bulk load, which is one transaction: large enough to make its overhead negligible,
+/// and small enough to keep its undo log small.
 const ROWS_PER_LOAD: u64 = 100_000;
 /// Tables smaller than this are not divided.
 const ROWS_PER_PART_MIN: u64 = 10_000;
@@ -22,13 +23,13 @@ pub const LOADERS: usize = 4;
 /// How often progress is reported.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What loading needs to know.
+/// The input of loading.
 pub struct Loading<'a> {
-    /// Trial for whose sake it happens; progress events name it.
+    /// The trial that needs the data; progress events name it.
     pub trial: &'a str,
-    /// Where.
+    /// The database to load into.
     pub target: &'a Target,
-    /// What.
+    /// The data set to load.
     pub data: &'a dyn DataSet,
     /// Number of interrupts by the user so far.
     pub interrupts: &'a AtomicUsize,
@@ -36,11 +37,12 @@ pub struct Loading<'a> {
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Drops the tables if they exist, makes them anew, fills them and builds their indexes; then has
-/// the data set make what is its own, which may read the tables. Returns the number of rows filled.
+/// Drops the tables if they exist, creates and fills them, and builds their indexes; then lets the
+/// data set create its additional objects, which may read the tables. Returns the number of rows
+/// loaded.
 ///
 /// # Errors
-/// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
+/// When the server rejects a statement, or the user interrupts ([`FailureKind::Cancelled`]).
 pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let tables = loading.data.tables();
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
@@ -63,8 +65,8 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
             unit: ProgressUnit::Rows,
         });
     })?;
-    // Tables with rows have their indexes by now; an empty one has no last part after which they
-    // are built.
+    // Tables with rows already have their indexes; an empty table has no last part whose loader
+    // builds them.
     ask(
         &mut connection,
         tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes),
@@ -73,7 +75,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     for part in if parts.is_empty() { vec![loading.data] } else { parts } {
         part.make(loading.target, loading.interrupts)?;
     }
-    // Fresh statistics for the planner, so that the first trial does not run on guesses.
+    // Refreshes the planner's statistics, so that the first trial does not run on estimates.
     if let Some(analyze) = loading.target.engine.traits().analyze
         && total > 0
     {
@@ -83,13 +85,13 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     Ok(total)
 }
 
-/// Fills one table, which exists and is empty, with this many connections at once, and builds its
-/// indexes after `is_filled` was called. `number` is the table's index in the data set, `table` its
-/// definition. For those who make the tables themselves, one after another, because the user has
-/// ordered just that: nobody else ends it.
+/// Fills one table, which exists and is empty, with this many concurrent connections, and builds
+/// its indexes after calling `is_filled`. `number` is the table's index in the data set, `table`
+/// its definition. For callers that create the tables themselves one after another because the user
+/// ordered exactly that: nothing else ends it.
 ///
 /// # Errors
-/// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
+/// When the server rejects a statement, or the user interrupts ([`FailureKind::Cancelled`]).
 pub fn load_table(
     loading: &Loading<'_>,
     number: usize,
@@ -112,8 +114,8 @@ pub fn load_table(
     Ok(())
 }
 
-/// Work on many rows goes on for as long as the server is well, and no longer than the user wants
-/// it to. What is half loaded then is of no use.
+/// The timeout policy of bulk operations: they continue while the server is healthy and the user
+/// does not interrupt. A partial load is useless.
 fn work(target: &Target) -> TimeoutPolicy {
     TimeoutPolicy::for_work(target).hasty()
 }
@@ -132,9 +134,9 @@ fn ask(
         .try_for_each(|sql| block_on(connection.query(sql.as_ref(), &mut Discard)).map(|_| ()))
 }
 
-/// One piece of work: a range of a table's rows, loaded by one connection from its first row to its
+/// A unit of work: a range of a table's rows, which one connection loads from the first row to the
 /// last. Neighbouring rows come from one connection because that fills the pages of a clustered
-/// index one after another instead of splitting them.
+/// index sequentially instead of splitting them.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     table: usize,
@@ -142,7 +144,7 @@ struct Part {
     rows: u64,
 }
 
-/// Work that is left and how far each table is.
+/// The remaining work, and the progress of each table.
 struct Board<'a> {
     tables: &'a [TableDefinition],
     /// Index of the first of them in the data set.
@@ -152,12 +154,12 @@ struct Board<'a> {
     open: Vec<AtomicUsize>,
     rows_done: AtomicU64,
     is_cancelled: AtomicBool,
-    /// That of the loaders' connections.
+    /// The timeout policy of the loaders' connections.
     timeout: TimeoutPolicy,
 }
 
 impl<'a> Board<'a> {
-    /// All rows of the tables, cut into parts for this many loaders.
+    /// Divides all rows of the tables into parts for this many loaders.
     fn new(
         tables: &'a [TableDefinition],
         first: usize,
@@ -187,7 +189,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// Loads everything on the board; `progress` is told regularly how many rows are done.
+/// Loads all parts of the board; calls `progress` regularly with the number of rows loaded.
 fn fill(
     loading: &Loading<'_>,
     board: &Board<'_>,
@@ -210,7 +212,7 @@ fn fill(
             let result = thread.join().unwrap_or_else(|_| {
                 Err(FailureKind::Other.failure("a loader panicked; this is a bug of dyno"))
             });
-            // The first real reason counts; the others were only told to stop.
+            // The first real error counts; the other loaders were only told to stop.
             if outcome.as_ref().err().is_none_or(|failure| failure.kind == FailureKind::Cancelled)
                 && result.is_err()
             {
@@ -254,7 +256,7 @@ fn load_part(
             Part { first, rows: ROWS_PER_LOAD.min(end - first), ..part },
         )?;
     }
-    // Whoever loads the last part of a table builds its indexes, while others load the next table.
+    // The loader of a table's last part builds its indexes, while others load the next table.
     if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
         ask(connection, &table.indexes)?;
     }
@@ -287,7 +289,7 @@ fn load_rows(
     Err(FailureKind::Other.failure(message))
 }
 
-/// The rows of a part, made as they are sent.
+/// The rows of a part, generated while they are sent.
 struct PartRows<'a> {
     loading: &'a Loading<'a>,
     board: &'a Board<'a>,
@@ -295,7 +297,7 @@ struct PartRows<'a> {
     next: u64,
 }
 
-/// Rows after which a loader adds to the common count and looks whether it shall stop.
+/// Number of rows after which a loader updates the shared count and checks whether to stop.
 const ROWS_PER_CHECK: u64 = 500;
 
 impl RowSource for PartRows<'_> {

@@ -16,14 +16,14 @@ use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a workload's transaction works with. All that is sent fails as the server answers, and
-/// connecting as the driver fails.
+/// The connection that a workload's transaction works with. All sending methods return the server's
+/// error, and connecting returns the driver's error.
 pub struct Session {
     connection: Connection,
     statements: Vec<Prepared>,
     /// `None` for workloads without transactions.
     control: Option<Control>,
-    /// Writes a row of the commit ledger, where there is one.
+    /// Writes a row of the commit ledger, if there is one.
     ledger: Option<Prepared>,
     /// Client and number of the transaction in progress, for the commit ledger.
     entry: (u32, u64),
@@ -39,12 +39,12 @@ pub struct Session {
     is_in_doubt: bool,
     last_end: u64,
     last_kind: u16,
-    /// Statements that were prepared on the present connection when they were first sent, by their
-    /// kind.
+    /// Statements that were prepared on the current connection when they were first sent, indexed
+    /// by kind.
     prepared: Vec<Option<Statement>>,
     /// Kind of the last statement that failed in this attempt.
     failed_kind: Option<u16>,
-    /// Its text, where it is known.
+    /// Its text, if known.
     failed_sql: Option<String>,
     intended_start: u64,
     target: Arc<Target>,
@@ -75,7 +75,7 @@ pub struct StatementText {
     pub kind: u16,
 }
 
-/// What [`Session::open`] needs besides the target; the same for all clients of a trial.
+/// The parameters of [`Session::open`] besides the target; the same for all clients of a trial.
 #[derive(Debug, Clone)]
 pub struct SessionPlan {
     /// Sent once after connecting, unmeasured.
@@ -89,14 +89,14 @@ pub struct SessionPlan {
     pub begin: Option<&'static str>,
     /// Whether transactions leave rows in the commit ledger.
     pub has_ledger: bool,
-    /// How long each answer is waited for; `None`: as long as it takes.
+    /// Longest wait for each answer; `None`: unlimited.
     pub statement_timeout: Option<Duration>,
-    /// Which sessions this has opened.
+    /// The sessions that were opened with this plan.
     pub sessions: Arc<OpenSessions>,
 }
 
 impl SessionPlan {
-    /// Makes a new connection one of these sessions.
+    /// Sets up a new connection as one of these sessions.
     async fn set_up(&self, connection: &mut Connection, target: &Target) -> Result<()> {
         self.sessions.opened(connection);
         for sql in &self.setup {
@@ -106,23 +106,23 @@ impl SessionPlan {
         Ok(())
     }
 
-    /// What is asked now, while a session is opened, has to be answered in time whatever the load
-    /// says: nobody else would end the waiting for a server, or a pool before it, that takes
-    /// connections and answers nothing.
+    /// While a session is opened, every answer has a time limit, whatever the load configures:
+    /// nothing else would end the wait for a server, or a connection pool in front of it, that
+    /// accepts connections and never answers.
     fn limit_opening(&self, connection: &mut Connection, target: &Target) {
         let limit =
             self.statement_timeout.unwrap_or_else(|| TimeoutPolicy::limit_of_questions(target));
         connection.set_deadline(Some(Instant::now() + limit));
     }
 
-    /// The session is open: from now on only the load limits the waiting.
+    /// The session is open: from now on only the load's timeout applies.
     fn opened(&self, connection: &mut Connection) {
         if self.statement_timeout.is_none() {
             connection.set_deadline(None);
         }
     }
 
-    /// What is asked now has to be answered in time, where there is a limit.
+    /// Applies the statement timeout to the next answer, if there is one.
     fn limit(&self, connection: &mut Connection) {
         if let Some(limit) = self.statement_timeout {
             connection.set_deadline(Some(Instant::now() + limit));
@@ -137,14 +137,14 @@ pub(crate) const COMMIT: &str = "commit";
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Connects. What that needs while it lasts is on the heap: it is several times what a client needs
-/// afterwards, and thousands of clients would keep room for it in their tasks.
+/// Connects. The state of connecting is on the heap: it is several times larger than what a client
+/// needs afterwards, and thousands of clients would keep room for it in their tasks.
 async fn connect(target: &Target, io: &Io) -> Result<Connection> {
     Box::pin(Connection::connect(target, io)).await
 }
 
 impl Session {
-    /// Connects and prepares. Nothing of this is measured.
+    /// Connects and prepares, unmeasured.
     pub(crate) async fn open(
         target: &Arc<Target>,
         plan: &Arc<SessionPlan>,
@@ -186,7 +186,7 @@ impl Session {
             }),
         };
         if let Some(flush) = target.engine.traits().flush_statistics {
-            // A server that does not know it counts the ramp too.
+            // A server without this statement counts the ramp too.
             let _ = connection.query(flush, &mut Discard).await;
         }
         plan.opened(&mut connection);
@@ -226,7 +226,7 @@ impl Session {
         self.measured(self.statements[index], parameters, sink).await
     }
 
-    /// Executes and throws rows away.
+    /// Executes a prepared statement and discards its rows.
     pub async fn run(&mut self, index: usize, parameters: &[Value<'_>]) -> Result<Outcome> {
         self.measured(self.statements[index], parameters, &mut Discard).await
     }
@@ -236,7 +236,7 @@ impl Session {
         self.send_text(kind, sql, &mut Discard).await
     }
 
-    /// The same with its rows.
+    /// The same, passing its rows to a sink.
     pub async fn send_text<S: RowSink>(
         &mut self,
         kind: u16,
@@ -251,7 +251,7 @@ impl Session {
     }
 
     /// Executes a statement that is the only one of its kind. Each connection prepares it when it
-    /// is first sent there, and the time of that is part of the statement's.
+    /// is first sent there; that time counts as part of the statement's time.
     pub async fn execute_sql<S: RowSink>(
         &mut self,
         kind: u16,
@@ -275,8 +275,8 @@ impl Session {
         result
     }
 
-    /// The statement of a kind as the present connection knows it, prepared now if it does not yet;
-    /// nothing of this is measured.
+    /// Returns the statement of a kind on the current connection, and prepares it if necessary;
+    /// unmeasured.
     pub async fn prepared(&mut self, kind: u16, sql: &str) -> Result<Statement> {
         if let Some(statement) = self.known(kind) {
             return Ok(statement);
@@ -295,9 +295,9 @@ impl Session {
         self.prepared[index]
     }
 
-    /// Measures whatever is done with the connection as one operation of a kind. All that is
-    /// measured goes this way: prepared statements and texts here, and what else a driver can do by
-    /// workloads that know it (docs/decisions/013-what-an-engine-says.md).
+    /// Measures any use of the connection as one operation of a kind. All measured operations go
+    /// through this method: prepared statements and texts in this file, and driver-specific
+    /// operations of workloads that know the driver (docs/decisions/013-what-an-engine-says.md).
     pub async fn measure(
         &mut self,
         kind: u16,
@@ -313,14 +313,14 @@ impl Session {
         self.note(kind, start, result)
     }
 
-    /// The connection itself; nothing that is done with it is measured. Its answer is waited for
-    /// from now on as long as that of a statement.
+    /// The connection itself; its use is not measured. From now on, the wait for its answers has
+    /// the limit of a statement.
     pub fn connection(&mut self) -> &mut Connection {
         self.plan.limit(&mut self.connection);
         &mut self.connection
     }
 
-    /// Where it connects to.
+    /// The target that it connects to.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
@@ -331,8 +331,7 @@ impl Session {
         self.connection.close().await;
     }
 
-    /// Opens a new connection in the place of the present one. Statements that were prepared are
-    /// prepared no more.
+    /// Replaces the current connection by a new one. Prepared statements are lost.
     pub async fn reconnect(&mut self) -> Result<()> {
         self.connection = connect(&self.target, &self.io).await?;
         self.prepared.clear();
@@ -342,8 +341,8 @@ impl Session {
         Ok(())
     }
 
-    /// The same in the place of a connection that takes no further operation, and counted as a
-    /// client that connected anew.
+    /// The same for a connection that accepts no further operation; counted as a reconnect of the
+    /// client.
     pub async fn renew(&mut self) -> Result<()> {
         self.reconnect().await?;
         let (now, is_counted) = (self.last_end, self.is_counted);
@@ -351,12 +350,12 @@ impl Session {
         Ok(())
     }
 
-    /// Waits without holding up other clients of the worker.
+    /// Waits without blocking other clients of the worker.
     pub async fn sleep(&self, duration: Duration) {
         self.io.sleep(duration).await;
     }
 
-    /// Lets other clients of the worker have a turn; for transactions that wait for nothing.
+    /// Yields to other clients of the worker; for transactions that never wait.
     pub async fn give_way(&self) {
         self.io.give_way().await;
     }
@@ -367,14 +366,14 @@ impl Session {
         self.window.now()
     }
 
-    /// Seed of what all clients draw, the same for all of them; another one in every trial.
+    /// Seed shared by all clients of a trial; each trial has a different one.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// When the transaction in progress was to start, as [`Self::now`] counts: when it did, or in
-    /// an open loop when it was due.
+    /// Scheduled start of the transaction in progress, on the clock of [`Self::now`]: its actual
+    /// start, or in an open loop the time at which it was due.
     #[must_use]
     pub fn intended_start(&self) -> u64 {
         self.intended_start
@@ -384,20 +383,20 @@ impl Session {
         self.intended_start = start;
     }
 
-    /// True when no client may start anything any more: its time is over, or the run was stopped.
+    /// True when no client may start anything: its time is over, or the run was stopped.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.window.is_stopped() || self.window.now() >= self.window.closes()
     }
 
-    /// Counts another attempt of the transaction in progress, for workloads that repeat by
+    /// Counts another attempt of the transaction in progress, for workloads that retry by
     /// themselves. Their transactions have no names.
     pub fn retried(&mut self, kind: FailureKind) {
         let (now, is_counted) = (self.window.now(), self.is_counted);
         self.recorder.note(|recorder| recorder.retried(UNNAMED, kind, now, is_counted));
     }
 
-    /// The transaction in progress ends now and not with its last statement.
+    /// Ends the transaction in progress now instead of with its last statement.
     pub fn touch(&mut self) {
         self.last_end = self.window.now();
     }
@@ -412,7 +411,7 @@ impl Session {
     /// Commits.
     ///
     /// # Errors
-    /// Where [`OperationFailure::leaves_doubt`] the commit is in doubt.
+    /// If [`OperationFailure::leaves_doubt`], the outcome of the commit is unknown.
     pub async fn commit(&mut self) -> Result<()> {
         if let Some(ledger) = self.ledger {
             let (client, number) = self.entry;
@@ -432,8 +431,8 @@ impl Session {
         self.control.expect("a workload that begins transactions says how")
     }
 
-    /// Rolls back, when a transaction is open. Servers that rolled back by themselves take it as
-    /// harmless or complain; both are fine.
+    /// Rolls back if a transaction is open. Servers that already rolled back accept the statement
+    /// or return an error; both are harmless.
     pub(crate) async fn roll_back(&mut self) -> Result<()> {
         if !self.is_in_transaction {
             return Ok(());
@@ -447,26 +446,26 @@ impl Session {
         }
     }
 
-    /// True when the last failure of the attempt struck a COMMIT, or a statement that commits by
-    /// itself, and nobody knows whether it took effect.
+    /// True when the last failure of the attempt hit a COMMIT, or a statement that commits by
+    /// itself, and its outcome is unknown.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.is_in_doubt
     }
 
-    /// Another attempt of a client's transaction begins; what failed before says nothing about it.
+    /// Starts another attempt of a client's transaction and forgets earlier failures.
     pub(crate) fn start_attempt(&mut self, client: ClientId, number: u64) {
         self.entry = (client.0, number);
         self.is_in_doubt = false;
         (self.failed_kind, self.failed_sql) = (None, None);
     }
 
-    /// Writes down what ended the attempt, with the statement that failed in it, if one did.
+    /// Records the failure that ended the attempt, with the statement that failed in it, if any.
     pub(crate) fn note_failure(&self, failure: &OperationFailure) {
         let kind = self.failed_kind.map_or("", |kind| self.plan.kinds[usize::from(kind)]);
         self.log(failure, kind, self.failed_sql.as_deref());
     }
 
-    /// Writes down why a connection in place of this one could not be had.
+    /// Records why a replacement for this connection could not be opened.
     pub(crate) fn note_not_connected(&self, failure: &OperationFailure) {
         self.log(failure, "", None);
     }
@@ -479,12 +478,12 @@ impl Session {
         }
     }
 
-    /// The trial's window takes the place of the closed one that the session was opened with.
+    /// Replaces the closed window that the session was opened with by the trial's window.
     pub(crate) fn set_window(&mut self, window: &Arc<Window>) {
         self.window = Arc::clone(window);
     }
 
-    /// From here on, which is `now`, statements belong to a transaction that counts or does not.
+    /// From `now` on, statements belong to a transaction that counts or does not count.
     pub(crate) fn start_transaction(&mut self, now: u64, is_counted: bool) {
         self.is_counted = is_counted;
         self.is_in_transaction = false;
@@ -498,7 +497,7 @@ impl Session {
         self.last_end
     }
 
-    /// A failure after which nobody can go on, with the statement that it struck: the last that was
+    /// A failure after which no client can continue, with the statement that failed: the last one
     /// sent.
     pub(crate) fn cause_of(&self, failure: OperationFailure) -> FatalCause {
         let statement = self.plan.kinds[usize::from(self.last_kind)].to_owned();
@@ -522,8 +521,8 @@ impl Session {
         self.connection.close().await;
     }
 
-    /// Closes the connection after a transaction that committed, so that nothing is under way on
-    /// the server.
+    /// Closes the connection after a committed transaction, so that nothing is in progress on the
+    /// server.
     pub(crate) async fn part(&mut self) {
         self.close().await;
         self.plan.sessions.closed(&self.connection);

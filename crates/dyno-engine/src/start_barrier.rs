@@ -1,14 +1,14 @@
-//! The points at which the client groups of a trial wait for each other.
+//! The start barrier: the points at which the client groups of a trial wait for each other.
 //!
-//! The groups with the role `measured` are one member, the first; each background group is another,
-//! on a thread of its own.
+//! The groups with the role `measured` together are the first member; each background group is
+//! another member with its own thread.
 //!
 //! 1. **Start**: no client begins before the clients of all members are ready and the first member
 //!    has read the server's counters. All begin at the same moment. A member that is stopped early
 //!    stops the others ([`Start`]).
-//! 2. **Audit**: nobody asks what became of the data before the sessions of all members have ended.
-//!    The first member reads the server's counters and audits before the others do, so that no
-//!    question of dyno's is counted.
+//! 2. **Audit**: no member queries the data before the sessions of all members have ended. The
+//!    first member reads the server's counters and audits before the others do, so that the
+//!    counters include no query of dyno's.
 
 use crate::measure::load::TrialError;
 use crate::measure::start::Start;
@@ -22,23 +22,24 @@ use std::thread;
 
 const PANICKED: &str = "its thread panicked; this is a bug of dyno";
 
-/// A background group, and what measures it as a member of the barrier.
+/// A background group, and the function that measures it as a member of the barrier.
 pub struct BackgroundGroup<'a> {
     /// Its name.
     pub name: String,
     /// Number of its clients.
     pub clients: u32,
-    /// Measures it.
+    /// The function that measures it.
     pub run: MeasureGroup<'a>,
-    /// Bytes of the stack of its thread.
+    /// Stack size of its thread in bytes.
     pub stack_size: usize,
 }
 
 type Outcome = Result<TrialRecord, TrialError>;
 type MeasureGroup<'a> = Box<dyn FnOnce(&BarrierMember, &mut dyn Listener) -> Outcome + Send + 'a>;
 
-/// Measures background groups on threads of their own around the measured groups, which `measured`
-/// measures. The listener gets the events of the latter, and the histories of all.
+/// Measures background groups, each on its own thread, while `measured` measures the measured
+/// groups. The listener receives the events of the measured groups, and the histories of all
+/// groups.
 ///
 /// # Errors
 /// Those of `measured`.
@@ -67,9 +68,9 @@ pub fn run_groups(
         });
         let threads: Vec<_> = each.collect();
         let measured = measured(Some(&first), &mut *listener);
-        // Members that still wait for the start are told that there is none.
+        // Members that still wait for the start are told that it was cancelled.
         drop(first);
-        // A panicked member was already reported; nobody may panic here before all are joined.
+        // A panicked member was already reported; this thread must not panic before all are joined.
         for (name, KeptHistory(history)) in
             threads.into_iter().filter_map(|thread| thread.join().ok())
         {
@@ -91,7 +92,7 @@ impl Listener for KeptHistory {
     }
 }
 
-/// What the members of a trial share.
+/// The state that the members of a trial share.
 struct StartBarrier {
     /// Names and numbers of clients of the background groups.
     groups: Vec<(String, u32)>,
@@ -101,7 +102,7 @@ struct StartBarrier {
 
 #[derive(Default)]
 struct State {
-    /// How far each background group is.
+    /// The progress of each background group.
     background: Vec<Progress>,
     start: Option<Start>,
     /// The first member has audited, or has left.
@@ -134,7 +135,7 @@ impl Progress {
 
 /// A member of the barrier.
 pub struct BarrierMember {
-    /// Its place among the background groups; `None`: the measured groups.
+    /// Its index among the background groups; `None`: the measured groups.
     group: Option<usize>,
     barrier: Arc<StartBarrier>,
 }
@@ -173,7 +174,7 @@ impl BarrierMember {
         self.barrier.changed.notify_all();
     }
 
-    /// Notes how far it is, and waits until `until` holds.
+    /// Records its progress, and waits until `until` returns true.
     fn wait(&self, reached: Progress, until: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         if let Some(group) = self.group {
             self.change(|state| state.background[group] = reached);
@@ -183,11 +184,11 @@ impl BarrierMember {
         waiting.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its clients are ready; returns when those of all members are. The first member calls `begin`
-    /// before anybody begins.
+    /// Reports that its clients are ready, and returns when those of all members are. The first
+    /// member calls `begin` before any client begins.
     ///
     /// # Errors
-    /// For the first member, when another has left; for the others, when there will be no start.
+    /// For the first member, when another has left; for the others, when the start was cancelled.
     pub(crate) fn ready(&self, begin: impl FnOnce()) -> Result<Start, TrialError> {
         let Some(group) = self.group else {
             let state = self.wait(Progress::Ready, |state| {
@@ -215,7 +216,7 @@ impl BarrierMember {
         start.ok_or(TrialError::Interrupted)
     }
 
-    /// Its sessions have ended; returns when it may ask what became of the data.
+    /// Reports that its sessions have ended; returns when it may audit the data.
     pub(crate) fn settled(&self) {
         drop(self.wait(Progress::Settled, |state| match self.group {
             None => state.background.iter().all(Progress::is_settled),
@@ -223,11 +224,11 @@ impl BarrierMember {
         }));
     }
 
-    /// The records of the background groups, which audit from here on. For each one that is
-    /// missing, the reason.
+    /// Returns the records of the background groups, which audit from here on, and the reason for
+    /// each missing record.
     ///
     /// # Errors
-    /// When threads of one go on.
+    /// When threads of a group are still running.
     pub(crate) fn records(&self) -> Result<(Vec<GroupRecord>, Vec<String>), TrialError> {
         self.change(|state| state.may_audit = true);
         let mut state =
@@ -251,7 +252,7 @@ impl BarrierMember {
         Ok((records, missing))
     }
 
-    /// It has ended.
+    /// Reports that the member has ended.
     fn leave(self, outcome: Outcome) {
         self.left(Some(Box::new(outcome)));
     }

@@ -1,6 +1,6 @@
-//! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it
-//! that lets a number be trusted, from the baseline to the findings. [`run_script_trial`] has the
-//! same around a script.
+//! Measurement of native workloads and scripts: [`run_load`] measures a load alone; [`run_trial`]
+//! adds everything that makes a figure trustworthy, from the baseline to the warnings.
+//! [`run_script_trial`] does the same for a script.
 
 use crate::auditing::{Asks, asked_node, observers};
 use crate::clients::Clients;
@@ -35,14 +35,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The server's counter of the seconds that it has been up.
+/// The server's counter of its uptime in seconds.
 const UPTIME: &str = "Uptime";
 
-/// Measures a native workload and nothing else: no observer, no baseline, no audit. For tables that
-/// are not dyno's own. Clients are dealt out to the targets in turn; all must be of one engine.
+/// Measures a native workload without observer, baseline or audit, for tables that dyno did not
+/// create. Clients are assigned to the targets round-robin; all targets must have the same engine.
 ///
 /// # Errors
-/// When nothing could be measured. Trouble during measuring is in the record instead.
+/// When nothing could be measured. The record contains errors that occur while measuring.
 ///
 /// # Panics
 /// When there is no target.
@@ -62,7 +62,7 @@ pub fn run_load<W: Workload>(
     )
 }
 
-/// Measures clients that nothing else goes with.
+/// Measures clients without anything else.
 fn alone(
     clients: &impl Clients,
     input: &LoadInput<'_>,
@@ -72,8 +72,7 @@ fn alone(
     measured.map(|measured| measured.record)
 }
 
-/// Runs something with the number of workers that is best for it, and records the numbers that were
-/// tried.
+/// Runs something with the best number of workers, and records the numbers that were tried.
 fn with_best_workers<W: Workload, T>(
     native: &Arc<NativeClients<W>>,
     input: &LoadInput<'_>,
@@ -89,8 +88,8 @@ fn with_best_workers<W: Workload, T>(
     Ok(outcome)
 }
 
-/// Measures clients; `begin` is called when those of all members of the barrier are ready and none
-/// has begun, unless another member does that.
+/// Measures clients; calls `begin` when the clients of all members of the barrier are ready and
+/// none has begun, unless another member does that.
 fn measure(
     clients: &impl Clients,
     ending: Ending,
@@ -131,7 +130,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     fn think(&self, name: u16) -> Option<Nanos> {
         match self.names_each() {
             _ if !self.is_spread() => self.workloads[0].think(name),
-            // Its name is that of its database alone.
+            // Its only name is that of its database.
             1 if self.workloads[0].transactions().len() > 1 => None,
             each => self.workloads[0].think(name % each as u16),
         }
@@ -162,7 +161,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     }
 
     fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
-        // Of several tables nobody says which one grows.
+        // With several tables, it is unknown which one grows.
         self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
     }
 
@@ -238,7 +237,7 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
 /// Runs ramp, warm-up, measuring and audit of one trial.
 ///
 /// # Errors
-/// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+/// When nothing could be measured. The record's warnings contain errors that occur while measuring.
 pub fn run_trial<W: Workload>(
     workload: W,
     input: &TrialInput<'_>,
@@ -248,9 +247,9 @@ pub fn run_trial<W: Workload>(
 }
 
 /// The same with a client group for each database: [`TrialInput::nodes`] are the databases, and
-/// each has a workload of its own, all of one kind and with the same options. The groups share one
-/// load. Each workload numbers its clients from 0, and is audited separately; transactions have the
-/// names of the databases.
+/// each has its own workload, all of one kind and with the same options. The groups share one load.
+/// Each workload numbers its clients from 0 and is audited separately; transactions are named after
+/// the databases.
 ///
 /// # Panics
 /// When there is no workload, or there are several and not as many as nodes.
@@ -274,11 +273,11 @@ pub fn run_groups_trial<W: Workload>(
     }
 }
 
-/// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes by
+/// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes
 /// itself.
 ///
 /// # Errors
-/// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+/// When nothing could be measured. The record's warnings contain errors that occur while measuring.
 pub fn run_script_trial<S: Script>(
     script: S,
     audit: &OwnAudit,
@@ -290,7 +289,7 @@ pub fn run_script_trial<S: Script>(
     trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
-/// Fails when threads of a script go on.
+/// Fails when threads of a script are still running.
 fn all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
     let [first, ..] = measured.left_behind[..] else { return Ok(()) };
     let number = measured.left_behind.len();
@@ -328,7 +327,7 @@ fn trial(
     }
     all_ended(&measured)?;
     let passed = read_at.elapsed();
-    // A server that is silent is not asked once more, and one that was started again counts from 0.
+    // A silent server is not asked again, and a restarted one counts from 0.
     let is_asked = settled.is_ok() && mended.is_none();
     let after = if is_asked { (input.counters)() } else { Counters::new() };
     let asked = states.as_ref().map_or(0, |states| asked_node(states));
@@ -373,7 +372,7 @@ fn trial(
     Ok(record)
 }
 
-/// What is in each database before.
+/// The contents of each database before the trial.
 fn baselines<C: Clients>(
     clients: &C,
     observers: &mut [Connection],
@@ -382,9 +381,9 @@ fn baselines<C: Clients>(
     databases.map(|(database, observer)| block_on(clients.baseline(database, observer))).collect()
 }
 
-/// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been
-/// harmed connect anew. Of scripts no sessions are known: nothing is waited for, and it is the
-/// audit that connects anew where it has to.
+/// Calls [`settle`] on every running node and returns the total. Observers of nodes that may have
+/// been affected by faults reconnect. Sessions opened by scripts are not tracked, so there is
+/// nothing to wait for; the audit reconnects where necessary.
 fn settle_all(
     clients: &impl Clients,
     observers: &mut [Connection],
@@ -397,7 +396,7 @@ fn settle_all(
         NodeState::Down => Ok(0),
         NodeState::Up => {
             if input.mend.is_some() {
-                // A server that was up all the time may have lost its sessions in the harm.
+                // A server that was up all the time may still have lost its sessions in a fault.
                 *observer = block_on(observe(&node.target))?;
             }
             settle(observer, &node.target, sessions, None)
@@ -410,8 +409,8 @@ fn settle_all(
     settled.sum()
 }
 
-/// What ended a trial. A system that dies or a user who interrupts when all is measured and audited
-/// ends nothing.
+/// How the trial ended. A system that dies or a user who interrupts after everything was measured
+/// and audited does not end the trial early.
 fn end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bool) -> TrialEnd {
     let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
     if is_audited && !window.is_stopped() {
@@ -427,8 +426,8 @@ fn end(audit: &AuditRecord, window: &Window, load: &LoadInput<'_>, is_silent: bo
     }
 }
 
-/// How long the server had been up at both readings, where it tells; both families of servers call
-/// it so.
+/// The server's uptime at both readings, if it reports it; both families of servers use the same
+/// name.
 fn uptime(before: &Counters, after: &Counters, passed: Duration) -> Option<Uptime> {
     let at = |counters: &Counters| u64::try_from(*counters.get(UPTIME)?).ok();
     Some(Uptime { before: at(before)?, after: at(after)?, passed: passed.into() })

@@ -1,4 +1,4 @@
-//! When measuring begins and ends, and who may still start a transaction.
+//! The measured window: when measuring begins and ends, and which transactions may still start.
 
 use dyno_drivers::lock;
 use dyno_model::catalog::Growth;
@@ -11,12 +11,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is left of the grace period once the user has asked for the end: most transactions end in
-/// it, and it is too short to be felt as waiting.
+/// Rest of the grace period after the user has requested the end: most transactions end in it, and
+/// it is too short to be noticed.
 const REST: Duration = Duration::from_millis(500);
 
-/// Nanoseconds of the clock that [`Instant`] has on Linux. The arithmetic of instants takes more
-/// instructions than the clock itself, and each statement looks at it twice.
+/// Nanoseconds of the clock that [`Instant`] uses on Linux. The arithmetic of instants takes more
+/// instructions than the clock itself, and each statement reads it twice.
 fn monotonic() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
@@ -44,16 +44,16 @@ pub struct Window {
     grace_ends: AtomicU64,
     grace: u64,
     stop: StopRule,
-    /// How often a transaction was asked for under [`StopRule::Transactions`]; how many were given
-    /// out and not given back under [`StopRule::Rows`].
+    /// Number of transactions requested under [`StopRule::Transactions`]; number of transactions
+    /// admitted and not given back under [`StopRule::Rows`].
     taken: AtomicU64,
-    /// Transactions that bring the table to its target, under [`StopRule::Rows`].
+    /// Transactions needed for the table to reach its target, under [`StopRule::Rows`].
     until_target: u64,
     is_stopped: AtomicBool,
-    /// When no further transaction started: the closing, brought forward by a stop.
+    /// Time after which no transaction starts: the closing, or an earlier stop.
     ends: AtomicU64,
     reason: Mutex<Option<StopCause>>,
-    /// Clients at work, where it is not always all of them.
+    /// Number of active clients over time, if it is not always all of them.
     at_work: Option<Course>,
     think: Option<Nanos>,
 }
@@ -61,9 +61,9 @@ pub struct Window {
 /// Why measuring was stopped before its rule was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopCause {
-    /// The user wants the end.
+    /// The user requested the end.
     User,
-    /// It could not go on, in words.
+    /// Measuring could not continue, with the reason as text.
     Trouble(String),
 }
 
@@ -88,8 +88,8 @@ pub enum Admission {
 }
 
 impl Window {
-    /// A window whose warm-up begins at `epoch`. `growth` is how the table grows; without it,
-    /// [`StopRule::Rows`] takes each transaction for a row of an empty table.
+    /// Creates a window whose warm-up begins at `epoch`. `growth` is how the table grows; without
+    /// it, [`StopRule::Rows`] counts each transaction as a row of an empty table.
     #[must_use]
     pub fn new(epoch: Instant, load: &LoadPlan, growth: Option<Growth>) -> Self {
         let opens = load.warmup.0;
@@ -124,7 +124,7 @@ impl Window {
         }
     }
 
-    /// A window that admits nobody; what clients have until the trial begins.
+    /// Creates a window that admits no transaction; clients use it until the trial begins.
     #[must_use]
     pub fn closed() -> Self {
         let load = LoadPlan { grace: Nanos(0), ..LoadPlan::new(StopRule::Duration(Nanos(0))) };
@@ -155,32 +155,32 @@ impl Window {
         self.opens
     }
 
-    /// When no further transaction starts, whatever the stop rule.
+    /// Time after which no transaction starts, whatever the stop rule.
     #[must_use]
     pub fn closes(&self) -> u64 {
         self.closes
     }
 
-    /// When no further transaction starts, as far as is known now.
+    /// Time after which no transaction starts, as currently known.
     #[must_use]
     pub fn ends(&self) -> u64 {
         self.ends.load(Ordering::Relaxed)
     }
 
-    /// A time brought into [opens, closes].
+    /// Clamps a time to [opens, closes].
     #[must_use]
     pub fn clip(&self, time: u64) -> u64 {
         time.clamp(self.opens, self.closes)
     }
 
-    /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. What takes no
-    /// time is inside as a whole or outside.
+    /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. An instant
+    /// lies either entirely inside or entirely outside.
     ///
-    /// Summed over all transactions that begin before the window closes, its expectation is their
-    /// rate times the window's length, whatever their times are (Campbell's theorem: a transaction
-    /// of length d that begins at s is in the window for as long, over all s, as the window is
-    /// long). With a think time this holds for the transactions alone: the time that a client has
-    /// thought when the window closes ends in no transaction.
+    /// Summed over all transactions that begin before the window closes, the expected value is
+    /// their rate times the window's length, whatever their durations (Campbell's theorem:
+    /// integrated over all start times s, a transaction of length d overlaps the window by d times
+    /// the window's length, divided by d). With a think time this holds for the transactions alone:
+    /// think time that has passed when the window closes ends in no transaction.
     #[inline]
     #[must_use]
     pub fn share(&self, begun: u64, end: u64) -> f64 {
@@ -191,9 +191,9 @@ impl Window {
         if inside == 0 { 0.0 } else { inside as f64 / (end - begun) as f64 }
     }
 
-    /// Asks to start a transaction at a time. `counted` is how many of this client's transactions
-    /// counted so far. Under a common budget each answer `Measured` takes one transaction from it;
-    /// rows are rows, so towards a number of rows warm-up counts too.
+    /// Asks to start a transaction at a time. `counted` is the number of this client's transactions
+    /// counted so far. Under a shared budget, each answer `Measured` takes one transaction from it;
+    /// under a target number of rows, warm-up counts too.
     pub fn admit(&self, now: u64, counted: u64) -> Admission {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
             return Admission::Over;
@@ -212,37 +212,36 @@ impl Window {
         if is_left { Admission::Measured } else { Admission::Over }
     }
 
-    /// Takes a transaction from those that are left until the target, if one is.
+    /// Takes one of the transactions left until the target, if any.
     fn take_one(&self) -> bool {
         let one_more = |taken| (taken < self.until_target).then_some(taken + 1);
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// A transaction that was admitted brought nothing: under [`StopRule::Rows`] another may take
-    /// its place. Whoever gives one back asks again, so none is left lying.
+    /// Returns an admitted transaction that inserted nothing: under [`StopRule::Rows`] another may
+    /// replace it. A client that gives one back asks again, so that none is lost.
     pub fn give_back(&self) {
         if matches!(self.stop, StopRule::Rows(_)) {
             self.taken.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// How long clients wait on average before each transaction.
+    /// Mean think time before each transaction.
     #[inline]
     pub(crate) fn think(&self) -> Option<Nanos> {
         self.think
     }
 
-    /// From when on a client may begin a transaction that is free at this time: at once, or when
-    /// its stage comes. Of clients whose number goes in a straight line, each begins when the line
-    /// is nearer to it than to the one before.
+    /// The time from which a client that is free now may begin a transaction: immediately, or when
+    /// its stage comes. If the number of clients changes linearly, each begins when the line is
+    /// nearer to its number than to the previous one.
     #[inline]
     pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
         let Some(course) = &self.at_work else { return now };
         course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
     }
 
-    /// True when a client has had all transactions that it may have by itself, so that it need not
-    /// wait for another.
+    /// True when a client has used up its own transactions and need not wait for another.
     #[must_use]
     pub fn is_spent(&self, counted: u64) -> bool {
         matches!(self.stop, StopRule::TransactionsPerClient(limit) if counted >= limit)
@@ -260,8 +259,8 @@ impl Window {
         self.grace_ends.load(Ordering::Relaxed)
     }
 
-    /// Ends measuring now; transactions in flight still get the grace period. The first reason is
-    /// kept.
+    /// Ends measuring now; transactions in flight still get the grace period. Only the first reason
+    /// is kept.
     pub fn stop(&self, cause: StopCause) {
         let now = self.now();
         self.ends.fetch_min(now, Ordering::Relaxed);
@@ -273,8 +272,8 @@ impl Window {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The user wants the end: transactions in flight get no more than [`REST`] from the first call
-    /// on.
+    /// Handles the user's request to end: transactions in flight get at most [`REST`] from the
+    /// first call on.
     pub fn hurry(&self) {
         let ends = self.now().saturating_add(Nanos::from(REST).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
@@ -323,8 +322,8 @@ mod tests {
         assert!(window.is_cut(650));
     }
 
-    /// Work of clients that begin a transaction together, again and again, the first time so long
-    /// before the window opens; and how many of their transactions begin in the window.
+    /// Work of clients that repeatedly begin a transaction together, first at this time before the
+    /// window opens; and the number of their transactions that begin in the window.
     fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
         let starts = (0..).map(|wave| window.opens() - before + wave * length);
         let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
@@ -368,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Work of 200 clients that think and are answered in exponential times of these means, in
+    /// Work of 200 clients with exponential think and response times of these means, in
     /// milliseconds.
     fn scattered(window: &Window, think: f64, answer: f64) -> f64 {
         let mut work = 0.0;
@@ -393,8 +392,8 @@ mod tests {
         {
             let work = scattered(&window, think, answer);
             let expected = 200.0 * 10_000.0 / (think + answer);
-            // The standard deviation of exponential times is the root of it; two such times in turn
-            // scatter less.
+            // The standard deviation of a count with exponential times is its square root; the sum
+            // of two such times varies less.
             assert!(
                 (work - expected).abs() < 4.0 * expected.sqrt(),
                 "{think} {answer}: {work} of {expected}"

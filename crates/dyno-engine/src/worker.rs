@@ -27,14 +27,14 @@ use std::sync::mpsc::TryRecvError;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Longest wait of an event loop: how soon it notices a stop while no socket stirs.
+/// Longest wait of an event loop: how soon it notices a stop while no socket is ready.
 const TURN_MAX: Duration = Duration::from_millis(250);
-/// Connections being opened at the same time, over all workers: a listen queue holds about a
-/// hundred.
+/// Limit on connections being opened at the same time, over all workers: a listen queue holds about
+/// a hundred.
 const CONNECTING_MAX: usize = 32;
-/// Pause of a client that waits for its turn to connect.
+/// Pause of a client that waits until it may connect.
 const CONNECTING_PAUSE: Duration = Duration::from_millis(1);
-/// How long a client asks a server that has no room for it, at most, and the pause in between.
+/// Longest time for which a client retries a server that has no free connection.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(5);
 const ROOM_PAUSE: Duration = Duration::from_millis(20);
 /// Workers up to this number wake up regularly to measure how late they wake up.
@@ -83,7 +83,7 @@ pub(crate) fn spawn_native<W: Workload>(
     Ok(())
 }
 
-/// What a worker is told.
+/// The assignment of a worker.
 struct Assignment<W: Workload> {
     clients: Vec<ClientId>,
     seed: u64,
@@ -96,7 +96,7 @@ struct Assignment<W: Workload> {
     post: Post,
 }
 
-/// Connections in the making take a place; dropping gives it back.
+/// A slot for a connection that is being opened; dropping it frees the slot.
 struct ConnectingPlace(Arc<AtomicUsize>);
 
 impl ConnectingPlace {
@@ -149,8 +149,8 @@ impl<W: Workload> Assignment<W> {
     }
 }
 
-/// Connects for the first time. The sessions of the trial before may still be ending on a server
-/// that is busy with its disks, so one that has no room yet is asked again for a while.
+/// Connects for the first time. The sessions of the previous trial may still be ending on a server
+/// that is busy with its disks, so a server without a free connection is retried for a while.
 async fn when_there_is_room<T>(
     io: &Io,
     limit: Duration,
@@ -169,7 +169,7 @@ async fn when_there_is_room<T>(
     }
 }
 
-/// Drives all clients of the assignment on one event loop. Runs on a thread of its own.
+/// Drives all clients of the assignment on one event loop, on its own thread.
 fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     drive(assignment).unwrap_or_else(|error| WorkerReport {
         trouble: Some(format!("event loop: {error}")),
@@ -217,7 +217,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         executor.turn(TURN_MAX)?;
         let is_waiting = ready.get() + failed.get() < assignment.clients.len();
         if is_waiting && matches!(assignment.post.go.try_recv(), Err(TryRecvError::Disconnected)) {
-            // Called off: nobody needs the connections that are in the making.
+            // Called off: the connections being opened are not needed.
             return Ok(WorkerReport::default());
         }
     }
@@ -246,7 +246,7 @@ fn work<W: Workload>(
             break;
         }
         if window.is_stopped() && !has_stopped {
-            // Clients that wait for an arrival have nothing to wait for any more.
+            // Clients that wait for an arrival need not wait any longer.
             has_stopped = true;
             executor.wake_all();
         }
@@ -290,8 +290,8 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     assignment.post.report(Report::Ready);
     let Ok(window) = assignment.post.go.recv() else { return WorkerReport::default() };
     window.await_epoch();
-    // CPU time and statements of warm-up are in the record of a blocking worker, and so is its
-    // time.
+    // The record of a blocking worker includes CPU time and statements of the warm-up, and also its
+    // duration.
     let meter = WorkerMeter::start(&window);
     let before = assignment.statements_sent();
     block_on(run_client(client, session, Arc::clone(&window)));
