@@ -1,5 +1,5 @@
-//! What becomes of the data: the connections that ask, and the audit after a trial, of each
-//! database that its clients were spread over.
+//! The audit of the data after a trial, of each database that its clients used, and the connections
+//! for it.
 
 use crate::clients::Clients;
 use crate::recording::Totals;
@@ -12,13 +12,13 @@ use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::failure::{OperationFailure, Remedy};
 use std::time::{Duration, Instant};
 
-/// How long an audit is tried again that the server refuses because others are at work, and the
-/// pause in between.
+/// How long an audit is retried while the server refuses it because of concurrent work, and the
+/// pause between attempts.
 const AUDIT_LIMIT: Duration = Duration::from_secs(60);
 const AUDIT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A connection to each node, all of which have then done what was committed on any of them before,
-/// tables for example.
+/// A connection to each node, after all nodes have applied everything committed on any of them
+/// before, for example tables.
 pub(crate) async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
     let mut observers = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -30,7 +30,7 @@ pub(crate) async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, Operati
     Ok(observers)
 }
 
-/// Waits until a node has done all that was committed before.
+/// Waits until a node has applied everything committed before.
 async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), OperationFailure> {
     match node.barrier {
         Some(barrier) => observer.query(barrier, &mut Discard).await.map(|_| ()),
@@ -38,8 +38,8 @@ async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), Operatio
     }
 }
 
-/// The node that is asked about the data: the first that was up all the time, which has taken the
-/// place of one that comes back; else the first that runs.
+/// The node to audit: the first that was up all the time, which has replaced a node that returns;
+/// otherwise the first that runs.
 pub(crate) fn asked_node(states: &[NodeState]) -> usize {
     let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
     first(|state| *state == NodeState::Up)
@@ -47,7 +47,7 @@ pub(crate) fn asked_node(states: &[NodeState]) -> usize {
         .unwrap_or(0)
 }
 
-/// What the data is held against.
+/// What the audit compares the data with.
 pub(crate) struct Asks<'a, C> {
     pub(crate) clients: &'a C,
     pub(crate) input: &'a TrialInput<'a>,

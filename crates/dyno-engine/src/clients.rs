@@ -1,4 +1,4 @@
-//! Whose transactions a trial measures: clients of a native workload, or threads of a script.
+//! The clients that a trial measures: clients of a native workload, or threads of a script.
 
 use crate::measure::load::TrialError;
 use crate::measure::worker_pool::{Ending, WorkerPool};
@@ -14,16 +14,15 @@ use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whose transactions a trial measures.
+/// The clients that a trial measures.
 pub(crate) trait Clients {
-    /// What the audit needs to know of the data before the trial.
+    /// Reads what the audit needs to know of the data before the trial.
     type Baseline;
 
     /// Names of the kinds of statements, and of the transactions that have any.
     fn kinds(&self) -> Kinds;
 
-    /// How long clients wait on average before a transaction of this name, where that is not the
-    /// load's think time.
+    /// Mean think time before a transaction of this name, if it differs from the load's think time.
     fn think(&self, _name: u16) -> Option<Nanos> {
         None
     }
@@ -31,7 +30,7 @@ pub(crate) trait Clients {
     /// Starts the threads.
     fn spawn(&self, worker_pool: &mut WorkerPool<'_>) -> Result<(), TrialError>;
 
-    /// What happens to threads that do not end.
+    /// How threads that do not end are handled.
     fn ending(&self) -> Ending {
         Ending::Await
     }
@@ -47,7 +46,7 @@ pub(crate) trait Clients {
         Vec::new()
     }
 
-    /// How many databases they are spread over, each on a node of its own; 1 where they are not.
+    /// Number of databases that the clients use, each on a separate node; 1 if there is only one.
     fn databases(&self) -> usize {
         1
     }
@@ -67,7 +66,7 @@ pub(crate) trait Clients {
         None
     }
 
-    /// What they read and wrote, where they write it down. They have ended.
+    /// The histories of their reads and writes, if they record any. They have ended.
     fn history(&self) -> Option<Arc<History>> {
         None
     }

@@ -1,9 +1,9 @@
-//! The commit ledger: each transaction leaves a row with its number, and the client notes what
-//! became of it. After the trial the two are compared, so that a commit that was acknowledged and
-//! is gone is found, and named, whatever the workload does besides.
+//! The commit ledger: each transaction inserts a row with its number, and the client records the
+//! outcome. After the trial the two are compared, which finds and names every commit that was
+//! acknowledged and lost, whatever else the workload does.
 //!
-//! The clients' notes are in memory: what is tested is whether the server keeps its word, and dyno
-//! is not what dies.
+//! The clients' records are in memory: the test is whether the server keeps its promise, and dyno
+//! is not the process that is killed.
 
 use crate::measure::load::ClientId;
 use crate::workload::TableDefinition;
@@ -17,7 +17,7 @@ pub(crate) const KIND: &str = "ledger";
 /// Writes the row of a transaction: its client and its number.
 pub(crate) const INSERT: &str = "INSERT INTO dyno_ledger (client, number) VALUES (?, ?)";
 const SELECT: &str = "SELECT client, number FROM dyno_ledger";
-/// Transactions that are named in an audit at most.
+/// Maximum number of transactions that an audit names.
 const EXAMPLES: usize = 5;
 
 /// The table, empty.
@@ -26,13 +26,13 @@ pub(crate) fn table() -> TableDefinition {
     TableDefinition::new("dyno_ledger", create, ["client", "number"], 0)
 }
 
-/// What became of a transaction, as its client knows it.
+/// The outcome of a transaction, as its client knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Acknowledged,
     /// Refused, or never asked to commit.
     Failed,
-    /// It may have been committed: its answer was lost, or nobody waited for it.
+    /// It may have been committed: its answer was lost, or the client did not wait for it.
     Open,
 }
 
@@ -47,7 +47,7 @@ struct Page {
 #[derive(Debug, Default)]
 pub(crate) struct CommitLedger(Mutex<Vec<Page>>);
 
-/// A client's pen.
+/// A client's ledger writer.
 #[derive(Debug)]
 pub(crate) struct LedgerWriter {
     page: Page,
@@ -68,7 +68,7 @@ impl LedgerWriter {
         self.ends(Fate::Acknowledged);
     }
 
-    /// It failed for good; `is_in_doubt`: any of its attempts may have been committed all the same.
+    /// It failed for good; `is_in_doubt`: any of its attempts may still have been committed.
     pub(crate) fn failed(&mut self, is_in_doubt: bool) {
         if !is_in_doubt {
             self.ends(Fate::Failed);

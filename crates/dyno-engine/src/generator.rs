@@ -1,4 +1,4 @@
-//! The generator measures itself: CPU time, wake-ups, memory.
+//! The load generator's measurements of itself: CPU time, wake-ups, memory.
 
 use crate::window::Window;
 use dyno_drivers::transport::ReactorCounters;

@@ -1,4 +1,4 @@
-//! What all clients of a native workload have in common: the workload, the servers, the commit
+//! The state shared by all clients of a native workload: the workload, the servers, the commit
 //! ledger.
 
 use crate::commit_ledger::{self, CommitLedger};
@@ -17,17 +17,17 @@ use std::time::Duration;
 // Databases take no names away from the samples.
 const _: () = assert!(NAMED_MAX <= NAMES_MAX && DATABASES_MAX as usize <= NAMES_MAX);
 
-/// What all clients of a native workload have in common.
+/// The state shared by all clients of a native workload.
 pub(crate) struct NativeClients<W: Workload> {
     /// One; or, where clients are spread over databases, one for each target: its books are those
     /// of its own clients.
     pub(crate) workloads: Vec<Arc<W>>,
     pub(crate) retry: Arc<RetryPolicy>,
-    /// Clients are dealt out to them in turn. Each server numbers its sessions by itself.
+    /// Clients are assigned to them round-robin. Each server numbers its sessions separately.
     pub(crate) targets: Vec<(Arc<Target>, Arc<SessionPlan>)>,
     /// So many of them, the last ones, have clients only when others are lost.
     spare: usize,
-    /// What the clients note of their commits, where they do; for each workload.
+    /// The clients' commit ledgers, if they keep one; for each workload.
     pub(crate) ledgers: Vec<Arc<CommitLedger>>,
     /// Names of transactions; none where nobody would tell them apart.
     pub(crate) transactions: Vec<&'static str>,
@@ -73,7 +73,7 @@ impl<W: Workload> NativeClients<W> {
         }
     }
 
-    /// Where a client connects that has moved on so often. None leaves its database.
+    /// The target of a client after this many moves. No client leaves its database.
     pub(crate) fn target(
         &self,
         client: ClientId,

@@ -1,6 +1,6 @@
-//! Loads and trials of the native workloads. What measures is generic; here it is compiled for all
-//! of them, once, and not in every program that runs them. Each fails and panics as the function
-//! that it names.
+//! Loads and trials of the native workloads. The measuring code is generic; this file compiles it
+//! once for all native workloads, instead of in every program that runs them. Each function fails
+//! and panics as the function that it names.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::trial::{run_groups_trial, run_load};

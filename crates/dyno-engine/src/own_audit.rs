@@ -1,5 +1,5 @@
-//! Audits of one's own: values that SQL of the user's asks for, and how they have to follow from
-//! what was committed.
+//! User-defined audits: values that the user's SQL returns, and how they must follow from the
+//! committed transactions.
 
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
@@ -12,7 +12,7 @@ const UNCHANGED: &str = "unchanged";
 /// First words of statements that are sent as they stand; everything else follows SELECT.
 const WHOLE: [&str; 4] = ["select", "with", "values", "table"];
 
-/// What a value has to come to.
+/// The expected change of a value.
 struct Rule {
     /// As the user wrote it.
     expression: String,

@@ -1,4 +1,4 @@
-//! What a database holds before clients begin, as its server tells.
+//! The contents of a database before clients begin, as reported by its server.
 
 use dyno_drivers::{Connection, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_model::failure::OperationFailure;

@@ -1,10 +1,10 @@
 //! Waits until the sessions of a trial's clients have ended on the server, and ends those that do
 //! not.
 //!
-//! A client that is cut off closes its connection, which a server at work does not notice: a
-//! statement that waits for a lock goes on waiting and takes effect when it gets it, perhaps in the
-//! middle of the next trial, which would then find an update that nobody made. PostgreSQL moreover
-//! counts what a session did when the session ends.
+//! A client that is cut off closes its connection, which a busy server does not notice: a statement
+//! that waits for a lock continues to wait and takes effect when it gets the lock, possibly in the
+//! middle of the next trial, which would then find an unexplained update. In addition, PostgreSQL
+//! adds a session's statistics when the session ends.
 
 use dyno_drivers::timeout::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on, lock};
@@ -15,12 +15,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Pause between two looks at the sessions on the server.
+/// Pause between two checks of the sessions on the server.
 const LOOK: Duration = Duration::from_millis(10);
-/// Longest pause between two looks, so that the questions do not weigh in the server's counters.
+/// Longest pause between two checks, so that the queries do not distort the server's counters.
 const LOOK_MAX: Duration = Duration::from_millis(320);
-/// Sessions that have not ended by themselves after this time are told to. Those without a
-/// statement end as soon as the server reads that the connection was closed.
+/// Sessions that have not ended after this time are terminated. Those without a statement end as
+/// soon as the server reads that the connection was closed.
 const BY_THEMSELVES: Duration = Duration::from_secs(2);
 /// Longest wait for sessions to end; a busy machine, and a server that rolls back, take their time
 /// for that.

@@ -1,4 +1,4 @@
-//! Names that users give, kept for as long as the program runs.
+//! Names given by users, kept until the process ends.
 
 use dyno_drivers::lock;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What a client group of a trial is given: its load, the nodes that its clients work on, and the
+//! The input of a client group of a trial: its load, the nodes that its clients use, and the start
 //! barrier it shares with other groups.
 
 use crate::measure::load::LoadInput;
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// The server's own counters, by name.
 pub(crate) type Counters = BTreeMap<String, i64>;
 
-/// A load and what a trial needs besides. Tables are made and loaded already.
+/// A load and the other input of a trial. Tables have been created and loaded.
 #[derive(Clone)]
 pub struct TrialInput<'a> {
     /// The load, called as the trial is.
@@ -35,8 +35,7 @@ pub struct TrialInput<'a> {
     pub is_audited: bool,
     /// Where it waits for the other groups of the trial; `None`: there are none.
     pub barrier: Option<&'a BarrierMember>,
-    /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in
-    /// order again.
+    /// For trials with faults: called when the clients have ended; restores the nodes.
     pub mend: Option<&'a dyn Fn() -> Mended>,
 }
 

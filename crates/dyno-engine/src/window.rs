@@ -177,10 +177,10 @@ impl Window {
     /// lies either entirely inside or entirely outside.
     ///
     /// Summed over all transactions that begin before the window closes, the expected value is
-    /// their rate times the window's length, whatever their durations (Campbell's theorem:
-    /// integrated over all start times s, a transaction of length d overlaps the window by d times
-    /// the window's length, divided by d). With a think time this holds for the transactions alone:
-    /// think time that has passed when the window closes ends in no transaction.
+    /// their rate times the window's length, whatever their durations (Campbell's theorem: the
+    /// share of a transaction of length d, integrated over all start times s, is the length of the
+    /// window). With a think time this holds for the transactions alone: think time that has passed
+    /// when the window closes ends in no transaction.
     #[inline]
     #[must_use]
     pub fn share(&self, begun: u64, end: u64) -> f64 {

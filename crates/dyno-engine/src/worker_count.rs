@@ -1,12 +1,12 @@
-//! How many workers drive the clients of a native workload.
+//! The choice of how many workers drive the clients of a native workload.
 
 use dyno_model::engine::{Engine, Execution};
 use dyno_model::record::WorkersTried;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Clients of a PostgreSQL server on this machine from which on more workers do better than one per
-/// processor.
+/// Number of clients of a PostgreSQL server on this machine above which more workers than one per
+/// processor perform better.
 const CLIENTS_PER_WORKER: u32 = 64;
 /// A larger number of workers must be faster by this factor to be chosen: they take more CPU time.
 const GAIN_MIN: f64 = 1.02;

@@ -1,4 +1,4 @@
-//! Short loads that try numbers of workers before a load.
+//! Short loads that try numbers of workers before the measured load.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::native_clients::NativeClients;

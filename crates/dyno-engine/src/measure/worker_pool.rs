@@ -37,8 +37,8 @@ const ENDING: Duration = Duration::from_secs(1);
 /// The same for a script of a trial, whose failure to end also ends the run; not applied when the
 /// user requested the end.
 const SCRIPT_ENDING: Duration = Duration::from_secs(5);
-/// Samples are collected so long after the end of an interval, nanoseconds: a worker that lost the
-/// processor between the end of a transaction and writing it down mostly has it again.
+/// Delay of collecting samples after the end of an interval, nanoseconds: a worker that was
+/// preempted between the end of a transaction and recording it has usually resumed by then.
 const MARGIN: u64 = 5_000_000;
 /// An interval is complete at the latest this long after its end, nanoseconds, even if a batch is
 /// still in transit.

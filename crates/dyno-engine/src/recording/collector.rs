@@ -1,5 +1,5 @@
-//! From samples to histograms: of each interval, and of the whole measured window, which is the sum
-//! of its intervals.
+//! The collector, which turns samples into histograms of each interval and of the whole measured
+//! window (the sum of its intervals).
 
 use super::Kinds;
 use super::gaps::Gaps;
@@ -26,7 +26,7 @@ pub(crate) struct Collector {
     /// Response times of committed transactions in measured intervals that are complete.
     pub(crate) transaction: Histogram<u64>,
     statements: Vec<CompactHistogram>,
-    /// Of transactions with names, by the place of the name.
+    /// Response times of named transactions, by the index of the name.
     named: Vec<Responses>,
     /// Their sum and extremes.
     pub(crate) latency: ExactLatency,
@@ -34,13 +34,13 @@ pub(crate) struct Collector {
     censored: Histogram<u64>,
     /// How many of them were cut off.
     cut_off: u64,
-    /// How late transactions began that a free client waited for.
+    /// How late transactions began for which a free client waited.
     lag: Histogram<u64>,
     open_intervals: VecDeque<Interval>,
     /// Index of the first open interval.
     first_open: u64,
-    /// Where the last sample fell, since the next mostly falls there too: start, end, and position
-    /// among the open intervals.
+    /// Interval of the last sample, since the next usually belongs to it too: start, end, and
+    /// position among the open intervals.
     last_place: (u64, u64, usize),
     /// Counted commits so far.
     pub(crate) committed: u64,
@@ -93,8 +93,8 @@ impl Collector {
         }
     }
 
-    /// The short way for what nearly all samples of scripts without statements are: a counted
-    /// commit in the interval of the sample before. False when it is something else.
+    /// Fast path for nearly all samples of scripts without statements: a counted commit in the
+    /// interval of the previous sample. Returns false for anything else.
     #[inline]
     fn sort_commit(&mut self, sample: Sample) -> bool {
         let end = sample.end();
@@ -117,7 +117,7 @@ impl Collector {
         if self.sort_aside(sample) {
             return;
         }
-        // Events that a script counts itself are no measured commits, but somebody works.
+        // Events that a script counts itself are not measured commits, but they show activity.
         if matches!(
             sample.occurrence(),
             Occurrence::Committed | Occurrence::Counted(ScriptCounter::Events)
@@ -131,12 +131,12 @@ impl Collector {
             }
             self.place(end.max(self.opens))
         } else if self.first_open >= self.warmup_intervals() {
-            // Its interval is written down already, and it is in no book of the window.
+            // Its interval is already recorded, and no counter of the window includes it.
             return;
         } else {
             // A transaction that began in warm-up and ended in the window does not count: it
             // belongs to the last warm-up interval, so that the measured intervals add up to the
-            // books.
+            // counters.
             self.place(end.min(self.opens - 1))
         };
         let interval = &mut self.open_intervals[place];
@@ -164,7 +164,7 @@ impl Collector {
         }
     }
 
-    /// What belongs to no interval. True when it was that.
+    /// Handles samples that belong to no interval. Returns true for such a sample.
     fn sort_aside(&mut self, sample: Sample) -> bool {
         let occurrence = sample.occurrence();
         let of_window = match occurrence {
@@ -184,8 +184,8 @@ impl Collector {
         !matches!(occurrence, Occurrence::Failed(_))
     }
 
-    /// A transaction that began in warm-up and committed in the window is in no book, but somebody
-    /// works.
+    /// A transaction that began in warm-up and committed in the window is in no counter, but shows
+    /// activity.
     #[inline]
     fn note_commit(&mut self, end: u64) {
         if let Some(end) = end.checked_sub(self.opens) {
@@ -193,8 +193,8 @@ impl Collector {
         }
     }
 
-    /// Position of a time's interval among the open ones; the first of them when its own is
-    /// complete. Warm-up and window do not share an interval: they begin anew when the window
+    /// Position of a time's interval among the open ones; the first open one if its own is
+    /// complete. Warm-up and window do not share an interval: intervals restart when the window
     /// opens.
     #[inline]
     fn place(&mut self, end: u64) -> usize {
@@ -255,8 +255,8 @@ impl Collector {
         self.bounds(self.first_open).1
     }
 
-    /// The next interval that ended by a time, also when nothing happened in it. All samples until
-    /// then must have been taken; one that comes later belongs to the next interval.
+    /// The next interval that ended by a time, even if it is empty. All samples until then must
+    /// have been taken; a later sample belongs to the next interval.
     pub(crate) fn complete(&mut self, time: u64) -> Option<Interval> {
         if self.next_end() > time {
             return None;
@@ -270,7 +270,7 @@ impl Collector {
         Some(interval)
     }
 
-    /// All intervals that are left at the end; the last is cut to the end of the trial.
+    /// All remaining intervals at the end; the last is cut to the end of the trial.
     pub(crate) fn rest(&mut self, end: u64) -> Vec<Interval> {
         let mut rest: Vec<Interval> = self.open_intervals.drain(..).collect();
         self.first_open += rest.len() as u64;
@@ -283,7 +283,7 @@ impl Collector {
         rest
     }
 
-    /// What is left of the trial behind the last complete interval, without anything in it.
+    /// The rest of the trial after the last complete interval, as an empty interval.
     pub(crate) fn remainder(&self, end: u64) -> Interval {
         let mut interval = self.fresh(self.first_open);
         interval.length = Nanos(end.saturating_sub(interval.start.0).clamp(1, interval.length.0));
@@ -319,8 +319,9 @@ impl Collector {
         (&self.censored, self.cut_off)
     }
 
-    /// How late the generator began the transactions of the window, of which so many were started:
-    /// those that no client was free for began without its delay. `None` when there were none.
+    /// Delay with which the generator began the transactions of the window, given the number
+    /// started: transactions for which no client was free began without this delay. `None` when
+    /// there were none.
     pub(crate) fn lag(&self, started: u64) -> Option<Lag> {
         let mut all = self.lag.clone();
         let _ = all.record_n(latency::LOWEST_NANOS, started.saturating_sub(all.len()));
@@ -329,8 +330,8 @@ impl Collector {
         (count > 0).then(|| Lag { count, awaited, p50: at(50.0), p99: at(99.0), max })
     }
 
-    /// What the transactions of each name brought, in complete intervals, with the work that was
-    /// done. In a closed loop nobody waits for one that does not commit.
+    /// Results of the transactions of each name in complete intervals, with the work done. In a
+    /// closed loop, no client waits for a transaction that does not commit.
     pub(crate) fn transactions(
         &self,
         work: &[Option<f64>],
@@ -363,8 +364,8 @@ impl Collector {
     }
 }
 
-/// A commit in its interval. One with a name is only written down under it: all of them together
-/// are added up when the interval is complete.
+/// Records a commit in its interval. A named one is recorded only under its name: the total is
+/// computed when the interval is complete.
 #[inline]
 fn record_commit(interval: &mut Interval, sample: Sample) {
     let histogram = match interval.transactions.get_mut(sample.name()) {
@@ -537,7 +538,7 @@ mod tests {
 
     #[test]
     fn the_lag_of_a_few_is_not_the_lag_of_all() {
-        // In an overload only the first transactions found a free client; two of them began 14 ms
+        // In an overload, only the first transactions found a free client; two of them began 14 ms
         // late.
         let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
         collector.take(&[Sample::new(Occurrence::Late, 5, 14_000_000, true); 2]);

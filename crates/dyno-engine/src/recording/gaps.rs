@@ -1,10 +1,10 @@
-//! How long nothing committed: the longest gaps between commits, exact from the commits' own times,
-//! in memory that does not grow with the trial.
+//! The longest gaps between commits, exact from the times of the commits, in memory that does not
+//! grow with the length of the trial.
 //!
-//! A gap of a millisecond or more reaches over the end of a millisecond. So the first and the last
-//! commit of each millisecond are enough to know all such gaps exactly (the idea of Gonzalez'
-//! maximum gap by buckets, 1975); shorter ones are bounded by them. Milliseconds whose samples have
-//! all come are folded into the longest gaps so far and forgotten.
+//! A gap of a millisecond or more contains the end of a millisecond. The first and the last commit
+//! of each millisecond are therefore enough to determine all such gaps exactly (the idea of
+//! Gonzalez' maximum gap by buckets, 1975); they bound shorter gaps. Milliseconds with complete
+//! samples are folded into the longest gaps so far and discarded.
 
 use dyno_model::record::CommitGap;
 use dyno_model::units::Nanos;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Width of a slot, nanoseconds.
 const SLOT: u64 = 1_000_000;
-/// Gaps that are remembered: the longest.
+/// Number of longest gaps kept.
 const KEPT: usize = 16;
 
 /// First and last commit in a slot, nanoseconds since the slot began.
@@ -45,12 +45,12 @@ pub(crate) struct Gaps {
     slots: VecDeque<Slot>,
     /// The last commit in folded slots; before the first one, the opening of the window.
     edge: u64,
-    /// Falling by length.
+    /// In descending order of length.
     longest: Vec<Gap>,
 }
 
 impl Gaps {
-    /// Something committed at this time.
+    /// Records a commit at this time.
     #[inline]
     pub(crate) fn note(&mut self, end: u64) {
         let (slot, within) = (end / SLOT, (end % SLOT) as u32);
@@ -64,8 +64,7 @@ impl Gaps {
         slot.last = slot.last.max(within);
     }
 
-    /// A sample that was on its way for longer than it is waited for: it ends the gap that it falls
-    /// into.
+    /// A sample that arrives after the waiting limit: it ends the gap that contains its time.
     #[cold]
     fn note_late(&mut self, end: u64) {
         if end > self.edge {
@@ -79,7 +78,7 @@ impl Gaps {
         }
     }
 
-    /// All commits until then have been noted.
+    /// Folds slots; all commits until then must have been noted.
     pub(crate) fn fold(&mut self, until: u64) {
         let next = until / SLOT;
         while self.first < next {

@@ -1,11 +1,11 @@
-//! From single times to histograms.
+//! The path from single response times to histograms per interval.
 //!
-//! * `sample`: what is written down on the hot path, sixteen bytes per time;
-//! * `recorder`: the samples and books of one worker, which the coordinator may look into;
-//! * `gaps`: how long nothing committed;
+//! * `sample`: what the hot path records, sixteen bytes per time;
+//! * `recorder`: the samples and counters of one worker, which the coordinator may read;
+//! * `gaps`: the longest times without a commit;
 //! * `collector`: histograms of the whole window and of each interval, made from samples;
-//! * `stages`: what each stage of a load brought;
-//! * [`shares`]: how much each client did, readable while it runs.
+//! * `stages`: results of each stage of a load;
+//! * [`shares`]: the work of each client, readable while it runs.
 
 pub(crate) mod collector;
 mod gaps;
@@ -19,13 +19,13 @@ pub use recorder::Totals;
 pub(crate) use recorder::{Batch, Recorder, SharedRecorder};
 pub(crate) use sample::{NAMES_MAX, Sample};
 
-/// What has figures of its own: by name, in the workload's order.
+/// The statement kinds and transaction names with separate figures, in the workload's order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kinds {
     /// Kinds of statements.
     pub(crate) statements: Vec<&'static str>,
-    /// Names of transactions, at most [`NAMES_MAX`]; none where they are all alike.
+    /// Names of transactions, at most [`NAMES_MAX`]; none if all are alike.
     pub(crate) transactions: Vec<&'static str>,
-    /// Places among [`Self::statements`] of those that are a COMMIT.
+    /// Indexes in [`Self::statements`] of the kinds that are a COMMIT.
     pub(crate) commits: Vec<usize>,
 }

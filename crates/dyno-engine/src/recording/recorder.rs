@@ -1,14 +1,14 @@
-//! The samples and books of one worker.
+//! The recorder: samples and counters of one worker.
 //!
-//! Histograms are big (tens of kilobytes each) and there is one per statement kind; one set per
-//! worker would cost more memory than all connections together. So workers only append samples, and
-//! the coordinator sorts them into the one set of histograms that the process has. Appending costs
-//! a few nanoseconds; sorting runs in batches that stay in cache.
+//! Histograms are large (tens of kilobytes each) and there is one per statement kind; one set per
+//! worker would cost more memory than all connections together. Workers therefore only append
+//! samples, and the coordinator sorts them into the process's only set of histograms. Appending
+//! costs a few nanoseconds; sorting runs in batches that stay in cache.
 //!
-//! A recorder stands behind a lock that its worker alone takes, but for one moment per interval, in
-//! which the coordinator takes the samples that are there. So an interval is complete when it ends,
-//! even if a worker is stuck in a statement, and the books of a worker that never comes back can be
-//! closed without it.
+//! A lock protects a recorder. Only its worker takes the lock, except for one moment per interval
+//! in which the coordinator takes the available samples. An interval is therefore complete when it
+//! ends, even if a worker is stuck in a statement, and the counters of a worker that never returns
+//! can be closed without it.
 
 use super::Kinds;
 use super::sample::{Occurrence, Sample};
@@ -24,8 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Samples of a worker that drives many clients, handed over at once: 32 KiB.
 pub(crate) const BATCH: usize = 2048;
-/// Samples of a worker that drives one client: 4 KiB, because there are as many of these workers as
-/// clients. It grows with a client that fills it in no time.
+/// Batch size of a worker that drives one client: 4 KiB, because there are as many of these workers
+/// as clients. It grows if a client fills it quickly.
 pub(crate) const SMALL_BATCH: usize = 256;
 /// A batch that was filled sooner than this is too small, nanoseconds: handing over costs a system
 /// call.
@@ -33,7 +33,7 @@ const FILLED_SOON: u64 = 2_000_000;
 /// Most samples that one call of [`SharedRecorder::note`] adds.
 const SAMPLES_PER_NOTE: usize = 8;
 
-/// The place of the name of transactions that have none.
+/// The index for transactions without a name.
 pub(crate) const UNNAMED: u16 = 0;
 
 /// Samples on their way to the coordinator.
@@ -43,8 +43,7 @@ pub(crate) struct Batch {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// Everything that counts whether in warm-up or not; audits and server counters are compared with
-/// it.
+/// Totals including warm-up; audits and server counters are compared with them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Transactions started.
@@ -104,7 +103,8 @@ impl Totals {
         mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.add(theirs));
     }
 
-    /// What of it are the transactions of these names. Their statements are not told apart.
+    /// The part that belongs to the transactions of these names. Statements are not separated by
+    /// name.
     pub(crate) fn of_names(&self, names: Range<usize>) -> Self {
         let mut sum = NameTotals::default();
         self.by_name.get(names).unwrap_or_default().iter().for_each(|name| sum.add(name));
@@ -112,7 +112,7 @@ impl Totals {
         Self { started, committed, in_doubt, failed, work, ..Self::default() }
     }
 
-    /// Transactions cut off; each may or may not stand in the database.
+    /// Transactions cut off; the database may or may not contain each of them.
     #[must_use]
     pub fn unfinished(&self) -> u64 {
         self.started - self.committed - self.failed - self.skipped
@@ -131,7 +131,7 @@ pub(crate) struct Answered {
     pub(crate) class: OutcomeClass,
 }
 
-/// The books and samples of one worker.
+/// The counters and samples of one worker.
 pub(crate) struct Recorder {
     samples: Vec<Sample>,
     batch: usize,
@@ -141,12 +141,12 @@ pub(crate) struct Recorder {
     totals: Totals,
     /// What a script counted itself.
     pub(crate) counts: ScriptCounts,
-    /// What was said of failures in the window.
+    /// The failures recorded in the window.
     pub(crate) failures: FailureLog,
     pub(crate) pulse: WorkerPulse,
 }
 
-/// Signs of life of a worker, warm-up included.
+/// Commit activity of a worker, warm-up included.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WorkerPulse {
     /// Commits, and events of scripts.
@@ -214,8 +214,8 @@ impl Recorder {
         self.push(Occurrence::StatementFailed, now, 0, is_counted);
     }
 
-    /// A transaction is begun; `name` is the place of its name among those of the workload, here
-    /// and below, and [`UNNAMED`] where they have none.
+    /// Begins a transaction; `name` is the index of its name among those of the workload, here and
+    /// below, or [`UNNAMED`].
     pub(crate) fn started(&mut self, name: u16, is_counted: bool) {
         self.totals.started += 1;
         self.in_all(name, |totals| totals.started += 1);
@@ -240,7 +240,7 @@ impl Recorder {
         }
     }
 
-    /// A transaction that was started is taken back: it is neither a commit nor a failure.
+    /// Takes back a started transaction: it is neither a commit nor a failure.
     pub(crate) fn withdrawn(&mut self, is_counted: bool) {
         self.totals.started -= 1;
         if is_counted {
@@ -249,8 +249,8 @@ impl Recorder {
         }
     }
 
-    /// A transaction committed whose time is `start` to `end`, and which did so much of its work in
-    /// the window.
+    /// Records the commit of a transaction that ran from `start` to `end`, with the share of its
+    /// work in the window.
     pub(crate) fn committed(
         &mut self,
         name: u16,
@@ -285,7 +285,7 @@ impl Recorder {
         self.push(Occurrence::Retried(kind), now, 0, is_counted);
     }
 
-    /// A transaction whose time began at `start` is given up.
+    /// Gives up a transaction whose time began at `start`.
     pub(crate) fn failed(
         &mut self,
         name: u16,
@@ -311,20 +311,19 @@ impl Recorder {
         self.samples.push(Sample::new(Occurrence::Failed(kind), now, age, is_counted).named(name));
     }
 
-    /// A transaction whose time began at `start` is cut off. The books know it by what is missing
-    /// in them.
+    /// Cuts off a transaction whose time began at `start`. In the counters it shows as started
+    /// without an end.
     pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, is_counted: bool) {
         let age = now.saturating_sub(start);
         self.samples.push(Sample::new(Occurrence::CutOff, now, age, is_counted).named(name));
     }
 
-    /// A transaction that a free client waited for has begun so late, in nanoseconds.
+    /// Records how late a transaction began for which a free client waited, in nanoseconds.
     pub(crate) fn began_late(&mut self, now: u64, lag: u64, is_counted: bool) {
         self.push(Occurrence::Late, now, lag, is_counted);
     }
 
-    /// A transaction that was started, and whose time began at `start`, turned out too late to be
-    /// begun.
+    /// Records that a started transaction, whose time began at `start`, was too late to be begun.
     pub(crate) fn skipped(&mut self, start: u64, now: u64, is_counted: bool) {
         self.totals.skipped += 1;
         if is_counted {
@@ -334,8 +333,8 @@ impl Recorder {
         self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
     }
 
-    /// A client that has lost its connection did not get another. It is in no book: it will try
-    /// again.
+    /// Records that a client without a connection failed to reconnect. No counter includes it: the
+    /// client will try again.
     pub(crate) fn not_connected(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
         self.push(Occurrence::NotConnected(kind), now, 0, is_counted);
     }
@@ -345,7 +344,7 @@ impl Recorder {
         self.push(Occurrence::Reconnected, now, 0, is_counted);
     }
 
-    /// A script counts something itself.
+    /// Adds to a counter that a script maintains itself.
     pub(crate) fn counted(&mut self, counter: ScriptCounter, n: u64, now: u64, is_counted: bool) {
         if is_counted {
             self.counts.count(counter, n);
@@ -370,13 +369,13 @@ impl Recorder {
         self.totals.unfinished()
     }
 
-    /// Exchanges the samples that are here for an empty vector, which must have room for a batch.
+    /// Exchanges the current samples for an empty vector, which must have room for a batch.
     pub(crate) fn exchange(&mut self, empty: &mut Vec<Sample>) {
         debug_assert!(empty.is_empty());
         std::mem::swap(&mut self.samples, empty);
     }
 
-    /// Makes the next batch bigger when this one was filled soon.
+    /// Enlarges the next batch if this one was filled quickly.
     fn fit_batch(&mut self) {
         if let [first, .., last] = self.samples.as_slice()
             && last.end().saturating_sub(first.end()) < FILLED_SOON
@@ -390,7 +389,7 @@ impl Recorder {
         Vec::with_capacity(self.batch)
     }
 
-    /// The books as they are closed: what was started and has no end is unfinished.
+    /// The final counters: transactions that started and did not end are unfinished.
     pub(crate) fn close(&self) -> (Ledger, Totals) {
         let mut ledger = self.ledger.clone();
         ledger.unfinished = ledger.started - ledger.committed - ledger.failed - ledger.skipped;
@@ -404,8 +403,8 @@ impl Recorder {
     }
 }
 
-/// A recorder that its worker writes and the coordinator looks into. A panic of a worker leaves its
-/// books as far as they were written.
+/// A recorder that its worker writes and the coordinator reads. If a worker panics, its counters
+/// remain as written so far.
 #[derive(Clone)]
 pub(crate) struct SharedRecorder {
     worker: u32,
@@ -423,20 +422,20 @@ impl SharedRecorder {
         Self { worker, recorder: Arc::new(Mutex::new(Recorder::new(kinds, batch))), batches }
     }
 
-    /// The recorder alone, for the coordinator: it must not hold a sender, or it would never see
-    /// the last worker go.
+    /// The recorder alone, for the coordinator: it must not hold a sender, or it would never notice
+    /// that the last worker has ended.
     pub(crate) fn inner(&self) -> Arc<Mutex<Recorder>> {
         Arc::clone(&self.recorder)
     }
 
-    /// Writes something down. A full batch leaves; when the coordinator is behind, the worker waits
-    /// for it, without holding the lock.
+    /// Records something. A full batch is sent; when the coordinator is behind, the worker waits
+    /// for it without holding the lock.
     #[inline]
     pub(crate) fn note<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
         self.note_and_tell(write).0
     }
 
-    /// As [`Self::note`]; true beside the result when a batch left, which may have taken time.
+    /// As [`Self::note`]; also returns true when a batch was sent, which may have taken time.
     #[inline]
     pub(crate) fn note_and_tell<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> (R, bool) {
         let mut recorder = lock(&self.recorder);
@@ -455,7 +454,7 @@ impl SharedRecorder {
         let samples = std::mem::replace(&mut recorder.samples, empty);
         recorder.handed += 1;
         drop(recorder);
-        // When nobody listens any more, this worker was left behind and its books are closed.
+        // If the receiver is gone, this worker was left behind and its counters are closed.
         let _ = self.batches.send(Batch { worker: self.worker, samples });
     }
 }

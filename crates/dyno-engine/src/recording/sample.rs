@@ -1,9 +1,9 @@
-//! One time, or one count, with its moment.
+//! A sample: one duration or one count, with its time.
 
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 
-/// What a sample is about.
+/// What a sample records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occurrence {
     /// A committed transaction.
@@ -14,7 +14,7 @@ pub(crate) enum Occurrence {
     Failed(FailureKind),
     /// A retry after a failure.
     Retried(FailureKind),
-    /// An attempt to connect anew failed.
+    /// A failed attempt to reconnect.
     NotConnected(FailureKind),
     /// A statement answered with an error.
     StatementFailed,
@@ -24,9 +24,9 @@ pub(crate) enum Occurrence {
     CutOff,
     /// A transaction of an open loop that a free client waited for has begun; the time is how late.
     Late,
-    /// A script counted something itself; how often stands in place of the duration.
+    /// A script counted something itself; the count replaces the duration.
     Counted(ScriptCounter),
-    /// A successful statement of a kind, and what it left.
+    /// A successful statement of a kind, and the class of its outcome.
     Statement(u16, OutcomeClass),
 }
 
@@ -35,8 +35,8 @@ pub(crate) enum Occurrence {
 pub(crate) struct Sample {
     /// End, nanoseconds since the epoch, and above bit 48 the occurrence.
     end_and_occurrence: u64,
-    /// Duration in nanoseconds; from bit 48 on which name the transaction has; in bits 60 and 61
-    /// what the statement left; in bit 63 whether it counts (else it is warm-up).
+    /// Duration in nanoseconds; from bit 48 on the name of the transaction; in bits 60 and 61 the
+    /// outcome of the statement; in bit 63 whether it counts (otherwise it is warm-up).
     duration_and_marks: u64,
 }
 
@@ -45,7 +45,7 @@ pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
 const COUNTED: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 60;
 const NAME_SHIFT: u32 = 48;
-/// Most names of transactions that a sample can tell apart.
+/// Maximum number of transaction names that a sample can distinguish.
 pub(crate) const NAMES_MAX: usize = 1 << (CLASS_SHIFT - NAME_SHIFT);
 /// Codes of the occurrences; kinds of statements follow behind the last.
 const FIRST_COUNTER: u64 = 6;

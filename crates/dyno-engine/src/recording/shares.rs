@@ -1,9 +1,9 @@
-//! How much each client did, readable by anybody while the clients work.
+//! The work of each client, readable from any thread while the clients work.
 
 use dyno_model::units::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What one client did in the measured window.
+/// The work of one client in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClientShare {
     /// Committed transactions.
@@ -16,7 +16,7 @@ pub struct ClientShare {
     pub max: Nanos,
 }
 
-/// A line of cache of its own for every client, so that clients on different threads do not slow
+/// The share of a client in its own cache line, so that clients on different threads do not slow
 /// each other down.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -41,20 +41,19 @@ impl Default for Slot {
 /// The shortest response time of a client that has none.
 const UNKNOWN: u64 = u64::MAX;
 
-/// The shares of all clients. Each is written by its client only; reading it takes no lock and
-/// disturbs nobody.
+/// The shares of all clients. Only its client writes a share; reading takes no lock.
 #[derive(Debug, Default)]
 pub struct ClientShares(Box<[Slot]>);
 
 impl ClientShares {
-    /// Shares of so many clients, all 0.
+    /// Shares of this many clients, all 0.
     #[must_use]
     pub fn new(clients: u32) -> Self {
         Self((0..clients).map(|_| Slot::default()).collect())
     }
 
-    /// All shares as they are now. Each is exact; together they are of one moment only when the
-    /// clients have ended.
+    /// All shares as they are now. Each is exact; together they form a consistent snapshot only
+    /// after the clients have ended.
     pub fn iter(&self) -> impl Iterator<Item = ClientShare> + '_ {
         self.0.iter().map(|slot| ClientShare {
             events: slot.events.load(Ordering::Relaxed),
@@ -66,8 +65,8 @@ impl ClientShares {
         })
     }
 
-    /// From here on extremes are those of a new period. A transaction that ends meanwhile may count
-    /// to either.
+    /// Starts a new period for extremes. A transaction that ends meanwhile may count towards either
+    /// period.
     pub fn forget_extremes(&self) {
         for slot in &self.0 {
             slot.min.store(UNKNOWN, Ordering::Relaxed);
@@ -82,7 +81,7 @@ impl ClientShares {
         let slot = &self.0[client as usize];
         slot.events.store(slot.events.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         slot.busy.store(slot.busy.load(Ordering::Relaxed) + latency, Ordering::Relaxed);
-        // Extremes change seldom, so that this is mostly reading.
+        // Extremes change rarely, so this mostly reads.
         if latency < slot.min.load(Ordering::Relaxed) {
             slot.min.store(latency, Ordering::Relaxed);
         }

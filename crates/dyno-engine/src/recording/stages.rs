@@ -1,4 +1,4 @@
-//! What each stage of a load brought.
+//! Results of each stage of a load.
 
 use super::sample::{Occurrence, Sample};
 use dyno_model::latency;
@@ -12,7 +12,8 @@ pub(crate) struct StageTally {
     opens: u64,
     /// When each ends, nanoseconds since the epoch.
     ends: Vec<u64>,
-    /// In an open loop what did not commit has a response time too: at least its age.
+    /// In an open loop, transactions that did not commit also have a response time: at least their
+    /// age.
     is_open: bool,
     stages: Vec<(u64, Responses)>,
 }
@@ -26,7 +27,7 @@ impl StageTally {
         Some(Self { opens: load.warmup.0, ends, is_open: load.is_open(), stages: none })
     }
 
-    /// The stage of a time; of one behind all of them there is none, nor of one in the warm-up.
+    /// The stage of a time; `None` after the last stage and in the warm-up.
     fn index(&self, time: u64) -> Option<usize> {
         let index = self.ends.partition_point(|end| *end <= time);
         (time >= self.opens && index < self.ends.len()).then_some(index)
@@ -46,7 +47,8 @@ impl StageTally {
         }
     }
 
-    /// A commit. What began in the warm-up makes up for what ends behind the last stage.
+    /// Records a commit. Transactions that began in the warm-up compensate for those that end after
+    /// the last stage.
     fn committed(&mut self, end: u64, duration: u64, is_counted: bool) {
         if let Some(index) = self.index(end) {
             self.stages[index].0 += 1;
@@ -56,14 +58,14 @@ impl StageTally {
         }
     }
 
-    /// A counted transaction that did not commit was seen for the last time, at this age.
+    /// Records the last observation of a counted transaction that did not commit, at this age.
     pub(crate) fn lost(&mut self, seen: u64, age: u64) {
         if let Some(index) = self.index(seen.saturating_sub(age)).filter(|_| self.is_open) {
             latency::record(&mut self.stages[index].1.censored, age);
         }
     }
 
-    /// What became of them, in their order.
+    /// The records of the stages, in order.
     pub(crate) fn records(&self) -> Vec<StageRecord> {
         let record = |(committed, responses): &(u64, Responses)| StageRecord {
             committed: *committed,
