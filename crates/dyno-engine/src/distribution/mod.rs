@@ -1,4 +1,4 @@
-//! Key distributions with sysbench's meaning: which of the keys low..=high is drawn how often.
+//! Key distributions as defined by sysbench: how often each of the keys low..=high is drawn.
 //!
 //! None of them scrambles: hot keys are neighbours (low keys for pareto and zipfian, the middle for
 //! special and gaussian), as users of sysbench expect.

@@ -1,4 +1,4 @@
-//! `bulk_insert`: each client fills a table of its own with multi-row INSERTs.
+//! `bulk_insert`: each client fills its own table with multi-row INSERTs.
 //!
 //! A transaction is either one INSERT of a given number of rows, or, as sysbench counts, one row:
 //! rows are kept until their INSERT would be longer than 512 KiB, so most transactions send
@@ -87,7 +87,7 @@ fn length(id: u64) -> usize {
 }
 
 impl BulkInsert {
-    /// Sends the rows that are there. They stay where the server refused them, for another attempt.
+    /// Sends the buffered rows. Rows that the server rejects stay buffered for another attempt.
     async fn send(
         &self,
         client: &mut BulkInsertClient,
@@ -102,8 +102,8 @@ impl BulkInsert {
             }
             Err(failure) => {
                 if failure.leaves_doubt() {
-                    // They may stand in the table. Sent once more they would be found there and
-                    // refused for ever.
+                    // The rows may be in the table. Another attempt would then fail on them
+                    // indefinitely.
                     client.rows = 0;
                 } else {
                     self.sent.fetch_sub(client.rows, Ordering::Relaxed);
@@ -175,7 +175,7 @@ impl Workload for BulkInsert {
         _facts: &AuditFacts<'_, ()>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let found = row_counts(connection, self.tables.clients.into()).await?.iter().sum();
-        // What was sent and not acknowledged may stand there or not.
+        // Rows that were sent and not acknowledged may or may not be in the table.
         let expected = self.written.load(Ordering::Relaxed)..=self.sent.load(Ordering::Relaxed);
         Ok(vec![row_count(format!("sbtest1..{}", self.tables.clients), expected, found)])
     }

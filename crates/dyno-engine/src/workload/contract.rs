@@ -1,4 +1,4 @@
-//! What a workload is to the engine.
+//! The interface between a workload and the engine.
 
 use super::data_set::DataSet;
 use crate::measure::load::ClientId;
@@ -15,7 +15,7 @@ use dyno_model::units::Nanos;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What a workload needs to know of its surroundings.
+/// The environment of a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// Dialect.
@@ -26,7 +26,7 @@ pub struct Setting {
     pub seed: u64,
 }
 
-/// What an audit knows besides the data itself.
+/// The input of an audit besides the data itself.
 pub struct AuditFacts<'a, B> {
     /// What [`Workload::baseline`] found before the trial.
     pub baseline: B,
@@ -37,8 +37,8 @@ pub struct AuditFacts<'a, B> {
 }
 
 impl<B> AuditFacts<'_, B> {
-    /// Transactions that may stand in the data or not: those whose commit is in doubt and, as much
-    /// in doubt, those that were cut off.
+    /// Transactions whose effect may or may not be in the data: those whose commit is in doubt, and
+    /// those that were cut off.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.totals.in_doubt + self.totals.unfinished()
@@ -59,8 +59,8 @@ pub trait Workload: Send + Sync + 'static {
     /// `rollback` are added behind.
     fn kinds(&self) -> Vec<&'static str>;
 
-    /// Places among [`Self::kinds`] of those that are a COMMIT. The server counts them beside those
-    /// that the session sends.
+    /// Indexes in [`Self::kinds`] of the kinds that are a COMMIT. The server counts them in
+    /// addition to those that the session sends.
     fn commits(&self) -> Vec<usize> {
         Vec::new()
     }
@@ -77,8 +77,8 @@ pub trait Workload: Send + Sync + 'static {
         false
     }
 
-    /// After so many of its transactions a client connects and prepares anew; 0: never. The time it
-    /// takes belongs to the transaction.
+    /// Number of transactions after which a client reconnects and prepares again; 0: never. The
+    /// time belongs to the transaction.
     fn reconnect_every(&self) -> u64 {
         0
     }
@@ -113,8 +113,8 @@ pub trait Workload: Send + Sync + 'static {
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
 
-    /// Names of its transactions, where they have any; those of each name have figures of its own,
-    /// beside those of its statements.
+    /// Names of its transactions, if any; the transactions of each name have separate figures, in
+    /// addition to those of its statements.
     fn transactions(&self) -> Vec<&'static str> {
         Vec::new()
     }
@@ -141,7 +141,7 @@ pub trait Workload: Send + Sync + 'static {
         random: &mut Random,
     ) -> Result<()>;
 
-    /// What becomes of the client after a transaction that failed. `client` is its state after the
+    /// Decides how the client continues after a failed transaction. `client` is its state after the
     /// failure.
     fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> Verdict {
         Verdict::Policy
@@ -183,10 +183,10 @@ pub trait Workload: Send + Sync + 'static {
     ) -> Result<Vec<AuditCheck>>;
 }
 
-/// What becomes of a client after a transaction that failed.
+/// How a client continues after a failed transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// As the retry policy says.
+    /// As the retry policy specifies.
     Policy,
     /// The transaction counts as failed, the client goes on with its next one.
     GoesOn,
@@ -195,7 +195,7 @@ pub enum Verdict {
     Skipped,
     /// The transaction counts as failed and the client ends; the others go on.
     EndsClient,
-    /// The transaction counts as failed, and everybody stops.
+    /// The transaction counts as failed, and all clients stop.
     EndsRun,
 }
 

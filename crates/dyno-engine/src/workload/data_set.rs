@@ -56,9 +56,8 @@ pub trait DataSet: Send + Sync {
         Vec::new()
     }
 
-    /// True when nobody but [`Self::make`] knows what is made. It cannot be made twice in one
-    /// place, so such data are restored by copy; where that cannot be, [`Self::unmake`] comes
-    /// before.
+    /// True when only [`Self::make`] knows what it creates. It cannot run twice in one location, so
+    /// such data are restored by copy; where that is impossible, [`Self::unmake`] runs first.
     fn is_made_once(&self) -> bool {
         false
     }
@@ -72,7 +71,7 @@ pub trait DataSet: Send + Sync {
         Ok(())
     }
 
-    /// Removes what [`Self::make`] has made. What it leaves dyno drops.
+    /// Removes what [`Self::make`] has created. dyno drops the rest.
     fn unmake(&self, _target: &Target, _interrupts: &AtomicUsize) {}
 
     /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only

@@ -1,11 +1,11 @@
-//! `history`: transactions on a few registers or lists, every operation of which is written into a
-//! history with times.
+//! `history`: transactions on a few registers or lists; a history records every operation with its
+//! times.
 //!
-//! Every value is written once, so that a read says whose write it saw. Afterwards dyno looks for
-//! anomalies in the history, and Elle can look further. Registers stay the same all the time. A
-//! list that has [`LIST_MAX`] values is left alone, and the next row takes its place, so that reads
-//! stay short. When the history is full, clients go on with rows that are not in it: the load stays
-//! the same, and the history stays whole.
+//! Every value is written once, so that a read identifies the write that it saw. Afterwards dyno
+//! looks for anomalies in the history, and Elle can analyse it further. Registers stay the same all
+//! the time. A list with [`LIST_MAX`] values is no longer used, and the next row replaces it, so
+//! that reads stay short. When the history is full, clients continue with rows outside it: the load
+//! stays the same, and the history stays complete.
 
 use super::contract::{AuditFacts, Setting, Workload};
 use super::data_set::{DataSet, TableDefinition};
@@ -34,8 +34,8 @@ const LIST_MAX: usize = 32;
 const VALUE_TEXT: u64 = 12;
 /// Longest column of the MySQL family in characters of four bytes, of which a row has 65,535.
 const COLUMN_MAX: u64 = 16_000;
-/// So many transactions in a hundred write their first object twice, so that somebody might read
-/// what is in between.
+/// Percentage of transactions that write their first object twice, so that another transaction
+/// might read the intermediate value.
 const TWICE: u64 = 10;
 /// Values that a transaction appends to a list at most: that many may come from each client which
 /// saw it one short of full.
@@ -43,7 +43,7 @@ const APPENDED_MAX: u64 = 2;
 
 const SELECT: usize = 0;
 const WRITE: usize = 1;
-/// Empties a list outside of the history but for one value.
+/// Resets a list outside of the history to a single value.
 const BEGIN_ANEW: usize = 2;
 
 pub(super) fn description() -> WorkloadDescription {

@@ -1,8 +1,8 @@
 //! `http`: requests to a service, as the spec describes them (`[[workload.request]]`), each with
-//! response times of its own.
+//! separate response times.
 //!
-//! What an answer has to be is part of the measured operation: another status, a redirect, a body
-//! without what it must hold are failures with a kind, counted as a database's errors are.
+//! The check of an answer is part of the measured operation: an unexpected status, a redirect, or a
+//! body without the required content is a failure with a kind, counted like a database error.
 
 use super::contract::{AuditFacts, Workload};
 use super::data_set::{DataSet, NoData};
@@ -134,7 +134,7 @@ impl Http {
         })
     }
 
-    /// Writes a request down, sends it and looks at its answer.
+    /// Writes a request, sends it and checks its answer.
     async fn send(
         &self,
         index: usize,
@@ -246,8 +246,7 @@ impl Request {
         }
     }
 
-    /// Whether the answer is what is wanted. No word of it is repeated: it may hold what the
-    /// request did.
+    /// Checks the answer. Messages quote nothing from it: it may contain what the request did.
     fn check(&self, answer: Answer, body: &[u8]) -> Result<Outcome, OperationFailure> {
         let (name, status) = (self.name, answer.status);
         let refuse = |kind: FailureKind, what: String| {

@@ -1,5 +1,5 @@
-//! The isolation level of a workload's transactions: its option, how sessions get it, and which one
-//! is in force.
+//! The isolation level of a workload's transactions: its option, how sessions set it, and which
+//! level is in force.
 
 use super::sbtest::choice;
 use dyno_drivers::{Connection, Driver, Table};
@@ -64,7 +64,7 @@ pub(super) async fn isolation_in_force(
             "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{table}'"
         );
         connection.query(&engine, &mut answer).await?;
-        // Whatever a session is told: NDB Cluster's tables know no other level.
+        // Regardless of the session's setting: NDB Cluster's tables support no other level.
         if answer.first().is_some_and(|engine| engine.eq_ignore_ascii_case("ndbcluster")) {
             return Ok(Some(IsolationLevel::ReadCommitted));
         }

@@ -2,10 +2,10 @@
 //! stop rule lets them insert.
 //!
 //! The table is that of a published study of the disk as bottleneck, in which a row took about 70
-//! bytes; addresses and names are random letters of that length. What is asked is how the rate
+//! bytes; addresses and names are random letters of that length. The workload shows how the rate
 //! falls with the size: as long as data and indexes fit the cache the processor is the limit,
-//! beyond it the disk. So the figure to look at is throughput against rows, not one mean of the
-//! trial.
+//! beyond it the disk. The relevant figure is therefore throughput against rows, not one mean of
+//! the trial.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::data_set::{DataSet, TableDefinition};

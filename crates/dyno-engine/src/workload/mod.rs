@@ -1,6 +1,6 @@
-//! Workloads: what a transaction does, on which data, and how the data is checked afterwards.
+//! The workloads: the transactions, their data, and the check of the data afterwards.
 //!
-//! * [`Workload`] in `contract` and [`DataSet`] in `data_set`: what the engine asks of one;
+//! * [`Workload`] in `contract` and [`DataSet`] in `data_set`: the interface to the engine;
 //! * one small file each, with tables, transaction, audit and options; `sbtest` are tables that
 //!   several share;
 //! * [`Native`] lists them: [`catalog`] with their options, [`Native::build`] makes one from its

@@ -1,4 +1,4 @@
-//! The workloads that dyno knows by name.
+//! The native workloads, which dyno knows by name.
 
 use super::bulk_insert::{self, BulkInsert};
 use super::contract::{Setting, Workload};

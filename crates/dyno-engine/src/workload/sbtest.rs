@@ -34,7 +34,7 @@ pub(super) struct Sbtest {
     /// Rows that are loaded; fewer than `table_size` only where the workload fills the tables
     /// itself.
     rows: u64,
-    /// After so many of its transactions a client connects anew; 0: never.
+    /// Number of transactions after which a client reconnects; 0: never.
     pub(super) reconnect: u64,
     pub(super) has_ledger: bool,
     storage_engine: String,
@@ -263,7 +263,7 @@ impl Sbtest {
         let key = match (self.secondary, self.dialect.has_inline_indexes) {
             (false, _) => ", PRIMARY KEY (id)",
             (true, true) => ", KEY xid (id)",
-            // There is no word for it; the index is made behind.
+            // There is no keyword for it; the index is created afterwards.
             (true, false) => "",
         };
         let engine = storage_clause(self.dialect, &self.storage_engine);

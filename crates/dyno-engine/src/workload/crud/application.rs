@@ -1,5 +1,5 @@
-//! The commands of `crud` as requests to an application in front of the database, which answers
-//! with what the database did.
+//! The commands of `crud` as requests to an application in front of the database, which returns the
+//! database's results.
 
 use super::command::{CHECK, KINDS, SELECT};
 use crate::session::Session;

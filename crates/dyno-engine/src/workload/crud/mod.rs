@@ -1,8 +1,8 @@
-//! `crud`: each client makes a table of its own, works on it, looks at what it holds, and drops it.
+//! `crud`: each client creates its own table, works on it, checks its contents, and drops it.
 //!
 //! The commands are those of a published comparison of one server with a cluster, in its order.
-//! Statements travel as text, because none can be prepared on a table that is not there yet. Where
-//! an application stands in front of the database, the same commands are requests to it.
+//! Statements are sent as text, because none can be prepared on a table that does not exist yet. If
+//! an application runs in front of the database, the same commands are requests to it.
 
 mod application;
 mod command;
@@ -71,7 +71,7 @@ struct OwnTables {
 
 /// What is known of the clients' tables.
 struct Seen {
-    /// Whether the table of each client stands.
+    /// Whether the table of each client exists.
     standing: Vec<Standing>,
     /// Rows that were in the tables before they were dropped.
     held: Tally,
@@ -83,10 +83,10 @@ struct Seen {
     examples: Vec<AuditCheck>,
 }
 
-/// Whether a client's table stands.
+/// Whether a client's table exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// It was never made, or its DROP was acknowledged.
+    /// It was never created, or its DROP was acknowledged.
     Absent,
     /// Its CREATE was acknowledged, and no DROP was sent.
     Present,
@@ -135,7 +135,7 @@ pub struct CrudClient {
     text: String,
     /// True when an application gets it.
     asks_application: bool,
-    /// The table may stand because of what was sent on a connection that broke.
+    /// The table may exist because of a statement sent on a connection that broke.
     is_in_doubt: bool,
 }
 
