@@ -1,11 +1,11 @@
-//! What somebody claims of two systems, held against the figures.
+//! Comparison of a claim about two systems with the measured figures.
 
 use crate::model::{ClaimCells, Comparison, Conclusion, Range, ReportModel, Verdict};
 use dyno_model::plan::{Claim, Metric, Plan};
 
-/// The claim of a plan beside the throughput of its two systems, at each number of clients that
-/// both were measured with. A verdict decides where there is one; with too few repeats for verdicts
-/// the means stand alone, and the conclusion says so.
+/// Compares the claim of a plan with the throughput of its two systems, at each number of clients
+/// at which both were measured. A verdict decides if there is one; with too few repeats for
+/// verdicts, only the means are compared, and the conclusion says so.
 pub(crate) fn conclude(model: &ReportModel, plan: &Plan) -> Option<Conclusion> {
     let Claim { faster, slower } = plan.claim?;
     let is_judged = model.comparison_rules.verdicts_enabled;
@@ -60,8 +60,7 @@ fn by_mean(ratio: f64) -> Verdict {
     }
 }
 
-/// What the report judges of one configuration against another, whichever of the two it calls the
-/// subject.
+/// The report's verdict on one configuration against another, whichever of the two is the subject.
 fn verdict(model: &ReportModel, one: usize, other: usize) -> Verdict {
     let sides = |it: &Comparison| (it.subject, it.baseline);
     let of_throughput = |it: &&Comparison| it.metric == Metric::Throughput;

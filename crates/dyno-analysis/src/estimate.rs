@@ -1,4 +1,4 @@
-//! Means over trials with their intervals, and what else is made of several trials' figures.
+//! Means over trials with their intervals, and other aggregates over trials.
 
 use crate::model::{Estimate, Range, Unit};
 use crate::stats::student;
@@ -23,11 +23,11 @@ pub(crate) fn unit(metric: Metric) -> Unit {
     }
 }
 
-/// An interval that reaches beyond so many times the mean is none.
+/// An interval wider than this multiple of the mean is not reported.
 const SENSE: f64 = 2.0;
 
-/// Mean with interval. None of these figures can be negative, so the interval has its half width on
-/// the scale of logarithms.
+/// Mean with interval. These figures cannot be negative, so the half-width of the interval is
+/// computed on the logarithmic scale.
 pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
     let mean = student::mean(values)?;
     let factor = student::mean_interval(values, CONFIDENCE).map(|it| (it.half_width / mean).exp());
@@ -37,8 +37,8 @@ pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
     Some(Estimate { unit, mean, interval, repeats: count(values.len()), is_bound: false })
 }
 
-/// The same of trials' figures: where one of them is a lower bound, so is the mean, and it has no
-/// interval.
+/// The same for the figures of trials: if one of them is a lower bound, the mean is a lower bound,
+/// too, and has no interval.
 pub(crate) fn estimate_among<'a>(
     records: impl Iterator<Item = &'a TrialRecord>,
     metric: Metric,
@@ -47,7 +47,7 @@ pub(crate) fn estimate_among<'a>(
     among(records.filter_map(figure), unit(metric))
 }
 
-/// The mean of figures, each with whether it is a lower bound.
+/// The mean of figures, each given with a flag that is true for a lower bound.
 pub(crate) fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> Option<Estimate> {
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.unzip();
     let estimate = estimate(&values, unit)?;
@@ -55,7 +55,7 @@ pub(crate) fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> O
     Some(Estimate { interval: estimate.interval.filter(|_| !is_bound), is_bound, ..estimate })
 }
 
-/// True when the figure of any of these trials is only a lower bound.
+/// True if the figure of any of these trials is only a lower bound.
 pub(crate) fn has_bound<'a>(
     mut records: impl Iterator<Item = &'a TrialRecord>,
     metric: Metric,
@@ -63,17 +63,17 @@ pub(crate) fn has_bound<'a>(
     records.any(|record| record.is_bound(metric))
 }
 
-/// Sum over the trials of an open loop; `None` when there are none.
+/// Sum over the trials of an open loop; `None` without such trials.
 pub(crate) fn arrived(records: &[&TrialRecord], pick: fn(&OpenLoop) -> u64) -> Option<u64> {
     let open_loops = || records.iter().filter_map(|record| record.open_loop.as_ref());
     open_loops().next().is_some().then(|| open_loops().map(pick).sum())
 }
 
-/// A number of things, for the model.
+/// Converts a count to the integer type of the model.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
-/// The sum of a count over trials; `None` when one does not know it.
+/// The sum of a counter over trials; `None` if a trial does not have it.
 pub(crate) fn total(records: &[&TrialRecord], count: fn(&Ledger) -> Option<u64>) -> Option<u64> {
     records.iter().map(|record| count(&record.ledger)).sum()
 }

@@ -1,4 +1,4 @@
-//! How plain numbers look: same digits and separators in all languages.
+//! Formatting of plain numbers, with the same digits and separators in all languages.
 
 /// A whole number with thousands separators: `12,345`.
 #[must_use]
@@ -6,8 +6,8 @@ pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
-/// Three significant digits, never fewer than the whole part has: `0.00123`, `1.23`, `12.3`, `123`,
-/// `1,234`.
+/// Three significant digits, or more if the integer part has more: `0.00123`, `1.23`, `12.3`,
+/// `123`, `1,234`.
 #[must_use]
 pub fn digits(value: f64) -> String {
     if value == 0.0 {
@@ -15,12 +15,13 @@ pub fn digits(value: f64) -> String {
     }
     let decimals = decimals(value);
     let text = format!("{:.decimals$}", value.abs());
-    // The whole part alone is grouped: `1234.5` cannot occur, four digits have no decimals.
+    // Only the integer part needs grouping: `1234.5` cannot occur, because four digits have no
+    // decimals.
     let text = if decimals == 0 { group(&text) } else { text };
     if value < 0.0 { format!("-{text}") } else { text }
 }
 
-/// A rate of arrivals as specs have it, per second: `500/s`, `0.5/s`.
+/// An arrival rate per second, as written in specs: `500/s`, `0.5/s`.
 #[must_use]
 pub fn rate(per_second: f64) -> String {
     format!("{}/s", digits(per_second))
@@ -32,7 +33,7 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{} MB", digits(bytes as f64 / 1e6))
 }
 
-/// Decimals that show three significant digits.
+/// The number of decimals that shows three significant digits.
 #[must_use]
 pub fn decimals(value: f64) -> usize {
     match value.abs() {
@@ -45,7 +46,7 @@ pub fn decimals(value: f64) -> usize {
     }
 }
 
-/// Puts commas between groups of three digits of a whole number.
+/// Inserts commas between groups of three digits of an integer.
 #[must_use]
 pub fn group(whole: &str) -> String {
     let (sign, number) = whole.strip_prefix('-').map_or(("", whole), |rest| ("-", rest));

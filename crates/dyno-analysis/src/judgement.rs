@@ -1,6 +1,6 @@
-//! Doubts about a trial that has been read: those of its record ([`dyno_model::judge`]), and those
-//! that its timeline and the looks at the server's sessions give reason for. Whoever shows or
-//! compares trials asks here, whichever command measured them.
+//! Warnings about a stored trial: those from its record ([`dyno_model::judge`]), and those from its
+//! timeline and from the samples of the server's sessions. Everything that shows or compares trials
+//! uses this module, whichever command measured them.
 
 use crate::model::TrialSteadiness;
 use crate::steadiness;
@@ -12,17 +12,17 @@ use dyno_model::record::TrialRecord;
 use dyno_model::warning::Warning;
 use dyno_store::TimelineLine;
 
-/// What is said about a trial.
+/// The judgement of a trial.
 #[derive(Debug)]
 pub(crate) struct Judged {
-    /// All doubts.
+    /// All warnings.
     pub(crate) warnings: Vec<Warning>,
-    /// How steady it was; `None` where that cannot be judged.
+    /// Its steadiness; `None` if it cannot be judged.
     pub(crate) steadiness: Option<TrialSteadiness>,
 }
 
-/// Judges a trial of a run that was opened, so that its record is judged already, by its course and
-/// by what its sessions did. What an empty course or no looks cannot tell stands as it was written.
+/// Judges a trial of an opened run by its timeline and its session samples; its record is already
+/// judged. With an empty timeline or no samples, the stored warnings remain unchanged.
 pub(crate) fn judge(
     plan: &Plan,
     record: &TrialRecord,

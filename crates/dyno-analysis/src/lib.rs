@@ -1,40 +1,41 @@
-//! From a run's data to everything that a report or a comparison says, as data. Pure: the same
-//! results folder gives the same model, on any machine.
+//! Analysis of a run: builds the data of reports and comparisons from a results folder. Pure: the
+//! same results folder gives the same model on any machine.
 //!
 //! # Layout (read in this order)
 //! * [`model`]: the report as data; [`compare::model`]: a comparison as data;
-//! * `view`: a run's data, arranged for lookup; `lines`: what charts draw as one line;
-//! * `estimate`: means with intervals; `trials`: configurations and trials; `panels`: what charts
-//!   show;
+//! * `view`: a run's data, indexed for lookup; `lines`: the series of charts;
+//! * `estimate`: means with intervals; `trials`: configurations and trials; `panels`: the panels of
+//!   charts;
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
-//! * `heat`: the distribution of response times in the course of a trial;
-//! * `checks`: audits, generator, findings;
-//! * `resources`: what trials took of machine and server;
-//! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a
-//!   steady state;
-//! * `growth`: figures over the rows of a table that grows;
-//! * `eligibility`: which trials are compared, and what is held against a configuration;
-//! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
+//! * `heat_map`: the latency heat map of a trial;
+//! * `checks`: audits, load generator, warnings;
+//! * `resources`: the resources that trials used on the machine and in the server;
+//! * `judgement`: warnings about a stored trial; `steadiness`: whether trials were in a steady
+//!   state;
+//! * `growth`: figures over the number of rows of a growing table;
+//! * `eligibility`: which trials are compared, and why a configuration is not;
+//! * `pairs`: which configurations are compared; `questions`: one effect over all configuration
+//!   pairs that answer the same question;
 //! * `comparisons`: ratios and verdicts;
 //! * `shortage`: trials with too few transactions for a percentile;
-//! * `limits`: whether figures keep to what the spec says;
+//! * `limits`: whether figures meet the limits of the spec;
 //! * `search`: the highest loads that searches found;
-//! * `stages`: what each stage of a load brought;
+//! * `stages`: the figures of each stage of a load;
 //! * `named`: figures of transactions and statements by name, and of client groups;
-//! * `interim_analyses`: whether a run whose number of blocks depends on its data goes on;
-//! * `conclusions`: what follows, as typed statements;
-//! * `provenance`: where, when and with what;
-//! * `topology`: who talks to whom;
-//! * `gather`: several runs of one thing as one;
+//! * `interim`: whether a run with a data-dependent number of blocks continues;
+//! * `conclusions`: conclusions as typed statements;
+//! * `provenance`: time, machine and software of the measurement;
+//! * `topology`: which components communicate;
+//! * `gather`: several runs of the same experiment pooled as one;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs;
-//! * [`figures`]: how plain numbers look;
-//! * [`stats`]: Student's t, Welch, paired comparison, mixed model, corrections for many
+//! * [`figures`]: formatting of plain numbers;
+//! * [`stats`]: Student's t, Welch's test, paired comparison, mixed model, corrections for multiple
 //!   comparisons, verdicts.
 //!
 //! # Invariants
-//! No word that a reader sees is made here but names and values: sentences and headings are
-//! `dyno-report`'s. `stats` imports only `std`.
+//! This crate produces no text for readers except names and values: `dyno-report` writes sentences
+//! and headings. `stats` imports only `std`.
 #![warn(missing_docs)]
 
 mod checks;
@@ -87,16 +88,15 @@ use view::View;
 /// Reads a results folder and analyses it.
 ///
 /// # Errors
-/// When it is no results folder or its plan cannot be read. Whatever else is damaged is named in
-/// the model.
+/// If the folder is no results folder or its plan cannot be read. The model lists any other damage.
 pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
     Ok(analyse(&Run::open(folder)?.read_trials()))
 }
 
-/// Reads results folders, or folders that hold several, and analyses them as one run.
+/// Reads results folders, or folders that contain several, and analyses them as one run.
 ///
 /// # Errors
-/// When one cannot be read, or they are not runs of one thing.
+/// If a folder cannot be read, or the runs are not of the same experiment.
 pub fn load_together(folders: &[PathBuf]) -> Result<ReportModel, LoadError> {
     let mut parts = Vec::new();
     for folder in folders {
@@ -110,18 +110,18 @@ pub fn load_together(folders: &[PathBuf]) -> Result<ReportModel, LoadError> {
     }
 }
 
-/// Why runs cannot be reported together.
+/// The reason why runs cannot be reported together.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// One cannot be read.
+    /// A results folder cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// They are not runs of one thing.
+    /// The runs are not of the same experiment.
     #[error(transparent)]
     Pool(#[from] PoolError),
 }
 
-/// Makes the report's model.
+/// Builds the model of the report.
 #[must_use]
 pub fn analyse(data: &RunData) -> ReportModel {
     let view = View::new(data);

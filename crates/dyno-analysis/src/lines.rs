@@ -1,12 +1,12 @@
-//! Lines of charts: systems with levels, and what they are called.
+//! Series of charts: systems with their levels, and the names of the series.
 
 use crate::model::LineName;
 use dyno_model::plan::{Configuration, Plan};
 use dyno_model::words::short_factor;
 use std::collections::BTreeSet;
 
-/// Lines in the order in which the plan's configurations first need them, and the line of each
-/// configuration.
+/// Series in the order in which the plan's configurations first need them, and the index of each
+/// configuration's series.
 pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
     let varied = varied(&plan.factors, &plan.configurations.iter().collect::<Vec<_>>());
     let mut lines: Vec<LineName> = Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
     (lines, line_of)
 }
 
-/// Which factors have configurations of several levels.
+/// For each factor, whether the configurations have more than one level of it.
 pub(crate) fn varied(factors: &[String], configurations: &[&Configuration]) -> Vec<bool> {
     let levels = |factor: usize| {
         configurations.iter().map(move |configuration| &configuration.levels[factor])
@@ -34,7 +34,8 @@ pub(crate) fn varied(factors: &[String], configurations: &[&Configuration]) -> V
     (0..factors.len()).map(|factor| levels(factor).collect::<BTreeSet<_>>().len() > 1).collect()
 }
 
-/// A level; one that says little alone (a number, a truth value) with the last part of its factor.
+/// The name of a level. A number or a boolean, which means little alone, gets the last part of its
+/// factor's name.
 #[must_use]
 pub fn level_name(factor: &str, level: &str) -> String {
     let speaks_alone = level.chars().filter(|c| c.is_alphabetic()).count() > 3
@@ -43,7 +44,7 @@ pub fn level_name(factor: &str, level: &str) -> String {
     if speaks_alone { level.to_owned() } else { format!("{name} {level}") }
 }
 
-/// `System (level, level)`, with only those factors that are varied.
+/// `System (level, level)`, with only the factors that vary.
 pub(crate) fn line_name(plan: &Plan, configuration: &Configuration, varied: &[bool]) -> LineName {
     let system = &plan.systems[configuration.system];
     let levels: Vec<String> = plan

@@ -1,17 +1,17 @@
-//! Who is compared with whom: each system with the first one at equal clients and levels, each
-//! level of a factor within a system with the first one that was measured with it, other levels
-//! equal; where the spec says what is compared, only that.
+//! Selection of the configurations to compare: each system with the first one at equal clients and
+//! levels, and each level of a factor within a system with the first measured level, other levels
+//! equal. If the spec lists comparisons, only those.
 
 use crate::model::ComparisonOf;
 use crate::view::View;
 use dyno_model::plan::{Compare, Configuration};
 
-/// Two configurations that are compared.
+/// Two compared configurations.
 pub(crate) struct Pair {
     pub(crate) of: ComparisonOf,
-    /// Configuration that is judged.
+    /// The configuration to judge.
     pub(crate) subject: usize,
-    /// Configuration it is judged against.
+    /// The configuration that it is judged against.
     pub(crate) baseline: usize,
 }
 
@@ -34,8 +34,8 @@ pub(crate) fn pairs(view: &View<'_>) -> Vec<Pair> {
     }
     for factor in (0..plan.factors.len()).filter(|&factor| is_asked(Compare::Factor(factor))) {
         for (subject, configuration) in view.configurations() {
-            // The first level, or where that is excluded (it may make no sense with the other
-            // levels) the first that is not.
+            // The first level that is not excluded. A level may be excluded because it makes no
+            // sense together with the other levels.
             let baseline = find(&|other| {
                 let mut levels = other.levels.iter().zip(&configuration.levels).enumerate();
                 other.system == configuration.system

@@ -1,11 +1,11 @@
-//! How many blocks the next run needs, from the scatter that an earlier one (the pilot) shows.
+//! Number of blocks that the next run needs, from the variation in an earlier run (the pilot).
 //!
-//! The scatter is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all
-//! comparisons of what runs are judged by that the pilot has:
-//! `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)`. With `n` blocks a difference is found four times in five
-//! at 5 % risk when it is at least `exp((t(0.975; n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum
-//! detectable effect, Bloom 1995). A pilot with one configuration has no differences; there `s²` is
-//! twice the variance of its logarithms, as for two independent sides.
+//! The variation is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all
+//! comparisons of the judged metric in the pilot: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)`. With `n`
+//! blocks, a difference is detected four times in five at 5 % risk if it is at least `exp((t(0.975;
+//! n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum detectable effect, Bloom 1995). A pilot with one
+//! configuration has no differences; then `s²` is twice the variance of its logarithms, as for two
+//! independent sides.
 
 use crate::comparisons;
 use crate::stats::student::{pooled, quantile};
@@ -15,27 +15,27 @@ use dyno_store::RunData;
 
 /// Most blocks that a plan may have.
 pub const BLOCKS_MAX: u32 = 1000;
-/// Fewest blocks that get a verdict.
+/// Fewest blocks that allow a verdict.
 const BLOCKS_MIN: u32 = 3;
-/// Differences for which a number of blocks is proposed, as shares.
+/// Relative differences for which a number of blocks is proposed.
 pub const DIFFERENCES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 
-/// The scatter of a pilot.
+/// The variation between the blocks of a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pilot {
-    /// What it is the scatter of.
+    /// The metric.
     pub metric: Metric,
-    /// Standard deviation of the difference of two configurations within a block, of logarithms:
-    /// 0.05 is about 5 %.
+    /// Standard deviation, between blocks, of the difference of two configurations on the
+    /// logarithmic scale: 0.05 is about 5 %.
     pub deviation: f64,
-    /// Comparisons that it is pooled over; 0 when it comes from the trials of single
+    /// Number of comparisons pooled; 0 if the estimate comes from the trials of single
     /// configurations.
     pub comparisons: usize,
-    /// Degrees of freedom that it rests on.
+    /// Degrees of freedom of the estimate.
     pub degrees: usize,
 }
 
-/// The scatter of a run; `None` when nothing in it was measured twice.
+/// The variation of a run; `None` if nothing was measured twice.
 #[must_use]
 pub fn pilot(data: &RunData) -> Option<Pilot> {
     let view = View::new(data);
@@ -54,8 +54,8 @@ pub fn pilot(data: &RunData) -> Option<Pilot> {
 }
 
 impl Pilot {
-    /// The smallest relative difference that so many blocks would show four times in five; `None`
-    /// for fewer than two.
+    /// The smallest relative difference that this number of blocks detects four times in five;
+    /// `None` for fewer than two blocks.
     #[must_use]
     pub fn visible_from(&self, blocks: u32) -> Option<f64> {
         let degrees = f64::from(blocks.checked_sub(1).filter(|degrees| *degrees > 0)?);
@@ -63,15 +63,15 @@ impl Pilot {
         Some((t * self.deviation / f64::from(blocks).sqrt()).exp_m1())
     }
 
-    /// The number of blocks that shows a relative difference (0.05: 5 %) four times in five; `None`
-    /// when a thousand do not.
+    /// The number of blocks that detects a relative difference (0.05: 5 %) four times in five;
+    /// `None` if a thousand are not enough.
     #[must_use]
     pub fn blocks_for(&self, difference: f64) -> Option<u32> {
         (BLOCKS_MIN..=BLOCKS_MAX)
             .find(|blocks| self.visible_from(*blocks).is_some_and(|from| from <= difference))
     }
 
-    /// The ratio that the deviation stands for: 0.05 for a scatter of 5 %.
+    /// The deviation as a relative difference: 0.05 for a variation of 5 %.
     #[must_use]
     pub fn scatter(&self) -> f64 {
         self.deviation.exp_m1()

@@ -1,4 +1,4 @@
-//! What searches for the highest load found, with every load step.
+//! Results of saturation searches: the highest load found and every load step.
 
 use crate::model::{EndedSearch, SearchRow, SearchStep};
 use crate::view::View;
@@ -28,7 +28,7 @@ pub(crate) fn searches(view: &View<'_>) -> Vec<SearchRow> {
     view.configurations().filter_map(row).collect()
 }
 
-/// The search of a trial that has ended.
+/// The search record of a completed trial.
 fn record<'a>(view: &View<'a>, trial: &Trial) -> Option<&'a SearchRecord> {
     match view.run.outcomes.get(&trial.id)? {
         TrialOutcome::Finished(record) => record.search.as_ref(),
@@ -36,8 +36,7 @@ fn record<'a>(view: &View<'a>, trial: &Trial) -> Option<&'a SearchRecord> {
     }
 }
 
-/// Its load steps. Of a trial that was interrupted there is no record, but every step was written
-/// down.
+/// The load steps of a trial. An interrupted trial has no record, but every step was stored.
 fn steps<'a>(view: &View<'a>, trial: &Trial) -> &'a [LoadStep] {
     let stepped = || view.run.stepped.get(&trial.id).map_or(&[][..], Vec::as_slice);
     record(view, trial).map_or_else(stepped, |record| &record.steps)

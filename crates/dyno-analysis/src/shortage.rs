@@ -1,14 +1,14 @@
-//! Trials with too few transactions for a percentile, and how long they would have to measure.
+//! Trials with too few transactions for a percentile, and the measurement time they would need.
 
 use crate::model::Shortage;
 use dyno_model::latency::{is_shown, needed};
 use dyno_model::plan::{LoadPlan, Metric, StopRule};
 
-/// What would be proposed is longer than what was needed by this, since trials differ.
+/// Factor by which a proposed time exceeds the required time, since trials vary.
 const SPARE: f64 = 1.1;
 
-/// Why trials with so many transactions have no figure of a metric: `None` where it is not their
-/// number.
+/// Why trials with these transaction counts have no figure of a metric; `None` if the count is not
+/// the reason.
 pub(crate) fn shortage(counts: &[u64], metric: Metric, load: &LoadPlan) -> Option<Shortage> {
     let percentile = metric.percentage()?;
     let transactions =
@@ -25,8 +25,7 @@ pub(crate) fn shortage(counts: &[u64], metric: Metric, load: &LoadPlan) -> Optio
     Some(Shortage { percentile, transactions, needed, duration_s })
 }
 
-/// The next time that somebody would write: whole seconds, then steps of 5 s, 30 s, 5 min and
-/// hours.
+/// The next round duration: whole seconds, then multiples of 5 s, 30 s, 5 min and hours.
 fn rounded_up(seconds: f64) -> f64 {
     let step = match seconds {
         s if s <= 10.0 => 1.0,
@@ -62,7 +61,7 @@ mod tests {
         assert_eq!(of(&[1_000, 2_000], Metric::P99Ms), None);
         assert_eq!(of(&[1], Metric::MeanMs), None);
         assert_eq!(of(&[], Metric::P99Ms), None);
-        // A longer time would be another load, or another search.
+        // A longer time would be a different load, or a different search.
         let stage = Stage { name: String::new(), segments: Vec::new() };
         let stages = Some(Stages { by: LoadBy::Rate, stages: vec![stage] });
         let (most, measure) = (LoadBy::Rate, LimitMeasure::P99);

@@ -1,4 +1,4 @@
-//! Whether trials were in a steady state, judged by the seconds of their timelines.
+//! Steady-state check of trials, from the seconds of their timelines.
 
 use crate::estimate::count;
 use crate::model::{SeriesSteadiness, TrialSteadiness};
@@ -8,11 +8,11 @@ use dyno_model::record::{TrialRecord, is_rate};
 use dyno_model::warning::Warning;
 use dyno_store::TimelineLine;
 
-/// A second as timelines have it is no longer than this, and no shorter than what is a rate.
+/// Longest duration of a one-second interval of a timeline, in s; its inverse is the shortest.
 const SECOND_MAX: f64 = 1.5;
 
-/// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table
-/// grows, its load has stages, or its clients end one after another.
+/// Judges a trial. `None` if it has too few whole seconds or is meant to change: its table grows,
+/// its load has stages, or its clients end one after another.
 pub(crate) fn judge(
     record: &TrialRecord,
     load: &LoadPlan,
@@ -25,7 +25,7 @@ pub(crate) fn judge(
     let seconds = seconds(timeline)?;
     let throughput: Vec<f64> =
         seconds.iter().map(|second| second.committed as f64 / second.length_s).collect();
-    // Only where every second has one: a second without commits is told as a stall.
+    // Only if every second has a mean: a second without commits is reported as a stall.
     let means: Option<Vec<f64>> = seconds.iter().map(Second::mean_ms).collect();
     Some(TrialSteadiness {
         seconds: count(seconds.len()),
@@ -44,8 +44,8 @@ fn row(found: Steadiness) -> SeriesSteadiness {
     }
 }
 
-/// What a trial's steadiness gives reason to doubt: throughput, or response times where throughput
-/// is steady. In a closed loop the one follows from the other.
+/// Warnings about a trial's steadiness: about throughput, or about response times if throughput is
+/// steady. In a closed loop, one follows from the other.
 pub(crate) fn warnings(found: &TrialSteadiness) -> Vec<Warning> {
     let of = |metric, series: &SeriesSteadiness| {
         let (seconds, share) = (series.warm_up_s, series.warm_up_share);
@@ -60,7 +60,7 @@ pub(crate) fn warnings(found: &TrialSteadiness) -> Vec<Warning> {
     }
 }
 
-/// A whole second of the window.
+/// A whole second of the measurement window.
 #[derive(Debug, Default)]
 struct Second {
     length_s: f64,
@@ -76,8 +76,8 @@ impl Second {
     }
 }
 
-/// The window in whole seconds, without what is left over at its end; `None` when there are too
-/// few, or its intervals are longer.
+/// The measurement window in whole seconds, without the remainder at its end; `None` if there are
+/// too few, or if the intervals are longer.
 fn seconds(timeline: &[TimelineLine]) -> Option<Vec<Second>> {
     let (mut seconds, mut open) = (Vec::new(), Second::default());
     for line in timeline.iter().filter(|line| !line.is_warmup) {

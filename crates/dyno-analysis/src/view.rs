@@ -1,4 +1,4 @@
-//! A run's data, arranged for lookup.
+//! A run's data, indexed for lookup.
 
 use crate::eligibility::Eligibility;
 use crate::estimate::estimate_among;
@@ -15,21 +15,21 @@ use dyno_model::warning::{Severity, Warning};
 use dyno_store::{Run, RunData, TrialData, TrialOutcome};
 use std::collections::BTreeMap;
 
-/// A run's data, arranged for lookup.
+/// A run's data, indexed for lookup.
 pub(crate) struct View<'a> {
     pub(crate) run: &'a Run,
-    /// Its trials' files.
+    /// The files of its trials.
     pub(crate) data: &'a RunData,
     pub(crate) lines: Vec<LineName>,
-    /// Line of each configuration.
+    /// Index of the series of each configuration.
     pub(crate) line_of: Vec<usize>,
     /// Records of measured trials by configuration, in run order.
     pub(crate) records: BTreeMap<usize, Vec<&'a TrialRecord>>,
-    /// What became of each configuration's trials.
+    /// Eligibility of each configuration's trials.
     pub(crate) eligibilities: Vec<Eligibility<'a>>,
-    /// Doubts about measured trials and how steady these were, by id.
+    /// Warnings about measured trials and their steadiness, by trial id.
     pub(crate) judged: BTreeMap<&'a str, Judged>,
-    /// At which look at the data it is judged.
+    /// Significance levels, as of the interim analysis that applies.
     pub(crate) levels: Levels,
     /// Transactions of each configuration's valid trials, merged.
     pub(crate) merged: Vec<Responses>,
@@ -81,15 +81,15 @@ impl<'a> View<'a> {
         self.measured(configuration).iter().copied().filter(|record| record.is_valid())
     }
 
-    /// A trial's doubts: what follows from its record, what was noticed while it was measured, and
-    /// what its course says.
+    /// All warnings about a trial: from its record, from the measurement itself, and from its
+    /// timeline.
     pub(crate) fn warnings<'r>(&'r self, record: &'r TrialRecord) -> &'r [Warning] {
         self.judged
             .get(record.trial.id.as_str())
             .map_or(&record.warnings, |judged| &judged.warnings)
     }
 
-    /// The weight of a trial's worst doubt.
+    /// The severity of a trial's worst warning.
     pub(crate) fn worst(&self, record: &TrialRecord) -> Option<Severity> {
         self.warnings(record).iter().map(|warning| record.severity(warning)).max()
     }
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
         self.run.plan.configurations.iter().enumerate()
     }
 
-    /// What the files of a configuration's valid trials say of everything that arrived.
+    /// The responses of a configuration's valid trials, including all arrivals.
     pub(crate) fn responses(&self, configuration: usize) -> impl Iterator<Item = Responses> {
         let data = self.data;
         self.valid(configuration)
@@ -106,9 +106,9 @@ impl<'a> View<'a> {
             .filter(|responses| responses.count() > 0)
     }
 
-    /// Throughput is that of every valid trial, 0 where nothing was committed. Times are those of
-    /// the trials that are compared; when one of them has too few transactions for a percentile,
-    /// the configuration has none.
+    /// Throughput includes every valid trial, with 0 where nothing was committed. Times include
+    /// only the compared trials; if one of these has too few transactions for a percentile, the
+    /// configuration has no figure.
     pub(crate) fn estimate(&self, configuration: usize, metric: Metric) -> Option<Estimate> {
         match metric {
             Metric::Throughput => estimate_among(self.valid(configuration), metric),
@@ -120,8 +120,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// The levels at which a run is judged: those of the look that ended it, or of the blocks that are
-/// there.
+/// The significance levels for a run: those of the interim analysis that ended it, or those for the
+/// blocks measured so far.
 fn levels(run: &Run) -> Levels {
     match (run.plan.has_interim_analyses(), run.stop()) {
         (false, _) => Levels::ONCE,
@@ -132,14 +132,14 @@ fn levels(run: &Run) -> Levels {
     }
 }
 
-/// What a trial's files say of everything that arrived.
+/// The responses to all arrivals, from a trial's files.
 fn responses(record: &TrialRecord, trial: &TrialData) -> Responses {
     let mut responses =
         Responses { committed: trial.transaction.clone(), censored: trial.censored.clone() };
     if let Some(open_loop) = record.open_loop
         && open_loop.response.is_none()
     {
-        // Older versions kept no ages: nothing is known of these but that they took some time.
+        // Older versions stored no ages. It is only known that these transactions took some time.
         let unknown = open_loop.unstarted + record.ledger.failed + record.ledger.unfinished;
         let _ = responses.censored.record_n(latency::LOWEST_NANOS, unknown);
     }
