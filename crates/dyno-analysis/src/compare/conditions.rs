@@ -1,5 +1,5 @@
-//! What makes two sides hard to compare: conditions that differ, trials that may not be used, the
-//! time between the runs.
+//! Reasons why two sides are hard to compare: different conditions, unusable trials, the time
+//! between the runs.
 
 use super::matching::Matching;
 use super::measured::Sides;
@@ -23,13 +23,13 @@ use dyno_store::{Run, SystemReport, TrialOutcome, seconds_between};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-/// Unreadable places that are named per side.
+/// Maximum number of unreadable locations listed per side.
 const PLACES_MAX: usize = 3;
 
 /// A side with the names of its configurations.
 type Named<'a> = (&'a Pool<'a>, &'a [ConfigurationName]);
 
-/// All doubts that come from runs and plans.
+/// All warnings that follow from runs and plans.
 pub(super) fn warnings(
     (base, base_names): Named<'_>,
     (new, new_names): Named<'_>,
@@ -61,7 +61,7 @@ impl Warnings {
         self.0.push(CompareWarning { severity, kind });
     }
 
-    /// Conditions that differ, if any do.
+    /// Adds a warning for conditions that differ, if any do.
     fn differs(&mut self, condition: Condition, system: &str, values: Vec<Difference>) {
         if !values.is_empty() {
             let system = system.to_owned();
@@ -70,7 +70,7 @@ impl Warnings {
     }
 }
 
-/// Values of both sides under a name.
+/// Values of both sides under one name.
 #[derive(Default)]
 struct Values {
     base: BTreeSet<String>,
@@ -82,7 +82,7 @@ impl Values {
         Self { base: base.into_iter().collect(), new: new.into_iter().collect() }
     }
 
-    /// The difference, unless every run of both sides has the one same value.
+    /// The difference; `None` if all runs of both sides have the same value.
     fn difference(self, name: &str) -> Option<Difference> {
         if self.base.union(&self.new).count() <= 1 {
             return None;
@@ -92,10 +92,10 @@ impl Values {
     }
 }
 
-/// A name with what tells its value from a system's plan.
+/// A name with the function that reads its value from a system's plan.
 type SystemPart = (&'static str, fn(&SystemPlan) -> String);
 
-/// A name with what tells its value from a run.
+/// A name with the function that reads its value from a run.
 type Part = (&'static str, fn(&Run) -> String);
 
 fn parts(base: &Pool<'_>, new: &Pool<'_>, parts: &[Part]) -> Vec<Difference> {
@@ -108,7 +108,7 @@ fn parts(base: &Pool<'_>, new: &Pool<'_>, parts: &[Part]) -> Vec<Difference> {
         .collect()
 }
 
-/// Maps of settings: what one run has and another has not is a difference, too.
+/// Compares maps of settings. A setting that exists in only one run is a difference, too.
 fn maps(base: &[BTreeMap<String, String>], new: &[BTreeMap<String, String>]) -> Vec<Difference> {
     let names: BTreeSet<&String> = base.iter().chain(new).flat_map(BTreeMap::keys).collect();
     names
@@ -122,7 +122,7 @@ fn maps(base: &[BTreeMap<String, String>], new: &[BTreeMap<String, String>]) -> 
         .collect()
 }
 
-/// What an environment has under names of its own.
+/// A function that reads one of the maps of an environment.
 type EnvironmentMap = fn(&Environment) -> &BTreeMap<String, String>;
 
 const ENVIRONMENT_MAPS: [(Condition, EnvironmentMap); 2] = [
@@ -136,7 +136,7 @@ fn environments(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
         ("processors", |run| run.environment.cpu_logical.to_string()),
         ("usable processors", |run| run.environment.cpu_usable.to_string()),
         ("cores", |run| run.environment.cpu_cores.to_string()),
-        // The same machine tells a few kilobytes more or less after another start.
+        // The same machine may report a few kilobytes more or less after a restart.
         ("memory", |run| figures::megabytes(run.environment.memory_bytes)),
         ("architecture", |run| run.environment.architecture.clone()),
         ("virtualisation", |run| run.environment.virtualisation.clone()),
@@ -210,7 +210,7 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
         let (base_versions, new_versions) = (versions(&of_base), versions(&of_new));
         let version = Values { base: base_versions, new: new_versions }.difference("version");
         warnings.differs(Condition::ServerVersion, one, version.into_iter().collect());
-        // Where one side has read none back, every setting would seem to differ.
+        // If one side has none read back, every setting would seem to differ.
         let are_known =
             |reports: &[SystemReport]| reports.iter().any(|report| !report.settings.is_empty());
         if are_known(&of_base) && are_known(&of_new) {
@@ -231,8 +231,8 @@ fn systems(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
     }
 }
 
-/// Rules of load that differ, and options of workloads that one side does not know; the same
-/// difference of several configurations once.
+/// Load rules that differ, and workload options that only one side has; the same difference in
+/// several configurations is listed once.
 fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
     let mut load: BTreeMap<String, Values> = BTreeMap::new();
     let mut workload: BTreeMap<String, Values> = BTreeMap::new();
@@ -257,7 +257,8 @@ fn plans(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
     warnings.differs(Condition::Workload, "", differences(workload));
 }
 
-/// What the databases held that differs; the same difference of several configurations once.
+/// Differences in the contents of the databases; the same difference in several configurations is
+/// listed once.
 fn schemas(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
     let found = |(one, other): &(usize, usize)| {
         Some((base.configurations[*one].schema?.0, new.configurations[*other].schema?.0))
@@ -274,11 +275,11 @@ fn schemas(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>, matching: &
     }
 }
 
-/// What differs between two schemas, in some respect.
+/// A function that lists one kind of difference between two schemas.
 type SchemaDifferences = fn(&Schema, &Schema) -> Vec<SchemaDifference>;
 
-/// Runs of a single trial have no spec (`dyno_model::single`). In its place they write down the
-/// scripts that they ran, between lines of comments; the plan has only their names.
+/// Runs of a single trial have no spec (`dyno_model::single`). They store the text of the scripts
+/// instead, separated by comment lines; the plan has only the names of the scripts.
 fn scripts(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let has_spec = |run: &&Run| {
         let [configuration] = &run.plan.configurations[..] else { return true };
@@ -337,8 +338,8 @@ fn not_working(warnings: &mut Warnings, side: SideName, (pool, names): Named<'_>
     }
 }
 
-/// Trials that are missing or invalid, and doubts about those that are compared: of both sides
-/// together, because a doubt that both have is no difference.
+/// Missing and invalid trials, and warnings about the compared trials. Both sides are listed
+/// together, because a warning that applies to both is not a difference.
 fn trials(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let mut of_sides = Vec::new();
     for (side, pool) in [(SideName::Base, base), (SideName::New, new)] {
@@ -397,11 +398,11 @@ fn records<'a>(pool: &'a Pool<'_>) -> impl Iterator<Item = &'a TrialRecord> {
     pool.configurations.iter().flat_map(|configuration| configuration.records.iter().copied())
 }
 
-/// Doubts about trials, one row per kind and severity, most frequent first.
+/// Warnings about trials, one row per kind and severity, most frequent first.
 fn run_warnings(pool: &Pool<'_>) -> Vec<WarningRow> {
     let mut rows: Vec<WarningRow> = Vec::new();
     for (place, record) in records(pool).enumerate() {
-        // Names of trials repeat from run to run; their places do not.
+        // Trial names repeat from run to run; their indexes do not.
         for warning in &record.warnings {
             add_warning(&mut rows, warning, Some((&place.to_string(), record.trial.configuration)));
         }
@@ -409,13 +410,14 @@ fn run_warnings(pool: &Pool<'_>) -> Vec<WarningRow> {
     for row in &mut rows {
         row.trials.dedup();
     }
-    // That the audit failed is told with its configurations.
+    // A failed audit is reported with its configurations.
     rows.retain(|row| row.severity > Severity::Note && row.warning != Warning::AuditViolated);
     rows.sort_by_key(|row| std::cmp::Reverse(row.trials.len()));
     rows
 }
 
-/// Runs without a measured trial, runs that have not ended, and what could not be read of them.
+/// Runs without a measured trial, runs without a recorded end, and unreadable locations in their
+/// folders.
 fn folders(warnings: &mut Warnings, side: SideName, pool: &Pool<'_>) {
     let names = |is_meant: fn(&Run) -> bool| -> Vec<String> {
         pool.runs.iter().filter(|run| is_meant(run)).map(|run| run.name.clone()).collect()
@@ -440,8 +442,8 @@ fn folders(warnings: &mut Warnings, side: SideName, pool: &Pool<'_>) {
     }
 }
 
-/// The sides were hardly ever measured in turns; then whatever changed in between is in the ratios,
-/// too.
+/// A warning if the runs of the sides did not alternate: the ratios then include anything that
+/// changed in between.
 fn time_between(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     let ends = |pool: &Pool<'_>| {
         let first = pool
@@ -465,8 +467,8 @@ fn time_between(warnings: &mut Warnings, base: &Pool<'_>, new: &Pool<'_>) {
     warnings.add(Severity::Note, kind);
 }
 
-/// Each configuration in one run of each side: what runs differ in is in the change, and in no
-/// error.
+/// A warning if each configuration was measured in one run of each side: differences between runs
+/// are then part of the change and not of any error.
 pub(super) fn one_run_each(pairs: &[Sides<'_>]) -> Option<CompareWarning> {
     let runs = |side: &PooledConfiguration<'_>| {
         side.places.iter().map(|place| place.run).collect::<BTreeSet<_>>().len()

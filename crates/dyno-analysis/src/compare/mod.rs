@@ -1,20 +1,20 @@
-//! Two sides against each other, each of one or several runs: what `dyno compare` shows. Pure but
+//! Comparison of two sides, each of one or several runs, as shown by `dyno compare`. Pure except
 //! for [`load`].
 //!
 //! # Layout
-//! * [`mod@self`]: order of work, names, books; [`model`]: the comparison as data;
-//! * `pool`: the runs of a side become one set of trials per configuration;
-//! * `matching`: which configuration of one side is which of the other;
-//! * `conditions`: what makes the sides hard to compare; `limits`: how their limits came out;
-//!   `course`: their trials second by second;
-//! * `measured`: what two configurations say, before anything is judged; `verdicts`: ratios and
-//!   verdicts, of each configuration;
+//! * [`mod@self`]: order of the computation, names, counters; [`model`]: the comparison as data;
+//! * `pool`: pools the runs of a side into one set of trials per configuration;
+//! * `matching`: matches the configurations of the two sides;
+//! * `conditions`: reasons why the sides are hard to compare; `limits`: the results of their
+//!   limits; `course`: their trials over time;
+//! * `measured`: the figures of two matched configurations before judgement; `verdicts`: ratios and
+//!   verdicts of each configuration;
 //! * `over_all`: one effect over all configurations, by metric and by kind of statement.
 //!
 //! Runs of two sides share no blocks, so nothing is paired: a mixed model ([`crate::stats::sides`])
-//! gives the verdicts over all configurations, Welch's test on logarithms
-//! ([`crate::stats::compare::welch`]) those of each, and a test by ranks ([`crate::stats::ranks`])
-//! stands beside it.
+//! gives the verdicts over all configurations, and Welch's test on logarithms
+//! ([`crate::stats::compare::welch`]) those of each configuration. A rank test
+//! ([`crate::stats::ranks`]) is shown in addition.
 
 mod conditions;
 mod course;
@@ -51,18 +51,18 @@ use std::path::{Path, PathBuf};
 pub use matching::MatchError;
 pub use pool::PoolError;
 
-/// One side, as it was named and read.
+/// One side with its runs.
 #[derive(Debug)]
 pub struct Side {
     /// The folder as the user named it.
     pub folder: String,
     /// Its runs, at least one.
     pub runs: Vec<Run>,
-    /// The courses of their trials, by run and trial.
+    /// The time series of their trials, by run and trial.
     pub courses: BTreeMap<(String, String), Vec<TimelinePoint>>,
 }
 
-/// What is asked of a comparison.
+/// The options of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Metrics, in the order in which they are shown.
@@ -73,7 +73,7 @@ pub struct Question {
     pub systems: Vec<String>,
 }
 
-/// Everything that can be compared: what was searched for, throughput, then times.
+/// Everything that can be compared: the result of a saturation search, then throughput, then times.
 pub const METRICS: [Metric; 7] = [
     Metric::HighestRate,
     Metric::MostClients,
@@ -84,10 +84,10 @@ pub const METRICS: [Metric; 7] = [
     Metric::P99Ms,
 ];
 
-/// The sides cannot be compared.
+/// The reason why the sides cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// The runs of a side are no repeats of the same thing.
+    /// The runs of a side are not repeats of the same experiment.
     #[error("{side} cannot be pooled: {error}")]
     Pool {
         /// Which side.
@@ -101,17 +101,17 @@ pub enum CompareError {
         /// Its name.
         run: String,
     },
-    /// No configuration of one side is in the other.
+    /// No configuration of one side matches one of the other.
     #[error(transparent)]
     Match(MatchError),
 }
 
-/// Reads a side: a results folder, or a folder that holds several. Its trials are judged as for a
-/// report.
+/// Reads a side: a results folder, or a folder that contains several. Its trials are judged as for
+/// a report.
 ///
 /// # Errors
-/// When there is none, or one cannot be read. What is damaged beyond its plan is named in the
-/// comparison.
+/// If there is no results folder, or the plan of one cannot be read. The comparison lists any other
+/// damage.
 pub fn load(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
     let mut courses = BTreeMap::new();
@@ -134,7 +134,7 @@ pub fn load(folder: &Path) -> Result<Side, StoreError> {
 /// Compares two sides.
 ///
 /// # Errors
-/// When the runs of a side are no repeats, a run is on both sides, or nothing matches.
+/// If the runs of a side are not repeats, a run is on both sides, or no configurations match.
 pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareModel, CompareError> {
     let is_same = |one: &Run, other: &Run| {
         !one.started_at.is_empty()
@@ -202,7 +202,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     })
 }
 
-/// What a side's configurations are called.
+/// The names of a side's configurations.
 fn names(pool: &Pool<'_>) -> Vec<ConfigurationName> {
     let configurations: Vec<&Configuration> =
         pool.configurations.iter().map(|pooled| pooled.configuration).collect();
@@ -274,7 +274,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
     }
 }
 
-/// Counts verdicts, and says what follows.
+/// Counts the verdicts and derives the overall one.
 fn outcome(configurations: &[ConfigurationPair], over_all: &[OverAll]) -> Outcome {
     let verdicts: Vec<Verdict> =
         configurations.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
@@ -283,7 +283,7 @@ fn outcome(configurations: &[ConfigurationPair], over_all: &[OverAll]) -> Outcom
     let is_on_new =
         |pair: &&ConfigurationPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
     let on_new = configurations.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
-    // With one configuration its verdicts are the answers.
+    // With a single configuration, its verdicts are the overall ones.
     let of_all = |wanted: Verdict| match configurations {
         [_] => 0,
         _ => count(over_all.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
@@ -303,8 +303,8 @@ fn outcome(configurations: &[ConfigurationPair], over_all: &[OverAll]) -> Outcom
     }
 }
 
-/// The decision on the primary metric, over all configurations or in some. Worse results in other
-/// metrics count only where the primary metric does not differ.
+/// The verdict on the primary metric, over all configurations or in some of them. Worse results in
+/// other metrics count only if the primary metric does not differ.
 fn headline(
     configurations: &[ConfigurationPair],
     over_all: &[OverAll],

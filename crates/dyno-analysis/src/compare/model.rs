@@ -1,4 +1,4 @@
-//! A comparison of two sides as data: what `dyno compare` shows, and its JSON form.
+//! Data model of a comparison of two sides, and its JSON form.
 
 use crate::model::{
     CoursePoint, Effect, Estimate, Interaction, LimitVerdict, NotWorking, Range, RatioBound,
@@ -12,73 +12,72 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Version of the JSON form. A reader of version N understands every comparison of version N,
-/// whatever fields were added.
+/// including those with additional fields.
 pub const COMPARE_FORMAT: u32 = 1;
 
-/// Everything that a comparison shows.
+/// A comparison of two sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompareModel {
     /// [`COMPARE_FORMAT`] of the writer.
     pub compare_format: u32,
-    /// Its title; absent where those of the sides make one.
+    /// Its title; absent if it is derived from the titles of the sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// How many comparisons have which verdict, and what follows.
+    /// The number of comparisons per verdict, and the overall verdict.
     pub outcome: Outcome,
-    /// What the other side is compared with.
+    /// The reference side.
     pub base: SideRow,
-    /// What is judged.
+    /// The judged side.
     pub new: SideRow,
-    /// What makes the sides hard to compare, worst first.
+    /// The reasons why the sides are hard to compare, worst first.
     pub warnings: Vec<CompareWarning>,
-    /// One effect over all configurations, for each metric that there are figures of, the primary
-    /// one first; with one configuration its own.
+    /// One effect over all configurations for each metric with figures, the primary metric first;
+    /// with a single configuration, its own effect.
     #[serde(default)]
     pub over_all: Vec<OverAll>,
-    /// The same of the mean time of each kind of statement.
+    /// The same for the mean time of each kind of statement.
     #[serde(default)]
     pub statements: Vec<OverAll>,
-    /// How the limits of each side came out.
+    /// The results of each side's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitPair>,
     /// Configurations that both sides have.
     pub configurations: Vec<ConfigurationPair>,
-    /// The course of their trials, where there is no curve over clients.
+    /// The time series of their trials, if there is no curve over clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub courses: Vec<CoursePair>,
     /// Configurations that only the base has.
     pub only_base: Vec<ConfigurationName>,
     /// Configurations that only the new side has.
     pub only_new: Vec<ConfigurationName>,
-    /// How verdicts were made.
+    /// The rules behind the verdicts.
     pub rules: CompareRules,
 }
 
 impl CompareModel {
-    /// The effect on the primary metric, which is said first; absent where no figure can be
-    /// compared.
+    /// The effect on the primary metric, reported first; `None` if no figure can be compared.
     #[must_use]
     pub fn headline(&self) -> Option<&OverAll> {
         self.over_all.first()
     }
 
-    /// Effects over all configurations, where there are several.
+    /// Effects over all configurations; empty for a single configuration.
     pub fn over_configurations(&self) -> impl Iterator<Item = &OverAll> {
         self.over_all.iter().filter(|_| self.configurations.len() > 1)
     }
 
-    /// Effects that were decided: better, worse or equivalent; the primary metric's first.
+    /// Decided effects: better, worse or equivalent; that on the primary metric first.
     pub fn decided(&self) -> impl Iterator<Item = &OverAll> {
         self.over_all.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::is_decided))
     }
 
-    /// Effects that the data do not tell.
+    /// Effects that the data could not decide.
     pub fn undecided(&self) -> impl Iterator<Item = &OverAll> {
         self.over_all.iter().filter(|it| it.effect.verdict == Some(Verdict::Inconclusive))
     }
 
-    /// The configuration whose figures are said first: where the better of its sides is best by the
-    /// primary metric.
+    /// The configuration whose figures are reported first: the one with the best value of the
+    /// primary metric, taking the better side of each.
     #[must_use]
     pub fn headline_configuration(&self) -> Option<&ConfigurationPair> {
         let metric = self.headline()?.metric;
@@ -99,14 +98,14 @@ impl CompareModel {
     }
 }
 
-/// How many comparisons have which verdict.
+/// The number of comparisons per verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was decided on the primary metric: worse where it is in any configuration or over all,
-    /// then invalid, better, equivalent, inconclusive. Where the primary metric does not differ and
+    /// The verdict on the primary metric: worse if it is worse in any configuration or over all,
+    /// then invalid, better, equivalent, inconclusive. If the primary metric does not differ and
     /// another is worse: worse.
     pub verdict: Verdict,
-    /// Comparisons in all.
+    /// Total number of comparisons.
     pub comparisons: u32,
     /// New is better.
     pub better: u32,
@@ -116,9 +115,10 @@ pub struct Outcome {
     pub equivalent: u32,
     /// Not decided.
     pub inconclusive: u32,
-    /// Without usable figures.
+    /// No usable figures.
     pub invalid: u32,
-    /// Of the invalid ones, those in which new did not work in some of its trials, or has none.
+    /// Those of the invalid comparisons in which the new side did not work in some or all of its
+    /// trials.
     #[serde(default)]
     pub not_working: u32,
     /// Metrics in which new is better over all configurations.
@@ -130,7 +130,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// How many comparisons have this verdict.
+    /// The number of comparisons with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> u32 {
         match verdict {
@@ -147,23 +147,23 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SideName {
-    /// What the other is compared with.
+    /// The reference side.
     Base,
-    /// What is judged.
+    /// The judged side.
     New,
 }
 
-/// As the command line calls it.
+/// The name on the command line.
 impl fmt::Display for SideName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::Base { "BASE" } else { "NEW" })
     }
 }
 
-/// A side: one run, or several of the same thing that are pooled.
+/// A side: one run, or several pooled runs of the same experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SideRow {
-    /// The folder as it was named.
+    /// The folder as the user named it.
     pub folder: String,
     /// The experiment's title.
     pub title: String,
@@ -184,13 +184,13 @@ pub struct SideRow {
 pub struct RunRow {
     /// Name of its folder.
     pub run: String,
-    /// UTC time at which it began, RFC 3339; empty when it never did.
+    /// UTC time at which it began, RFC 3339; empty if it did not begin.
     pub started_at: String,
     /// UTC time of its last event, RFC 3339.
     pub ended_at: String,
 }
 
-/// What a configuration is called.
+/// The name of a configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigurationName {
     /// System.
@@ -201,7 +201,7 @@ pub struct ConfigurationName {
     pub workload: String,
     /// Number of clients.
     pub clients: u32,
-    /// System with those levels that are varied, as reports name it.
+    /// System with the levels that vary, as named in reports.
     pub label: String,
 }
 
@@ -210,32 +210,32 @@ pub struct ConfigurationName {
 pub struct Level {
     /// Factor, as in the spec.
     pub factor: String,
-    /// Its level.
+    /// Its level in this configuration.
     pub level: String,
 }
 
 /// A configuration that both sides have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigurationPair {
-    /// As the base calls it.
+    /// Its name in the base.
     #[serde(flatten)]
     pub name: ConfigurationName,
-    /// The new side's system, when it has another name.
+    /// The new side's system if its name differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_new: Option<String>,
-    /// Books and audit of the base.
+    /// Counters and audit of the base.
     pub base: SideFigures,
-    /// Books and audit of the new side.
+    /// Counters and audit of the new side.
     pub new: SideFigures,
-    /// A comparison per metric.
+    /// One comparison per metric.
     pub metrics: Vec<MetricPair>,
-    /// Metrics that are not compared, because a trial of a side has no figure of them: a percentile
-    /// of too few transactions.
+    /// Metrics that are not compared because a trial of a side has no such figure, for example a
+    /// percentile with too few transactions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_figures: Vec<Metric>,
 }
 
-/// What a side's trials of a configuration say besides the metrics; sums over measured trials.
+/// A side's figures for a configuration other than the metrics; sums over measured trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SideFigures {
     /// Trials with figures.
@@ -245,10 +245,10 @@ pub struct SideFigures {
     /// Open loop: transactions that were due; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<u64>,
-    /// Open loop: those of them that were never started.
+    /// Open loop: due transactions that were never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<u64>,
-    /// Trials in which it did not work; absent when there are none.
+    /// Trials in which the configuration did not work; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_working: Option<NotWorking>,
     /// Transactions committed in the trials whose figures may be used.
@@ -259,7 +259,7 @@ pub struct SideFigures {
     pub unfinished: u64,
     /// Attempts after the first.
     pub retries: Option<u64>,
-    /// Acknowledged updates that are not in the data; absent when that was not audited.
+    /// Acknowledged updates that are missing from the data; absent without an audit.
     pub lost: Option<u64>,
     /// The worst verdict of the audits.
     pub audit: AuditVerdict,
@@ -268,42 +268,43 @@ pub struct SideFigures {
 /// One metric of one configuration on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricPair {
-    /// What is compared.
+    /// The compared metric.
     pub metric: Metric,
     /// Mean over the base's valid trials.
     pub base: Option<Estimate>,
     /// Mean over the new side's valid trials.
     pub new: Option<Estimate>,
-    /// New over base (geometric means); absent when a trial that is compared has no such figure, or
-    /// a side did not work in some of its trials.
+    /// New over base (geometric means); absent if a compared trial has no such figure, or a side
+    /// did not work in some of its trials.
     pub ratio: Option<f64>,
-    /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
+    /// Direction of the bound if a side's figures are only lower bounds; absent if both are values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<RatioBound>,
-    /// Interval of the ratio (Welch) at `interval_level`; absent with too few trials, and when the
+    /// Interval of the ratio (Welch) at `interval_level`; absent with too few trials, and if the
     /// ratio is a bound.
     pub ratio_interval: Option<Range>,
-    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::gate`]).
+    /// Confidence of the interval, 0 to 1, with the same correction as the verdict
+    /// ([`crate::stats::gate`]).
     #[serde(default)]
     pub interval_level: Option<f64>,
-    /// Two-sided p-value; absent where nothing was tested.
+    /// Two-sided p-value; absent without a test.
     pub p: Option<f64>,
     /// p-value after the correction by the gate ([`crate::stats::gate`]).
     pub p_corrected: Option<f64>,
-    /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent where
-    /// nothing was tested.
+    /// Smallest ratio that would have been detected four times in five, as `1 + effect`; absent
+    /// without a test.
     pub detectable_ratio: Option<f64>,
-    /// Of an inconclusive comparison: valid trials that each side needs to see a difference as
-    /// large as the margin four times in five; absent when there is no scatter to go by, or more
-    /// than a thousand are needed.
+    /// For an inconclusive comparison: the number of valid trials that each side needs to detect a
+    /// difference as large as the margin four times in five; absent without an estimate of the
+    /// variation, or if more than a thousand are needed.
     pub repeats_needed: Option<u32>,
-    /// The same without assumptions about the distribution; absent where nothing was tested. Shown
-    /// beside, it decides nothing.
+    /// The same comparison without assumptions about the distribution; absent without a test. For
+    /// information only: it does not affect the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_ranks: Option<ByRanks>,
     /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
     pub exceeds_margin: bool,
-    /// Outcome.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -313,87 +314,88 @@ pub struct ByRanks {
     /// New over base: the median of the ratios of every trial of new to every trial of base (Hodges
     /// and Lehmann).
     pub ratio: f64,
-    /// 95 % interval of the ratio; absent with fewer than four trials on a side, or nearly so few.
+    /// 95 % interval of the ratio; absent with fewer than about four trials on a side.
     pub ratio_interval: Option<Range>,
     /// Two-sided p-value (Wilcoxon, Mann and Whitney), not corrected.
     pub p: f64,
 }
 
-/// New against base over all configurations that can be compared.
+/// New against base over all comparable configurations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OverAll {
-    /// What is compared.
+    /// The compared metric.
     pub metric: Metric,
-    /// The kind of statement whose mean time it is; absent where it is about transactions.
+    /// The kind of statement whose mean time is compared; absent for transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
-    /// How many configurations it rests on.
+    /// Number of configurations in the effect.
     pub configurations: u32,
-    /// Numbers of clients of these, rising.
+    /// Their numbers of clients, ascending.
     pub clients: Vec<u32>,
-    /// What these differ in.
+    /// The dimensions in which they differ.
     pub varied: Vec<Varied>,
-    /// Degrees of freedom of the ratio's error; absent where it was not tested.
+    /// Degrees of freedom of the ratio's error; absent without a test.
     pub degrees: Option<f64>,
-    /// Standard deviation between runs of a side, of logarithms: 0.02 is 2 %. Absent where each
-    /// side is one run, so that this cannot be told from the change.
+    /// Standard deviation between runs of a side on the logarithmic scale: 0.02 is 2 %. Absent if
+    /// each side is one run, because it is then confounded with the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<f64>,
     /// The ratio, new over base, and the verdict on it; new is the subject.
     #[serde(flatten)]
     pub effect: Effect,
-    /// Whether it depends on the number of clients, the system or a level.
+    /// Tests of whether the effect depends on the number of clients, the system or a level.
     pub interactions: Vec<Interaction>,
 }
 
 /// A limit, with its worst verdict over all configurations of each side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitPair {
-    /// The figure that the limit applies to.
+    /// The figure that is limited.
     pub measure: LimitMeasure,
-    /// Where it lies, as in [`crate::model::LimitRow::value`].
+    /// The value of the limit, as in [`crate::model::LimitRow::value`].
     pub value: f64,
-    /// The part of the trial that the limit applies to; absent: the whole trial.
+    /// The part of the trial that the limit applies to; absent for the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
-    /// The base; absent where it has no such limit.
+    /// The base's verdict; absent if it has no such limit.
     pub base: Option<LimitVerdict>,
-    /// The new side.
+    /// The new side's verdict.
     pub new: Option<LimitVerdict>,
 }
 
-/// The course of a configuration's valid trials on both sides.
+/// The time series of a configuration's valid trials on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CoursePair {
     /// Index into [`CompareModel::configurations`].
     pub configuration: usize,
-    /// The base, in order of time.
+    /// The base, in chronological order.
     pub base: Vec<CoursePoint>,
     /// The new side.
     pub new: Vec<CoursePoint>,
 }
 
-/// How verdicts were made.
+/// The rules behind the verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CompareRules {
-    /// Differences inside this share count as none (0.05 = 5 %).
+    /// Differences within this share count as no difference (0.05 = 5 %).
     pub margin: f64,
-    /// Share of false ones among all verdicts better and worse, on average.
+    /// Expected share of false verdicts among all verdicts better and worse.
     pub alpha: f64,
-    /// Share of the level that the metrics beside the primary one have before that is decided.
+    /// Share of the significance level reserved for the other metrics until the primary one is
+    /// decided.
     #[serde(default)]
     pub reserve: f64,
-    /// Fewer valid trials on a side give no verdict but inconclusive.
+    /// With fewer valid trials on a side, the verdict is always inconclusive.
     pub min_repeats: u32,
-    /// Comparisons of configurations that were tested.
+    /// Number of tested comparisons of configurations.
     pub family: u32,
-    /// The lowest confidence of the intervals of all but the equivalent ones, 0 to 1; absent where
-    /// there are no others.
+    /// The lowest confidence of the intervals of all verdicts except equivalent, 0 to 1; absent if
+    /// all are equivalent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_level: Option<f64>,
 }
 
-/// What differs between the sides, or within one of them.
+/// A condition that differs between the sides, or within one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
@@ -401,161 +403,162 @@ pub enum Condition {
     Machine,
     /// Kernel and distribution.
     Kernel,
-    /// Settings of the kernel.
+    /// Kernel settings.
     KernelSettings,
-    /// Versions of proxies.
+    /// Versions of the fault proxies and other proxies.
     Proxies,
-    /// dyno itself.
+    /// The version of dyno.
     Dyno,
-    /// Kind of a system and how it is spoken to.
+    /// Kind of a system and its protocol.
     System,
-    /// The version that a server reported.
+    /// The version reported by a server.
     ServerVersion,
-    /// Settings of a server, read back.
+    /// Settings read back from a server.
     Settings,
-    /// How trials were loaded and when they ended.
+    /// Load of the trials and their stop rule.
     Load,
-    /// Options of the workload that only one side knows.
+    /// Workload options that only one side has.
     Workload,
-    /// Scripts, where they are written down.
+    /// Scripts, if their text is stored.
     Scripts,
     /// Tables, columns and indexes of the databases.
     Schema,
-    /// Sizes of tables that both have.
+    /// Sizes of tables that exist on both sides.
     TableSizes,
 }
 
-/// One value that differs. Several values of one side are joined by ` | `; what a side does not
-/// have is empty.
+/// One value that differs. Several values of one side are joined by ` | `; a missing value is
+/// empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What: the name of a setting or of a part.
+    /// The name of a setting or component.
     pub name: String,
-    /// In the base.
+    /// Value in the base.
     pub base: String,
-    /// In the new side.
+    /// Value in the new side.
     pub new: String,
 }
 
-/// A doubt about a comparison. `dyno-report` makes a sentence of it.
+/// A warning about a comparison. `dyno-report` writes its sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompareWarning {
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
-    /// What it is.
+    /// Its kind.
     #[serde(flatten)]
     pub kind: CompareWarningKind,
 }
 
-/// What makes two sides hard to compare.
+/// The kinds of warnings about a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "warning", rename_all = "kebab-case")]
 pub enum CompareWarningKind {
-    /// The sides were measured under other conditions.
+    /// The sides were measured under different conditions.
     Differs {
-        /// What kind.
+        /// The condition.
         condition: Condition,
-        /// The system that it is about; empty when it is about all.
+        /// The affected system; empty for all systems.
         system: String,
-        /// Each value that differs.
+        /// The values that differ.
         values: Vec<Difference>,
     },
     /// An audit found the data violated.
     AuditViolated {
-        /// Whose.
+        /// The side.
         side: SideName,
-        /// Configurations that it is about.
+        /// The affected configurations.
         configurations: Vec<ConfigurationName>,
     },
     /// Configurations that did not work in some of their trials.
     DidNotWork {
-        /// Whose.
+        /// The side.
         side: SideName,
-        /// Each with its trials.
+        /// The configurations with the trials in which they did not work.
         configurations: Vec<(ConfigurationName, NotWorking)>,
     },
-    /// Runs of which no trial was measured.
+    /// Runs without a measured trial.
     NothingMeasured {
-        /// Whose.
+        /// The side.
         side: SideName,
         /// Names of the runs.
         runs: Vec<String>,
     },
-    /// Trials whose figures may not be used are left out.
+    /// Invalid trials were left out.
     InvalidTrials {
-        /// Whose.
+        /// The side.
         side: SideName,
-        /// How many.
+        /// Number of invalid trials.
         invalid: u32,
-        /// Of so many measured.
+        /// Number of measured trials.
         measured: u32,
-        /// The worst doubt of the kind that most of them share.
+        /// The worst warning of the kind that most of these trials have.
         because: Warning,
     },
     /// Trials without figures.
     MissingTrials {
-        /// Whose.
+        /// The side.
         side: SideName,
-        /// How many.
+        /// Number of missing trials.
         missing: u32,
-        /// Of so many planned.
+        /// Number of planned trials.
         planned: u32,
     },
-    /// A doubt about trials, of one side or of both.
+    /// A warning about trials of one side or of both.
     Trials {
-        /// Trials of the base that have it.
+        /// Number of the base's trials with this warning.
         base: u32,
-        /// Of so many measured.
+        /// Number of the base's measured trials.
         base_measured: u32,
-        /// Trials of the new side that have it.
+        /// Number of the new side's trials with this warning.
         new: u32,
-        /// Of so many measured.
+        /// Number of the new side's measured trials.
         new_measured: u32,
-        /// The worst of its kind.
+        /// The worst warning of its kind.
         about: Warning,
     },
-    /// A doubt about whole runs.
+    /// A warning about whole runs.
     Runs {
-        /// Whose.
+        /// The side.
         side: SideName,
-        /// The worst of its kind.
+        /// The worst warning of its kind.
         about: Warning,
     },
     /// Something in a results folder could not be read.
     Unreadable {
-        /// Whose.
+        /// The side.
         side: SideName,
-        /// The first places: folder, file, line and what is wrong.
+        /// The first unreadable locations: folder, file, line and error.
         what: Vec<String>,
-        /// Places in all.
+        /// Total number of unreadable locations.
         places: u32,
     },
-    /// A run has not written its end.
+    /// A run did not record its end.
     NotEnded {
-        /// Whose.
+        /// The side.
         side: SideName,
         /// Names of the runs.
         runs: Vec<String>,
     },
-    /// Of the two tests of a ratio, Welch's and that by ranks, one alone sees a difference.
+    /// Only one of the two tests of a ratio, Welch's test and the rank test, detects a difference.
     RanksDisagree {
-        /// Configuration and metric.
+        /// The affected configurations and metrics.
         comparisons: Vec<(ConfigurationName, Metric)>,
     },
     /// One side was measured after the other.
     OneAfterTheOther {
-        /// Who was first.
+        /// The side measured first.
         first: SideName,
-        /// From the end of the first side's last run to the beginning of the other's first, in
-        /// seconds.
+        /// Time from the end of the first side's last run to the start of the other side's first
+        /// run, in seconds.
         gap_s: f64,
     },
-    /// The runs of the sides took turns, or overlapped.
+    /// The runs of the sides alternated or overlapped.
     Alternating,
-    /// Each configuration was measured in one run of each side: what runs differ in cannot be told
-    /// from the change.
+    /// Each configuration was measured in one run of each side, so differences between runs are
+    /// confounded with the change.
     OneRunEach,
-    /// The settings of a system were not read back on both sides, so differences would not be seen.
+    /// The settings of a system were not read back on both sides, so differences would go
+    /// unnoticed.
     SettingsUnknown {
         /// The system.
         system: String,

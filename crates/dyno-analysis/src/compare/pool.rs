@@ -20,15 +20,15 @@ pub(crate) struct PooledConfiguration<'a> {
     pub(crate) configuration: &'a Configuration,
     /// Name of its system.
     pub(crate) system: &'a str,
-    /// The run it was first seen in.
+    /// The first run with this configuration.
     pub(super) run: &'a Run,
     /// Records of measured trials, in the order of runs and plans.
     pub(super) records: Vec<&'a TrialRecord>,
-    /// What became of all its trials.
+    /// The eligibility of all its trials.
     pub(super) eligibility: Eligibility<'a>,
-    /// Where those that are compared were measured, in their order.
+    /// The locations (run, block, start, data set) of the compared trials, in their order.
     pub(super) places: Vec<Place>,
-    /// What the database held in the first trial that says so, and that trial's run.
+    /// The schema found in the first trial that recorded one, and the run of that trial.
     pub(super) schema: Option<Found<'a>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> PooledConfiguration<'a> {
     }
 }
 
-/// A side.
+/// A side: pooled runs.
 pub(crate) struct Pool<'a> {
     /// Runs in the order in which they began.
     pub(super) runs: Vec<&'a Run>,
@@ -48,20 +48,20 @@ pub(crate) struct Pool<'a> {
     pub(crate) systems: Vec<&'a SystemPlan>,
     /// Configurations in the order in which plans list them.
     pub(crate) configurations: Vec<PooledConfiguration<'a>>,
-    /// By the name of the system: what the first trial found in a database whose tables were there.
+    /// By system name: the schema found by the first trial in a database with existing tables.
     found: BTreeMap<&'a str, Found<'a>>,
 }
 
-/// A schema with the run that found it.
+/// A schema with the run in which it was found.
 type Found<'a> = (&'a Schema, &'a Run);
 
-/// Runs before and after a change of the schema are no repeats.
+/// Checks that the schema did not change: runs before and after a schema change are not repeats.
 fn same_schema(
     (known, first): Found<'_>,
     (schema, run): Found<'_>,
     differences: fn(&Schema, &Schema) -> Vec<SchemaDifference>,
 ) -> Result<(), PoolError> {
-    // What changed within a run, a trial after the other, is no difference between runs.
+    // A change within a run, from one trial to the next, is not a difference between runs.
     if std::ptr::eq(first, run) {
         return Ok(());
     }
@@ -71,27 +71,27 @@ fn same_schema(
     if differences.is_empty() { Ok(()) } else { Err(plans_differ(differences, first, run)) }
 }
 
-/// True of a system whose tables were there before the run, which works in them.
+/// True for a system that works in tables that existed before the run.
 fn uses_what_is_there(system: &SystemPlan) -> bool {
     matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Existing)
 }
 
-/// Runs that are not repeats of the same thing.
+/// The reason why runs are not repeats of the same experiment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PoolError {
-    /// There is no run at all.
+    /// There is no run.
     #[error("there is no run")]
     Empty,
-    /// A run is there twice; its folder.
+    /// A run occurs twice; its folder.
     #[error("{0} is named twice")]
     Twice(String),
     /// Their experiments have different names: each with the folder of one run.
     #[error("runs of different experiments are no repeats: {}", experiments(.0))]
     Experiments(Vec<(String, String)>),
-    /// Their plans differ where repeats must not.
+    /// Their plans differ where repeats must agree.
     #[error("{first} and {second} are no repeats of the same thing: {}", in_words(differences))]
     Plans {
-        /// What differs: name, value in the first run, value in the second.
+        /// The differences: name, value in the first run, value in the second.
         differences: Vec<(String, String, String)>,
         /// Folder of the first run.
         first: String,
@@ -166,7 +166,7 @@ impl<'a> Pool<'a> {
             if pooled.eligibility.usable.len() > pooled.places.len() {
                 let configurations = &run.plan.configurations;
                 let workload = &configurations[trial.configuration].workload;
-                // Each workload with its options is taken for a data set, as in reports.
+                // Each workload with its options counts as one data set, as in reports.
                 let data_set = configurations.iter().position(|it| it.workload == *workload);
                 let start =
                     restart_groups.iter().position(|(_, it)| it.contains(&trial.configuration));
@@ -183,7 +183,7 @@ impl<'a> Pool<'a> {
                 if let Some(schema) = &record.schema {
                     let known = *pooled.schema.get_or_insert((schema, run));
                     same_schema(known, (schema, run), Schema::differences)?;
-                    // Where dyno makes the tables, they may depend on clients and levels.
+                    // If dyno creates the tables, they may depend on clients and levels.
                     if uses_what_is_there(
                         &run.plan.systems[run.plan.configurations[trial.configuration].system],
                     ) {
@@ -262,7 +262,7 @@ fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
     if names.len() > 1 { Err(PoolError::Experiments(names)) } else { Ok(()) }
 }
 
-/// What makes two systems of the same name different ones: name of the part, and both values.
+/// Differences between two systems of the same name: name of the part, and both values.
 pub(super) fn system_differences(
     one: &SystemPlan,
     other: &SystemPlan,
@@ -300,7 +300,7 @@ pub(super) fn system_differences(
     differences
 }
 
-/// Kind of a system, and whether dyno starts it.
+/// Kind of a system, and whether dyno starts the server.
 pub(super) fn kind(system: &SystemPlan) -> String {
     match &system.source {
         SystemSource::Managed(server) => format!("{server}, started by dyno"),
@@ -309,7 +309,7 @@ pub(super) fn kind(system: &SystemPlan) -> String {
     }
 }
 
-/// Options of the workload that differ, its kind first; an option that a side does not have is `-`.
+/// Workload options that differ, the kind first; a missing option is `-`.
 pub(super) fn workload_differences(
     one: &Configuration,
     other: &Configuration,
@@ -338,7 +338,7 @@ pub(super) fn workload_differences(
     differences
 }
 
-/// Options of two workloads of a kind that differ.
+/// Options that differ between two workloads of the same kind.
 fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, String, String)> {
     let names: BTreeSet<&String> = one.options.0.keys().chain(other.options.0.keys()).collect();
     names
@@ -354,8 +354,8 @@ fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, 
         .collect()
 }
 
-/// Background workloads in a line: `report: sql, 2 clients`; `-` is nothing, as for an option that
-/// a side does not have.
+/// Background workloads on one line: `report: sql, 2 clients`; `-` means none, as for a missing
+/// option.
 fn background_line(all: &[BackgroundPlan]) -> String {
     let one = |it: &BackgroundPlan| {
         let rate =
@@ -368,7 +368,7 @@ fn background_line(all: &[BackgroundPlan]) -> String {
     if all.is_empty() { "-".to_owned() } else { all.join("; ") }
 }
 
-/// Rules of load and stopping that differ.
+/// Load and stop rules that differ.
 pub(super) fn load_differences(
     one: &Configuration,
     other: &Configuration,
@@ -405,15 +405,15 @@ pub(super) fn load_differences(
     let pairs = texts(one).into_iter().zip(texts(other));
     let unequal = pairs.filter(|((_, one), (_, other))| one != other);
     let (stages, others) = (&one.load.stages, &other.load.stages);
-    // Long ones may differ behind what is shown of them.
+    // Long stage lists may differ beyond the points shown.
     let staged = (stages != others).then(|| ("stages".to_owned(), staged(stages), staged(others)));
     unequal.map(|((name, one), (_, other))| (name.to_owned(), one, other)).chain(staged).collect()
 }
 
-/// Points of a course that are shown.
+/// Maximum number of points of a load profile that are shown.
 const COURSE_MAX: usize = 8;
 
-/// What stages go through: `3 of rate, 0 s: 100, 30 s: 100, 60 s: 500`.
+/// The points of the stages: `3 of rate, 0 s: 100, 30 s: 100, 60 s: 500`.
 fn staged(stages: &Option<Stages>) -> String {
     let Some(stages) = stages else { return "none".to_owned() };
     let mut at = 0.0;
@@ -430,14 +430,14 @@ fn staged(stages: &Option<Stages>) -> String {
     format!("{} of {}, {}{more}", stages.stages.len(), stages.by, points.join(", "))
 }
 
-/// What is searched for, and while what: `rate, p99 < 20`.
+/// The searched load and its limits: `rate, p99 < 20`.
 fn searched(search: &Search) -> String {
     let Search { most, measure, below, transaction, .. } = search;
     let of = transaction.as_ref().map_or(String::new(), |name| format!(" of {name}"));
     format!("{most}, {measure}{of} < {below}")
 }
 
-/// Which failures are retried: `by kind`, `all`, or the list.
+/// The retried failures: `by kind`, `all`, or the list.
 fn retries(policy: &RetryPolicy) -> String {
     match policy {
         RetryPolicy::Kind => "by kind".to_owned(),
