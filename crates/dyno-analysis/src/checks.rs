@@ -1,4 +1,4 @@
-//! What speaks for and against the figures: audits, the generator's own figures, findings.
+//! Checks of the figures' validity: audits, the load generator's own figures, warnings.
 
 use crate::eligibility::from_cause;
 use crate::estimate::count;
@@ -15,7 +15,7 @@ use dyno_model::warning::Warning;
 use std::cmp::Reverse;
 use std::mem::discriminant;
 
-/// Examples of lost updates that a report shows per configuration.
+/// Maximum number of examples of lost updates per configuration in a report.
 const EXAMPLES_MAX: usize = 3;
 
 pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
@@ -51,8 +51,8 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
         .collect()
 }
 
-/// Sums of acknowledged commits over trials, invalid ones too: a generator that was too busy loses
-/// none.
+/// Sums of acknowledged commits over trials, including invalid ones: an overloaded generator does
+/// not lose commits.
 pub(crate) fn commit_audit(records: &[&TrialRecord]) -> Option<CommitAudit> {
     let mut sum = CommitAudit::default();
     for commits in records.iter().filter_map(|record| record.audit.losses().commits) {
@@ -68,7 +68,7 @@ pub(crate) fn commit_audit(records: &[&TrialRecord]) -> Option<CommitAudit> {
     (!sum.lost_percent_by_trial.is_empty()).then_some(sum)
 }
 
-/// Sums of the count of updates over trials, invalid ones too.
+/// Sums of the update counts over trials, including invalid ones.
 fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
     let mut sum = UpdateAudit::default();
     let mut was_checked = false;
@@ -98,7 +98,7 @@ fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
     was_checked.then_some(sum)
 }
 
-/// Sums of the commit ledger over trials, invalid ones too.
+/// Sums of the commit ledger over trials, including invalid ones.
 fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
     let mut sum = LedgerAudit::default();
     let mut was_checked = false;
@@ -124,8 +124,8 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
     was_checked.then_some(sum)
 }
 
-/// Sums of anomalies over trials, invalid ones too. All trials of a configuration have the same
-/// level.
+/// Sums of anomalies over trials, including invalid ones. All trials of a configuration have the
+/// same isolation level.
 fn anomaly_audit(records: &[&TrialRecord]) -> Option<AnomalyAudit> {
     let mut sum: Option<AnomalyAudit> = None;
     let checks = records
@@ -170,8 +170,8 @@ fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// Takes the row of a trial: of one thing the first that is wrong is told, else the last with the
-/// worst verdict.
+/// Merges the row of a trial: for each check, the first failure is kept, otherwise the last row
+/// with the worst verdict.
 fn tell<R>(
     rows: &mut Vec<R>,
     row: R,
@@ -189,7 +189,7 @@ fn tell<R>(
     }
 }
 
-/// All checks, each with its trial and, where there are several, its database.
+/// All checks, each with its trial and, if there are several databases, its database.
 fn places<'a>(
     records: &'a [&TrialRecord],
 ) -> impl Iterator<Item = (&'a str, Option<&'a str>, &'a AuditCheck)> {
@@ -243,7 +243,7 @@ fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
     values
 }
 
-/// What a check is about, with its database where there are several.
+/// The subject of a check, with its database if there are several.
 fn in_database(database: Option<&str>, what: &str) -> String {
     database.map_or_else(|| what.to_owned(), |database| format!("{database}: {what}"))
 }
@@ -302,8 +302,8 @@ fn generator_row(configuration: usize, records: &[&TrialRecord]) -> GeneratorRow
     }
 }
 
-/// One row per kind and severity, worst first; within one severity the kind that most trials have,
-/// and causes before what follows from them.
+/// One row per kind and severity, worst first; within a severity, the kind with the most trials
+/// first, and causes before their effects.
 pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
     let mut rows: Vec<WarningRow> = Vec::new();
     for warning in &view.run.warnings {
@@ -317,7 +317,7 @@ pub(crate) fn warnings(view: &View<'_>) -> Vec<WarningRow> {
         }
     }
     for row in &mut rows {
-        // A trial may have several of a kind, such as stalls, one after another.
+        // A trial may have several of a kind in a row, such as stalls.
         row.trials.dedup();
         row.configurations.sort_unstable();
         row.configurations.dedup();
@@ -332,10 +332,10 @@ pub(crate) fn add_warning(
     warning: &Warning,
     of: Option<(&str, usize)>,
 ) {
-    // Each of these is about something else.
+    // Each of these has a different subject.
     let is_told_alone =
         matches!(warning, Warning::SettingRounded { .. } | Warning::ViolatedIn { .. });
-    // For a background workload, the kind of warning is that of the warning inside.
+    // For a background workload, the kind is that of the inner warning.
     let is_other = |other: &Warning| match (other, warning) {
         (
             Warning::Background { name: one, inner },
@@ -365,7 +365,7 @@ pub(crate) fn add_warning(
     }
 }
 
-/// How bad a finding is among those of its kind; only the order matters.
+/// The weight of a warning among those of its kind; only the order matters.
 fn weight(warning: &Warning) -> f64 {
     match warning {
         Warning::GeneratorBusy { share }

@@ -1,5 +1,4 @@
-//! Comparisons of pairs of configurations, and the questions that they are the cells of, with their
-//! verdicts.
+//! Comparisons of configuration pairs, the questions that they belong to, and their verdicts.
 
 use crate::eligibility::counted_against;
 use crate::estimate::{count, has_bound};
@@ -18,25 +17,27 @@ use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and
+/// Minimum number of repeats for a verdict: with two, the interval is 12.7 standard errors wide and
 /// says nothing.
 pub(crate) const MIN_REPEATS: usize = 3;
 
-/// Risk of an interval that no verdict stands beside.
+/// Risk of an interval shown without a verdict.
 const RISK_ALONE: f64 = 0.05;
 
-/// Everything that is compared.
+/// All comparisons of a run.
 pub(crate) struct Compared {
     pub(crate) questions: Vec<Question>,
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) rules: ComparisonRules,
-    /// Questions about what the run is judged by first, those of one comparison included.
+    /// Number of questions about the metric by which the run is judged, including those of one
+    /// comparison.
     pub(crate) asked: u32,
-    /// Chances of those that are not decided to be when all blocks are measured.
+    /// For each undecided question, the probability that it is decided once all blocks are
+    /// measured.
     pub(crate) open: Vec<f64>,
 }
 
-/// Compares what was measured, which is a share of all blocks.
+/// Compares the measured data; `share` is the fraction of all blocks measured so far.
 pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = Rules::default();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
@@ -59,7 +60,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         asked.extend(groups.iter().map(ask));
     }
     let judged = judge(&asked, groups.len(), rules);
-    // Cells of all metrics stand one after the other.
+    // The pairs of all metrics, one metric after the other.
     let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
     for (it, judged) in asked.iter().zip(&judged) {
         it.cells
@@ -86,8 +87,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     Compared { questions, comparisons, rules, asked: number_asked, open }
 }
 
-/// Judges questions, which are in the order of metrics, so many of each: every question with all
-/// its metrics.
+/// Judges questions, ordered by metric with this many per metric: every question with all its
+/// metrics.
 fn judge(asked: &[Asked<'_>], questions: usize, rules: Rules) -> Vec<gate::QuestionVerdicts> {
     let metrics = |question: usize| asked.iter().skip(question).step_by(questions.max(1));
     let known = |question: usize| metrics(question).map(|it| it.known.clone()).collect::<Vec<_>>();
@@ -95,7 +96,7 @@ fn judge(asked: &[Asked<'_>], questions: usize, rules: Rules) -> Vec<gate::Quest
     (0..asked.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
 }
 
-/// Paired tests borrow strength from each other.
+/// Moderates the variances of paired tests, which borrow strength from each other.
 fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
     let is_paired = |it: &&mut Measured| it.is_paired && it.enough().is_some();
     let tests: Vec<RatioTest> =
@@ -106,17 +107,17 @@ fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
     family
 }
 
-/// A question with what is known of it.
+/// A question with its data.
 struct Asked<'a> {
     group: &'a Group,
     metric: Metric,
     /// Its comparisons.
     measured: Vec<&'a Measured>,
-    /// The indices of those pairs that are tested.
+    /// The indices of the pairs that are tested.
     cells: Vec<usize>,
-    /// Those of its pairs that an answer can rest on: two blocks have both sides.
+    /// The pairs usable for an answer: both sides have values in at least two blocks.
     used: Vec<usize>,
-    /// Where the comparisons of its metric begin.
+    /// Index of the first comparison of its metric.
     offset: usize,
     answer: Option<Answer>,
     known: gate::QuestionTests,
@@ -142,13 +143,14 @@ impl<'a> Asked<'a> {
                 Some((*at, Cell::new(pair, side(pair.subject), side(pair.baseline))?))
             })
             .unzip();
-        // With figures that are only bounds in some cells, the mean over the others would flatter.
+        // If the figures of some pairs are only bounds, the mean over the others would be biased in
+        // their favour.
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
         let (used, cells) = if has_bounds { Default::default() } else { (used, cells) };
         let answer = questions::answer(view, metric, &cells, MIN_REPEATS);
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
         let known = gate::QuestionTests {
-            // The only comparison of a question is the answer itself.
+            // The only comparison of a question is itself the answer.
             effect: match group.pairs.as_slice() {
                 [only] => measured[*only].enough(),
                 _ => answer.as_ref().map(|it| it.test),
@@ -172,7 +174,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Chance to be decided when all blocks are measured, `share` of which are; `None` when it is.
+    /// Probability that the question is decided once all blocks are measured, of which `share` are;
+    /// `None` if it is decided already.
     fn chance(&self, judged: &gate::QuestionVerdicts, share: f64, rules: Rules) -> Option<f64> {
         let is_told = |it: &Judgement| it.decision != Decision::Inconclusive;
         if judged.effect.as_ref().is_some_and(is_told) {
@@ -186,7 +189,7 @@ impl<'a> Asked<'a> {
         });
         Some(match judged.effect.zip(self.known.effect) {
             _ if is_lost => 0.0,
-            // Nothing is known yet.
+            // No data yet.
             None => 1.0,
             Some((Judgement { risk, .. }, test)) => {
                 test.chance(share, Goal { risk, alpha: rules.alpha, margin: rules.margin })
@@ -242,7 +245,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Interactions of a question with what was judged of them.
+/// Interactions of a question with their verdicts.
 pub(crate) fn told(
     interactions: &[Interaction],
     judged: &gate::QuestionVerdicts,
@@ -256,37 +259,37 @@ pub(crate) fn told(
     interactions.iter().zip(&judged.interactions).map(one).collect()
 }
 
-/// What one side of a comparison has.
+/// The values of one side of a comparison.
 pub(crate) struct SideValues {
-    /// Values by block; `None` when a trial that is compared has none.
+    /// Values by block; `None` if a compared trial has none.
     pub(crate) by_block: Option<BTreeMap<u32, f64>>,
-    /// True when there is a trial that is compared.
+    /// True if there is a trial to compare.
     pub(crate) is_usable: bool,
-    /// True when one of the values is only a lower bound.
+    /// True if one of the values is only a lower bound.
     pub(crate) is_bound: bool,
-    /// Trials in which it did not work.
+    /// Trials in which the configuration did not work.
     pub(crate) not_working: Option<NotWorking>,
 }
 
-/// A comparison without its verdict.
+/// A comparison before its verdict.
 struct Measured {
     comparison: Comparison,
     test: Option<RatioTest>,
-    /// True when the test is that of pairs, one per block.
+    /// True for a paired test, with one pair per block.
     is_paired: bool,
-    /// True when both sides have a trial that is compared.
+    /// True if both sides have a trial to compare.
     is_usable: bool,
 }
 
 impl Measured {
-    /// The test, when it has enough repeats for a verdict.
+    /// The test, if it has enough repeats for a verdict.
     fn enough(&self) -> Option<RatioTest> {
         self.test.filter(|test| test.repeats >= MIN_REPEATS)
     }
 }
 
-/// Comparisons of every pair in every step of a growing table, by step; all of them are one family.
-/// `values` are those of a configuration's trials in a step.
+/// Comparisons of every pair in every step of a growing table, by step; together they form one
+/// family. `values` returns the values of a configuration's trials in a step.
 pub(crate) fn step_by_step(
     view: &View<'_>,
     steps: usize,
@@ -310,7 +313,7 @@ pub(crate) fn step_by_step(
     at.into_iter().zip(family.into_iter().map(comparison)).collect()
 }
 
-/// What a configuration's trials have.
+/// The values of a configuration's whole trials.
 fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> SideValues {
     let eligibility = &view.eligibilities[configuration];
     let by_block = |figures: Vec<(&TrialRecord, f64)>| {
@@ -324,7 +327,7 @@ fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> SideValues {
     }
 }
 
-/// For each comparison, the logarithms of its ratios, one per block that has both sides.
+/// For each comparison, the logarithms of its ratios, one per block with both sides.
 pub(crate) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
     let difference = |pair: &Pair| {
         let by_block =
@@ -336,14 +339,14 @@ pub(crate) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
     pairs(view).iter().map(difference).collect()
 }
 
-/// Whole trials.
+/// Compares whole trials.
 fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> Measured {
     let of = |configuration| whole(view, configuration, metric);
     measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
 }
 
-/// What a verdict is worth where figures are lower bounds of response times: a bound that is worse
-/// already decides, because what it stands for is worse still. Nothing else is known.
+/// The verdict if figures are lower bounds of response times: a bound that is already worse
+/// decides, because the true value is worse still. Nothing else follows.
 fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
     match (bound, verdict) {
         (None, _)
@@ -354,7 +357,7 @@ fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
     }
 }
 
-/// The ratio with its 95 % interval, still without verdict.
+/// The ratio with its 95 % interval, without a verdict.
 fn measure(
     view: &View<'_>,
     pair: &Pair,
@@ -363,7 +366,7 @@ fn measure(
     baseline: &SideValues,
 ) -> Measured {
     let empty = BTreeMap::new();
-    // A side of which a figure is missing is not compared at all.
+    // A side with a missing figure is not compared at all.
     let (of_subject, of_baseline) = match (&subject.by_block, &baseline.by_block) {
         (Some(subject), Some(baseline)) => (subject, baseline),
         _ => (&empty, &empty),
@@ -402,12 +405,12 @@ fn measure(
     Measured { comparison, test, is_paired, is_usable: subject.is_usable && baseline.is_usable }
 }
 
-/// Both sides by block; and whether they are compared in pairs.
+/// Tests both sides by block; also returns whether the test is paired.
 fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<RatioTest>, bool) {
     let both = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
     let paired: Vec<(f64, f64)> = subject.iter().filter_map(both).collect();
-    // Pairs lose little; only when invalid trials leave too few blocks with both sides are they
-    // compared unpaired.
+    // Pairing loses little; an unpaired test is used only if invalid trials leave too few blocks
+    // with both sides.
     let unpaired = || {
         compare::welch(
             &subject.values().copied().collect::<Vec<_>>(),
@@ -422,8 +425,8 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
     }
 }
 
-/// The verdict that a decision means, and whether the whole interval lies beyond the margin. Of
-/// throughput more is better, of time less.
+/// The verdict for a decision, and whether the whole interval lies beyond the margin. More is
+/// better for throughput, less is better for times.
 fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
     let larger_is_better = metric.is_more_better();
     let direction = |is_larger: bool| {
@@ -437,7 +440,7 @@ fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
     }
 }
 
-/// Takes from an effect of lower bounds what does not follow from them.
+/// Removes from an effect what does not follow from lower bounds.
 pub(crate) fn settle_bound(effect: &mut Effect) {
     let Some(bound) = effect.bound else { return };
     let verdict = effect.verdict.map(|verdict| verdict_on_bounds(verdict, Some(bound)));
@@ -451,13 +454,13 @@ pub(crate) fn settle_bound(effect: &mut Effect) {
     effect.ratio = effect.ratio.filter(|_| bound != RatioBound::Unknown);
 }
 
-/// The verdict before anything was judged: without any trial to compare on a side it is invalid;
-/// too few trials, or figures that are not known, only leave it open.
+/// The initial verdict: invalid if a side has no trial to compare; too few trials or unknown
+/// figures leave it inconclusive.
 pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
     if is_usable { Verdict::Inconclusive } else { Verdict::Invalid }
 }
 
-/// Writes down what was judged.
+/// Stores a judgement in an effect.
 pub(crate) fn tell(effect: &mut Effect, metric: Metric, test: &RatioTest, judgement: &Judgement) {
     let (verdict, exceeds_margin) = verdict(metric, judgement);
     (effect.verdict, effect.exceeds_margin) = (Some(verdict), exceeds_margin);
@@ -467,8 +470,8 @@ pub(crate) fn tell(effect: &mut Effect, metric: Metric, test: &RatioTest, judgem
     effect.detectable_ratio = Some(judgement.detectable_ratio);
 }
 
-/// An effect with what was judged of it; `open` is its verdict until then, and there is none where
-/// verdicts are not enabled.
+/// An effect with its judgement; `open` is its verdict without one. There is no verdict if verdicts
+/// are disabled.
 pub(crate) fn judged_effect(
     mut effect: Effect,
     metric: Metric,
@@ -490,7 +493,7 @@ pub(crate) fn judged_effect(
         baseline_not_working,
     );
     match held {
-        // What is left of the figures would look like an answer.
+        // The remaining figures would look like a result.
         Verdict::Invalid => {
             let verdict = verdict.map(|_| held);
             Effect { subject_not_working, baseline_not_working, verdict, ..Effect::default() }
@@ -499,7 +502,7 @@ pub(crate) fn judged_effect(
     }
 }
 
-/// A comparison with what was judged of it; without verdict where verdicts are not enabled.
+/// A comparison with its judgement; without a verdict if verdicts are disabled.
 fn decided(measured: Measured, judgement: Option<Judgement>, enabled: bool) -> Comparison {
     let Measured { mut comparison, test, is_usable, .. } = measured;
     let open = enabled.then(|| open_verdict(is_usable));

@@ -1,4 +1,4 @@
-//! What follows from the figures, as typed statements; the message table makes sentences of them.
+//! Conclusions from the figures, as typed statements; the message table turns them into sentences.
 
 use crate::eligibility::main_reason;
 use crate::estimate::count;
@@ -11,9 +11,9 @@ use dyno_model::lists;
 use dyno_model::plan::Metric;
 use dyno_model::search::SearchEnd;
 
-/// All conclusions, most important first: lost data, because a figure for lost work answers
-/// nothing; what it has to keep to, and what it asks; what is missing, what is doubtful, what is
-/// better, what was reached.
+/// All conclusions, most important first: lost data, because performance figures are worthless
+/// without correctness; then limits and questions; then missing data, warnings, improvements and
+/// peaks.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = lost_updates(model);
     conclusions.extend(lost_commits(model));
@@ -34,7 +34,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(undecided_updates(model));
     conclusions.extend(no_lost_updates(model));
     conclusions.extend(crate::growth::conclude(model));
-    // Without verdicts the ratios stay in the table; put into words they would read like one.
+    // Without verdicts the ratios stay in the table; as sentences they would read like verdicts.
     if model.comparison_rules.verdicts_enabled {
         conclusions.extend(comparisons(model));
     } else if !model.comparisons.is_empty() {
@@ -43,8 +43,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             needed: model.comparison_rules.min_repeats,
         });
     }
-    // Over rows, the mean of a whole trial is no peak of anything, nor is a throughput that was
-    // given.
+    // The mean of a trial over a growing table is no peak, nor is a given throughput.
     if model.growth.is_none() && model.judged_by == Metric::Throughput {
         conclusions.extend(peaks(model));
     }
@@ -52,8 +51,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions
 }
 
-/// How equally a line served its databases, where that was least so: a number for each client,
-/// since some databases have one client more.
+/// How equally a series served its databases, at its most unequal point: normalised per client,
+/// because some databases have one client more.
 fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
     let of_line = (0..model.configurations.len())
         .filter(|configuration| model.configurations[*configuration].line == line);
@@ -80,8 +79,8 @@ fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
     of_line.filter_map(of_configuration).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-/// Decided questions before those that are not, in the order of the spec otherwise. Those about the
-/// second metric are told where the first shows no difference and it does.
+/// Decided questions before undecided ones, otherwise in the order of the spec. A question about
+/// the second metric is reported if the first metric shows no difference and the second one does.
 fn questions(model: &ReportModel) -> Vec<Conclusion> {
     let differs = |question: &Question| question.effect.verdict.is_some_and(Verdict::differs);
     let is_open = |question: &Question| !question.effect.verdict.is_some_and(Verdict::is_decided);
@@ -104,7 +103,7 @@ fn questions(model: &ReportModel) -> Vec<Conclusion> {
 
 fn incomplete(model: &ReportModel) -> Option<Conclusion> {
     let completeness = &model.completeness;
-    // A search that ended undecided was made; what it found is said with the search.
+    // A search without a decision was completed; its result is reported with the search.
     let is_search = |it: &&FailedTrial| {
         let mut ended = model.searches.iter().flat_map(|row| &row.ended);
         ended.any(|ended| ended.trial == it.trial && ended.end != SearchEnd::Interrupted)
@@ -132,7 +131,7 @@ fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
     })
 }
 
-/// A statement per line and reason, where something is compared.
+/// One statement per series and reason, if the run compares anything.
 fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
     let mut found: Vec<(usize, Vec<u32>, NotWorking)> = Vec::new();
     let rows = model.configurations.iter().filter(|_| !model.comparisons.is_empty());
@@ -152,7 +151,7 @@ fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
     found.into_iter().map(conclusion).collect()
 }
 
-/// Audits of a line that counted updates, by rising number of clients.
+/// Audits of a series that counted updates, by ascending number of clients.
 fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
     let mut audits: Vec<&AuditRow> = model
         .audits
@@ -163,7 +162,7 @@ fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
     audits
 }
 
-/// The worst loss first.
+/// Lost updates, the worst loss first.
 fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
     let mut lines: Vec<(f64, Conclusion)> = (0..model.lines.len())
         .filter_map(|line| {
@@ -173,7 +172,7 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
             });
             let (losing, clean): (Vec<_>, Vec<_>) =
                 checked.partition(|(_, audit, ..)| audit.has_lost_commits());
-            // Commits that the ledger misses are reported in a conclusion of their own.
+            // Commits that the ledger misses are reported in a separate conclusion.
             let losing: Vec<_> =
                 losing.into_iter().filter(|(_, audit, ..)| !misses_commits(audit)).collect();
             if losing.is_empty() {
@@ -206,12 +205,13 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
     lines.into_iter().map(|(_, conclusion)| conclusion).collect()
 }
 
-/// True when rows of the commit ledger are missing.
+/// True if rows of the commit ledger are missing.
 fn misses_commits(audit: &AuditRow) -> bool {
     audit.ledger.as_ref().is_some_and(|ledger| ledger.has_losses)
 }
 
-/// What the commit ledger says: each loss, and all together where nothing is missing by any check.
+/// Results of the commit ledger: each loss separately, or one statement for all if no check misses
+/// anything.
 fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
     let is_kept = |audit: &&AuditRow| audit.ledger.is_some() && audit.is_complete();
     let kept = || model.audits.iter().filter(is_kept).filter_map(|audit| audit.commits.as_ref());
@@ -224,8 +224,8 @@ fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
     lost.chain((kept().count() > 0).then_some(none)).collect()
 }
 
-/// What histories show: each configuration in which something was found, what is forbidden first,
-/// and all others together.
+/// Results of the history checks: each configuration with an anomaly, forbidden anomalies first,
+/// and one statement for all others.
 fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
     let kept = || {
         model
@@ -245,7 +245,7 @@ fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
     forbidden.chain(allowed).chain((clean().count() > 0).then_some(none)).collect()
 }
 
-/// Where nothing is missing for certain, and what is in doubt may stand in the place of what is.
+/// Configurations without a certain loss where updates of unknown outcome may hide one.
 fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
     let undecided = |line| {
         let mut clients = Vec::new();
@@ -280,12 +280,12 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
     let mut clients_max = 0;
     for line in 0..model.lines.len() {
         let audits = audits_of(model, line);
-        // A commit ledger says so itself.
+        // The commit ledger reports this separately.
         let counted =
             || audits.iter().filter(|audit| audit.updates.is_some() && audit.ledger.is_none());
         let acknowledged: u64 =
             counted().filter_map(|audit| audit.commits.as_ref()).map(|it| it.committed).sum();
-        // Who was told of no commit can have lost none.
+        // A client that received no commit acknowledgement cannot have lost a commit.
         if acknowledged == 0 || counted().any(|audit| !audit.is_complete()) {
             continue;
         }
@@ -337,8 +337,8 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
         .collect()
 }
 
-/// One statement per pair of lines and outcome, over all numbers of clients that share the outcome.
-/// Only throughput is put into words; response times are in the table.
+/// One statement per pair of series and outcome, over all numbers of clients with that outcome.
+/// Only throughput gets sentences; response times are in the table.
 fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     let key = |comparison: &Comparison| {
         let line = |configuration: usize| model.configurations[configuration].line;
@@ -357,14 +357,13 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
                 && is_left_to_its_question(model, *at))
     });
     let groups = lists::grouped(told.map(|(_, comparison)| (key(comparison), comparison)));
-    // The same two lines stay together whatever their outcomes.
+    // Statements about the same two series stay together whatever their outcomes.
     let pairs = lists::grouped(groups.into_iter().map(|(key, group)| ((key.0, key.1), group)));
     pairs.into_iter().flat_map(|(_, groups)| groups).map(|group| comparison(model, group)).collect()
 }
 
-/// True where the question over all cells has said that it cannot be said, or was asked until it
-/// was decided. A single one is then held to such a risk that its interval speaks of nothing but
-/// that.
+/// True if the question over all pairs was inconclusive, or was measured until it was decided. A
+/// single comparison is then tested at such a low risk that its interval only reflects that.
 fn is_left_to_its_question(model: &ReportModel, comparison: usize) -> bool {
     let is_left =
         |it: &Question| it.cells > 1 && (!it.opens_cells || model.interim_analyses.is_some());
@@ -418,7 +417,7 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
     }
 }
 
-/// With more lines than this, only the best line of each system is put into words; all of them are
+/// With more series than this, only the best series of each system gets a sentence; all of them are
 /// in the table.
 const PEAKS_MAX: usize = 6;
 
@@ -438,7 +437,7 @@ fn peaks(model: &ReportModel) -> Vec<Conclusion> {
     peaks.into_iter().map(|(.., conclusion)| conclusion).collect()
 }
 
-/// Where a line is highest: the line, its throughput there, and the statement.
+/// The peak of a series: its index, its throughput there, and the statement.
 fn peak(line: &PanelLine) -> Option<(usize, f64, Conclusion)> {
     let usable: Vec<_> = line
         .points

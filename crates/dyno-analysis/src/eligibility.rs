@@ -1,11 +1,10 @@
-//! What became of a configuration's trials, as comparisons see it: which trials are compared, and
-//! what is held against a configuration. The one place that says so, for the report of a run and
-//! for [`super::compare`].
+//! Eligibility of a configuration's trials for comparisons: which trials are compared, and which
+//! count against the configuration. Used for the report of a run and by [`super::compare`].
 //!
-//! A trial in which a configuration did not work has no figure, or none that may be used. Left out
-//! without a word it would flatter: whoever fails in its slow trials would win on the rest. So such
-//! trials are counted against their configuration: what is left of its trials may speak against it,
-//! never for it.
+//! A trial in which a configuration did not work has no usable figure. Ignoring it would bias the
+//! result: a configuration that fails in its slow trials would win on the rest. Such trials
+//! therefore count against their configuration: its remaining trials can lead to a verdict against
+//! it, never for it.
 
 use crate::estimate::count;
 use crate::model::{NotWorking, NotWorkingReason, Verdict, WarningRow};
@@ -18,17 +17,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The trials of a configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Eligibility<'a> {
-    /// Trials that are compared, in the order of runs and plans: valid, and with at least one
-    /// commit.
+    /// Compared trials, in the order of runs and plans: valid trials with at least one commit.
     pub(crate) usable: Vec<&'a TrialRecord>,
-    /// Trials that ended in one way or another.
+    /// Number of trials that ended, with any outcome.
     ended: u32,
     /// Trials in which the configuration did not work, by reason.
     not_working: BTreeMap<NotWorkingReason, u32>,
 }
 
 impl<'a> Eligibility<'a> {
-    /// Takes a trial of a run.
+    /// Adds a trial of a run.
     pub(crate) fn add(&mut self, run: &Run, outcome: &'a TrialOutcome) {
         self.add_unmeasured(run, outcome);
         if let TrialOutcome::Finished(record) = outcome
@@ -40,12 +38,12 @@ impl<'a> Eligibility<'a> {
         }
     }
 
-    /// Takes a trial, or a part of it, that is compared by other figures than those of its record.
+    /// Adds a trial, or a part of one, that is compared by figures other than those of its record.
     pub(crate) fn worked(&mut self) {
         self.ended += 1;
     }
 
-    /// Takes a trial for what is held against the configuration alone; true when something is.
+    /// Adds a trial only if it counts against the configuration; returns whether it does.
     pub(crate) fn add_unmeasured(&mut self, run: &Run, outcome: &TrialOutcome) -> bool {
         self.ended += 1;
         let reason = reason(run, outcome);
@@ -55,7 +53,7 @@ impl<'a> Eligibility<'a> {
         reason.is_some()
     }
 
-    /// The trials in which it did not work, if there are any.
+    /// The trials in which the configuration did not work; `None` if there are none.
     pub(crate) fn not_working(&self) -> Option<NotWorking> {
         // The first of equally frequent reasons.
         let (because, _) = self.not_working.iter().rev().max_by_key(|(_, trials)| **trials)?;
@@ -66,21 +64,20 @@ impl<'a> Eligibility<'a> {
         })
     }
 
-    /// Its figures of a metric, each with its trial. `None` when a trial that is compared has none:
-    /// percentiles of the trials with many transactions alone would again be those of the better
-    /// ones.
+    /// Its figures of a metric, each with its trial. `None` if a compared trial has no figure:
+    /// using only the trials with enough transactions for a percentile would again favour the
+    /// better trials.
     pub(crate) fn figures(&self, metric: Metric) -> Option<Vec<(&'a TrialRecord, f64)>> {
         self.usable.iter().map(|record| Some((*record, record.figure(metric)?))).collect()
     }
 }
 
-/// Why a configuration did not work in a trial; `None` when it did, and when something else kept
-/// the trial from being measured: a generator that was too busy, a host that stole time, somebody
-/// who interrupted the run.
+/// Why a configuration did not work in a trial; `None` if it did, or if something else prevented
+/// the measurement: an overloaded generator, stolen CPU time, an interrupted run.
 fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
     let record = match outcome {
         TrialOutcome::Finished(record) => record,
-        // A search that ended undecided says nothing about the system.
+        // A search without a decision says nothing about the system.
         TrialOutcome::Failed { search: Some(search), .. } if search.is_undecided() => return None,
         TrialOutcome::Failed { .. } => {
             return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured);
@@ -93,7 +90,7 @@ fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
     own.or_else(|| background().filter(|_| record.is_valid()))
 }
 
-/// Why a workload did not work, by the doubts about it and its books.
+/// Why a workload did not work, from its warnings and counters.
 fn of_workload(record: &TrialRecord) -> Option<NotWorkingReason> {
     let invalid =
         record.warnings.iter().filter(|warning| record.severity(warning) == Severity::Invalid);
@@ -101,8 +98,8 @@ fn of_workload(record: &TrialRecord) -> Option<NotWorkingReason> {
     invalid.filter_map(held).min().or(nothing.then_some(NotWorkingReason::NothingCommitted))
 }
 
-/// Why a background workload did not work: the load was then not what was asked for, and less than
-/// elsewhere. What ended it has ended the trial.
+/// Why a background workload did not work: the load was then lower than specified. An error that
+/// ends a background workload also ends the trial.
 fn of_background(record: &TrialRecord) -> Option<NotWorkingReason> {
     match of_workload(record)? {
         NotWorkingReason::NothingCommitted => {
@@ -114,7 +111,7 @@ fn of_background(record: &TrialRecord) -> Option<NotWorkingReason> {
     }
 }
 
-/// Trials in which a background workload of this name did not work, of those that were measured.
+/// Measured trials in which the background workload of this name did not work.
 pub(crate) fn background(records: &[&TrialRecord], name: &str) -> Option<NotWorking> {
     let named =
         records.iter().flat_map(|record| record.background.iter().filter(|it| it.name == name));
@@ -123,7 +120,7 @@ pub(crate) fn background(records: &[&TrialRecord], name: &str) -> Option<NotWork
     Some(NotWorking { trials: count(reasons.len()), of: count(records.len()), because })
 }
 
-/// What a finding holds against the configuration, if anything.
+/// The reason for which a warning counts against the configuration, if any.
 fn held(warning: &Warning) -> Option<NotWorkingReason> {
     match warning {
         Warning::SystemFailed { .. } | Warning::ServerRestarted { .. } => {
@@ -136,8 +133,8 @@ fn held(warning: &Warning) -> Option<NotWorkingReason> {
     }
 }
 
-/// Orders findings so that causes stand before what follows from them: who died fails transactions
-/// and falls behind, and so does the best system whose machine or generator stood still.
+/// Sort key that puts causes before effects: a dead server fails transactions and falls behind, and
+/// so does the best system if its machine or generator stalls.
 pub(crate) fn from_cause(warning: &Warning) -> impl Ord + use<> {
     use NotWorkingReason as Reason;
     let held = held(warning);
@@ -149,8 +146,8 @@ pub(crate) fn from_cause(warning: &Warning) -> impl Ord + use<> {
     (place, held)
 }
 
-/// The doubt for which most trials are invalid. A trial with several counts for the one that is the
-/// cause of the others; of equally frequent ones that is named too.
+/// The warning that makes most trials invalid. A trial with several counts for their cause; among
+/// equally frequent warnings, the cause is returned, too.
 pub(crate) fn main_reason<'rows>(rows: &'rows [WarningRow]) -> Option<&'rows WarningRow> {
     let is_reason = |row: &&WarningRow| row.severity == Severity::Invalid && !row.trials.is_empty();
     let mut reasons: Vec<&WarningRow> = rows.iter().filter(is_reason).collect();
@@ -159,12 +156,12 @@ pub(crate) fn main_reason<'rows>(rows: &'rows [WarningRow]) -> Option<&'rows War
     let own =
         |row: &'rows WarningRow| (row.trials.iter().filter(|it| counted.insert(*it)).count(), row);
     let reasons: Vec<(usize, &WarningRow)> = reasons.into_iter().map(own).collect();
-    // The first of equally frequent ones.
+    // The first of equally frequent warnings.
     reasons.into_iter().rev().max_by_key(|(trials, _)| *trials).map(|(_, row)| row)
 }
 
-/// The verdict on a subject when one side or both did not work in some of their trials: what is
-/// left may speak against that side, never for it.
+/// The verdict on a subject if one or both sides did not work in some trials: the remaining trials
+/// can lead to a verdict against that side, never for it.
 pub(crate) fn counted_against(
     verdict: Verdict,
     subject: Option<NotWorking>,
@@ -198,7 +195,7 @@ mod tests {
         for (rows, main) in [
             (vec![row(failures(), all), row(died(), all)], died()),
             (vec![row(died(), all), row(failures(), all)], died()),
-            // In one more trial transactions failed by themselves.
+            // In one further trial, transactions failed on their own.
             (vec![row(failures(), &["a", "b", "c", "d"]), row(died(), all)], died()),
             (vec![row(failures(), all), row(died(), &["b"])], failures()),
             (vec![row(behind(), all), row(stood_still(), all)], stood_still()),

@@ -1,9 +1,9 @@
-//! What faults did: how long nothing was committed, when the throughput was back, how much work was
-//! missed.
+//! Effects of faults: duration of the write outage, time until throughput recovered, lost
+//! throughput.
 //!
-//! The throughput before is the mean of the whole seconds of the window before the first fault.
-//! Single seconds scatter, so throughput counts as back with a second that reaches 90 % of it and
-//! that begins a stretch of up to ten seconds whose mean does.
+//! The reference throughput is the mean of the whole seconds of the window before the first fault.
+//! Because single seconds vary, throughput counts as recovered from the first second that reaches
+//! 90 % of the reference and starts a period of up to ten seconds whose mean does, too.
 
 use crate::model::{FaultErrors, FaultRow, FaultTrial, Spread};
 use crate::stats::student::median;
@@ -14,11 +14,12 @@ use dyno_model::plan::Trial;
 use dyno_model::record::{TrialRecord, is_rate};
 use dyno_store::{ErrorLine, TimelineLine};
 
-/// Throughput is back from this share of the one before on.
+/// Share of the reference throughput from which throughput counts as recovered.
 const BACK: f64 = 0.9;
-/// It has to stay there for so long, in seconds, or as long as is left.
+/// Duration for which throughput must stay there, in s; at the end of the trial, the remaining
+/// time.
 const STAYS: f64 = 10.0;
-/// Less than this is too short to say that it stays, in seconds.
+/// A shorter remaining time is too short to decide, in s.
 const STAYS_MIN: f64 = 3.0;
 
 pub(crate) fn faults(view: &View<'_>) -> Vec<FaultRow> {
@@ -54,13 +55,13 @@ fn row(view: &View<'_>, configuration: usize) -> Option<FaultRow> {
     })
 }
 
-/// When the first fault came, in seconds since the window opened.
+/// Time of the first fault, in seconds since the window opened.
 fn first_fault(record: &TrialRecord) -> f64 {
     record.faults().iter().map(|fault| fault.at).min().unwrap_or_default().as_secs_f64()
 }
 
-/// The errors of trials, each with the moment of its first fault since the first client began, by
-/// kind.
+/// The errors of trials by kind, given each trial's first fault in seconds since the first client
+/// began.
 fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<FaultErrors> {
     let mut kinds: Vec<FaultErrors> = Vec::new();
     for (fault, lines) in trials {
@@ -90,7 +91,7 @@ fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<Fault
     kinds
 }
 
-/// When a trial's window opened, in seconds since the first client began.
+/// Start of a trial's window, in seconds since the first client began.
 fn opens(view: &View<'_>, trial: &Trial) -> f64 {
     view.plan().configuration(trial).load.warmup.as_secs_f64()
 }
@@ -118,16 +119,16 @@ fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTr
 
 /// The seconds of the window around the first fault.
 struct Course<'a> {
-    /// When it came, seconds since the first client began.
+    /// Time of the fault, in seconds since the first client began.
     fault: f64,
-    /// Mean throughput before.
+    /// Mean throughput before the fault.
     usual: f64,
-    /// The seconds that begin after it.
+    /// The seconds that start after the fault.
     after: Vec<&'a TimelineLine>,
 }
 
 impl<'a> Course<'a> {
-    /// `None` when nothing is known of the time before.
+    /// `None` if there is no data from before the fault.
     fn of(timeline: &'a [TimelineLine], fault: f64) -> Option<Self> {
         let counted = || timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
         let before: Vec<_> =
@@ -137,11 +138,11 @@ impl<'a> Course<'a> {
         (usual > 0.0).then_some(Self { fault, usual, after })
     }
 
-    /// The first of the seconds in which throughput is back.
+    /// Index of the first second in which throughput has recovered.
     fn back(&self) -> Option<usize> {
         (0..self.after.len()).find(|at| {
             let rest = &self.after[*at..];
-            // The second of the fault itself is as much before it as after it.
+            // The second that contains the fault lies partly before it.
             let is_after = rest[0].start_s >= self.fault;
             let mut length = 0.0;
             let stays = rest.iter().take_while(|line| {
@@ -166,7 +167,7 @@ impl<'a> Course<'a> {
         let missed: f64 = self.after[..until]
             .iter()
             .map(|line| {
-                // Of the second of the fault, the part before it went as usual.
+                // Only the part of that second after the fault counts.
                 let part = line.start_s + line.length_s - line.start_s.max(self.fault);
                 let before = (line.length_s - part) * self.usual;
                 part * self.usual - (line.committed as f64 - before).max(0.0)
@@ -187,7 +188,7 @@ fn rate(lines: &[&TimelineLine]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Seconds with so many commits each, the first two of them warm-up.
+    /// Seconds with these numbers of commits; the first two are warm-up.
     fn timeline(commits: &[u64]) -> Vec<TimelineLine> {
         let line = |(at, committed): (usize, &u64)| TimelineLine {
             start_s: at as f64,
@@ -211,7 +212,7 @@ mod tests {
         // 100 a second; nothing from 5.0 to 8.0; 50, then 95 again.
         let commits = [7, 7, 100, 100, 100, 0, 0, 0, 50, 95, 100, 90, 105];
         assert_eq!(course(&commits, 5.0), Some((Some(4.0), 3.5)));
-        // In the middle of a second half of which went as usual.
+        // In the middle of a second; its first half is unaffected.
         let commits = [7, 7, 100, 100, 100, 50, 0, 0, 50, 95, 100, 90, 105];
         assert_eq!(course(&commits, 5.5), Some((Some(3.5), 3.0)));
     }

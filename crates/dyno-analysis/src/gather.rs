@@ -1,5 +1,5 @@
-//! Several runs of one thing as one: what was measured run by run, at different numbers of clients
-//! or again, is reported together.
+//! Pooling of several runs of the same experiment into one: repeats and runs at different numbers
+//! of clients are reported together.
 
 use crate::compare::PoolError;
 use crate::compare::pool::{Pool, plans_differ};
@@ -8,12 +8,12 @@ use dyno_store::environment::Environment;
 use dyno_store::{Run, RunData, TrialData, TrialOutcome};
 use std::collections::BTreeMap;
 
-/// Makes one run of several. The nth trial of a configuration over all runs, in the order in which
-/// they began, is that of block n, so that repeats are repeats whether they were blocks of one run
-/// or runs of their own.
+/// Combines several runs into one. The nth trial of a configuration over all runs, in chronological
+/// order, becomes the trial of block n, so that repeats count as repeats whether they were blocks
+/// of one run or separate runs.
 ///
 /// # Errors
-/// When the runs differ in more than numbers of clients and levels, or were measured on different
+/// If the runs differ in more than numbers of clients and levels, or were measured on different
 /// machines.
 pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     parts.sort_by(|a, b| (&a.run.started_at, &a.run.name).cmp(&(&b.run.started_at, &b.run.name)));
@@ -52,7 +52,7 @@ fn machine(environment: &Environment) -> String {
     )
 }
 
-/// The first plan with the systems and configurations of all, and no trials yet.
+/// The first plan with the systems and configurations of all plans, and no trials yet.
 fn plan(pool: &Pool<'_>, first: &Plan) -> Plan {
     let system =
         |name: &str| pool.systems.iter().position(|it| it.name == name).unwrap_or_default();
@@ -111,7 +111,7 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
     whole.is_interrupted |= run.is_interrupted;
     whole.has_ended &= run.has_ended;
     whole.ended_at = whole.ended_at.clone().max(run.ended_at);
-    // Those of the first run are there already.
+    // Those of the first run are already included.
     if number > 0 {
         whole.warnings.extend(run.warnings);
         whole.problems.extend(run.problems);
@@ -134,7 +134,7 @@ mod tests {
         Shape { clients: vec![1, 8], blocks: 3, has_trouble: false, ..Shape::small() }
     }
 
-    /// Some trials of a run, as a run of their own.
+    /// Some trials of a run, as a separate run.
     fn part(name: &str, is_kept: impl Fn(&Plan, &Trial) -> bool) -> RunData {
         let mut data = shape().read();
         let kept: Vec<Trial> = data
@@ -173,7 +173,7 @@ mod tests {
             let mut data = part(&format!("at {clients}"), |plan, trial| {
                 plan.configuration(trial).clients == clients
             });
-            // Such a run knows nothing of others.
+            // Such a run has no information about the others.
             let keeps: Vec<usize> = (0..data.run.plan.configurations.len())
                 .filter(|at| data.run.plan.configurations[*at].clients == clients)
                 .collect();

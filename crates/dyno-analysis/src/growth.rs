@@ -1,11 +1,10 @@
-//! Trials whose x axis is the number of rows: each interval is put where its commits bring the
-//! table.
+//! Figures of trials over the number of rows of a growing table.
 //!
-//! Rows at the end of an interval are the rows before the trial and those of all commits until
-//! then, warm-up included. Within an interval rows are taken to come evenly. A step is the time
-//! between the first moments at which a trial reached two milestones; its throughput is the rows
-//! between them over that time. A step shorter than three intervals is mostly interpolated: its
-//! rate is shown without an interval, and is not compared.
+//! The number of rows at the end of an interval is the number before the trial plus all commits
+//! until then, including the warm-up. Within an interval, rows are interpolated linearly. A step is
+//! the time between the first moments at which a trial reached two milestones; its throughput is
+//! the number of rows between them over that time. A step shorter than three intervals is mostly
+//! interpolated: its rate is shown without an interval, and is not compared.
 
 use crate::comparisons::{self, SideValues};
 use crate::eligibility::Eligibility;
@@ -24,16 +23,16 @@ use dyno_model::warning::{Severity, Warning};
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
-/// Steps when the plan names no milestones.
+/// Number of steps if the plan has no milestones.
 const STEPS: u64 = 10;
-/// The monitor looks once a second: of a shorter step it saw nothing of its own.
+/// The monitor samples once a second, so a shorter step has no sample, in s.
 const SEEN_MIN: f64 = 1.0;
-/// A step of fewer intervals than this is not measured.
+/// A step shorter than this number of intervals is not measured.
 const INTERVALS_MIN: f64 = 3.0;
-/// Most points of a trial's course; a chart has no room for more.
+/// Maximum number of points in a trial's time series, limited by the width of a chart.
 const POINTS_MAX: usize = 150;
 
-/// The part of the report over rows; `None` when no table grew.
+/// The report's section on growth; `None` if no table grew.
 pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
     let trials: Vec<Grown<'_>> =
         view.plan().trials.iter().filter_map(|trial| Grown::of(view, trial)).collect();
@@ -73,9 +72,9 @@ pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
     Some(Growth { rows_before, milestones, lines, comparisons })
 }
 
-/// What a configuration's trials have in a step. A trial that did not finish the step did not work
-/// in it, where the configuration itself was the reason; it and a step that is not measured leave
-/// the step without a comparison.
+/// The values of a configuration's trials in a step. A trial that did not finish the step because
+/// of the configuration itself counts as not working in it; such a trial without that cause, or
+/// with a step that is too short, leaves the step without a comparison.
 fn side_values(
     view: &View<'_>,
     trials: &[Grown<'_>],
@@ -109,7 +108,7 @@ fn side_values(
     }
 }
 
-/// The plan's milestones, else equal steps to the target, else to the most rows that a trial
+/// The plan's milestones; otherwise equal steps up to the target or to the most rows that a trial
 /// reached.
 fn milestones(view: &View<'_>, trials: &[Grown<'_>], before: u64) -> Vec<u64> {
     let loads = || view.plan().configurations.iter().map(|configuration| &configuration.load);
@@ -141,23 +140,23 @@ fn equal_steps(from: u64, to: u64) -> Vec<u64> {
 struct Grown<'a> {
     record: &'a TrialRecord,
     samples: &'a [Sample],
-    /// Seconds since the first client began, and rows in the table; from the beginning to the end
-    /// of the last interval.
+    /// Seconds since the first client began, and rows in the table, up to the end of the last
+    /// interval.
     path: Vec<(f64, f64)>,
 }
 
 /// One trial in one step.
 struct Step {
     rows_per_second: f64,
-    /// False when it took less than three intervals, so that most of it is interpolated.
+    /// False if it took less than three intervals, so that most of it is interpolated.
     is_measured: bool,
     resources: Stretch,
     data_bytes: Option<f64>,
 }
 
 impl<'a> Grown<'a> {
-    /// `None` when its table does not grow, or its timeline is not whole, so that the rows of its
-    /// intervals are not known.
+    /// `None` if its table does not grow, or if its timeline is incomplete, so that the rows of its
+    /// intervals are unknown.
     fn of(view: &View<'a>, trial: &Trial) -> Option<Self> {
         let TrialOutcome::Finished(record) = view.run.outcomes.get(&trial.id)? else { return None };
         let data = view.data.trials.get(&trial.id)?;
@@ -188,8 +187,8 @@ impl<'a> Grown<'a> {
         self.path[self.path.len() - 1].1
     }
 
-    /// A trial that ended before its target (time limit, full disk, dead server) is as good as any
-    /// until then.
+    /// A trial that ended before its target (time limit, full disk, dead server) is valid until
+    /// then.
     fn is_usable(&self) -> bool {
         let forbids = |warning: &Warning| {
             warning.severity() == Severity::Invalid
@@ -198,7 +197,8 @@ impl<'a> Grown<'a> {
         !self.record.warnings.iter().any(forbids)
     }
 
-    /// When the table first had so many rows, seconds since the first client began.
+    /// The time at which the table first had this many rows, in seconds since the first client
+    /// began.
     fn time_at(&self, rows: f64) -> Option<f64> {
         if rows < self.path[0].1 {
             return None;
@@ -236,7 +236,7 @@ impl<'a> Grown<'a> {
                 places.push(end);
             }
         }
-        // What is left over at the end belongs to the last point.
+        // The remainder at the end belongs to the last point.
         if places.len() > 1 {
             places.pop();
             places.push(stretches);
@@ -258,7 +258,7 @@ impl<'a> Grown<'a> {
     }
 }
 
-/// Means over trials; a figure that only some trials have is the mean of those.
+/// Means over trials; a figure that only some trials have is averaged over those.
 fn means(steps: &[Step]) -> GrowthStep {
     let over = |unit: Unit, of: &dyn Fn(&Step) -> Option<f64>| {
         estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), unit)
@@ -277,8 +277,8 @@ fn means(steps: &[Step]) -> GrowthStep {
     }
 }
 
-/// What follows: who was ahead where, then how each configuration fared. More configurations than
-/// this are left to the table.
+/// Maximum number of configurations with a statement about their course; more are only shown in the
+/// table.
 const COURSES_MAX: usize = 8;
 
 /// Statements about growth, crossings first.
@@ -305,8 +305,8 @@ fn step_rate(growth: &Growth, configuration: usize, step: usize) -> Option<f64> 
     line.steps.get(step)?.rows_per_second.map(|estimate| estimate.mean)
 }
 
-/// Runs of steps in which the same side was ahead. A step without a decision between two of the
-/// same belongs to them.
+/// Sequences of steps with the same side ahead. An undecided step between two steps of the same
+/// sequence belongs to it.
 fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead> {
     let mut leads: Vec<GrowthLead> = Vec::new();
     let of_pair = growth
@@ -350,7 +350,7 @@ fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead
     leads
 }
 
-/// The fastest and the slowest step of a configuration beside its last one.
+/// The fastest and the slowest step of a configuration compared with its last one.
 fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     let moment = |step: usize| {
         let figures = &line.steps[step];
@@ -365,7 +365,7 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     };
     let moments: Vec<GrowthMoment> = (0..line.steps.len()).filter_map(moment).collect();
     let last = *moments.last()?;
-    // The first of equals.
+    // The first of equal steps.
     let fastest =
         *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
     let slowest = *moments.iter().min_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;

@@ -1,4 +1,4 @@
-//! Heat maps: the distribution of response times in the course of a trial.
+//! Latency heat maps: the distribution of response times over a trial.
 
 use crate::model::{HeatColumn, HeatMap};
 use crate::view::View;
@@ -6,20 +6,20 @@ use dyno_model::latency::band_begin;
 use dyno_model::plan::Trial;
 use dyno_store::CountedInterval;
 
-/// Stretches that a heat map has at most; in a report of many configurations.
+/// Maximum number of columns in a heat map, in a report with many configurations.
 const COLUMNS: usize = 60;
 const COLUMNS_OF_MORE: usize = 24;
 
-/// Fewer intervals than this are no course.
+/// Minimum number of intervals for a heat map.
 const INTERVALS_MIN: usize = 4;
 
-/// A report of so many configurations has a heat map for each; of more configurations, for so many
-/// whose trials stood still the longest.
+/// Up to this many configurations, each has a heat map; with more, only this many whose trials
+/// stalled the longest.
 const EACH: usize = 24;
 const OF_MORE: usize = 4;
 
-/// One per configuration, in their order: of its trials the one in which nothing was committed for
-/// the longest time.
+/// One heat map per configuration, in order: that of the trial with the longest time without a
+/// commit.
 pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
     let course =
         |trial: &Trial| view.data.trials.get(&trial.id).map_or(&[][..], |files| &files.course);
@@ -34,7 +34,7 @@ pub(crate) fn heat_maps(view: &View<'_>) -> Vec<HeatMap> {
         let shown = trials.filter(|trial| {
             course(trial).iter().filter(|it| !it.counts.is_empty()).count() >= INTERVALS_MIN
         });
-        // Of equal ones the first.
+        // The first of equal trials.
         shown.map(|trial| (gap(trial), trial)).reduce(|a, b| if b.0 > a.0 { b } else { a })
     };
     let mut all: Vec<(f64, &Trial)> =
@@ -60,8 +60,7 @@ fn heat_map(trial: &Trial, course: &[CountedInterval], columns: usize) -> Option
         HeatColumn { start_s: intervals[0].start_s, length_s, counts }
     };
     let mut columns: Vec<HeatColumn> = course.chunks(step).map(column).collect();
-    // What is left at the end is no stretch of its own: its few transactions would be many a
-    // second.
+    // The remainder at the end is not a column: its few transactions would become a high rate.
     if let [.., before, last] = &mut columns[..]
         && last.length_s < before.length_s / 2.0
     {
@@ -107,7 +106,7 @@ mod tests {
         let interval = |second: u32| CountedInterval {
             start_s: f64::from(second),
             length_s: 1.0,
-            // A second in which one transaction took as long as a second does.
+            // A second in which one transaction took about a second.
             counts: if second == 150 {
                 vec![(band(1_000_000_000), 1)]
             } else {

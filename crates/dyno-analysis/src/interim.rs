@@ -1,5 +1,5 @@
-//! Whether a run that is looked at after each block goes on: its limits and questions are judged as
-//! the report judges them.
+//! Interim analyses: decides after each block whether a run continues, with the same rules for
+//! limits and questions as the report.
 
 use crate::comparisons::{Compared, compare};
 use crate::limits::limits;
@@ -11,13 +11,13 @@ use dyno_store::{Run, RunData, StoreError};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Below this chance, a question will hardly be decided within the budget.
+/// Probability below which a question is unlikely to be decided within the budget.
 const HOPELESS: f64 = 0.1;
 
-/// Looks at a run after one of its blocks, the last that was measured.
+/// Analyses a run after its last measured block.
 ///
 /// # Errors
-/// When its folder cannot be read.
+/// If its folder cannot be read.
 pub fn interim_analysis(folder: &Path, block: u32) -> Result<InterimAnalysis, StoreError> {
     Ok(analyse(Run::open(folder)?, block))
 }
@@ -25,7 +25,7 @@ pub fn interim_analysis(folder: &Path, block: u32) -> Result<InterimAnalysis, St
 fn analyse(run: Run, block: u32) -> InterimAnalysis {
     let used = run.seconds_measured();
     let budget = run.plan.budget.map_or(f64::INFINITY, |budget| budget.0 as f64 / 1e9);
-    // Whether another block fits in is known without the figures.
+    // Whether another block fits into the budget does not depend on the figures.
     let is_last = used + used / f64::from(block) > budget;
     let has_budget = run.plan.budget.is_some();
     let levels = Levels::after(block, run.blocks_most, is_last);
@@ -34,7 +34,7 @@ fn analyse(run: Run, block: u32) -> InterimAnalysis {
     let data = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
     let view = View { levels, ..View::new(&data) };
     let Compared { open, asked, .. } = compare(&view, share);
-    // Before the third block nothing is asked, because a verdict needs three.
+    // No decision before the third block, because a verdict needs three.
     let stop = if is_aborted(&view) {
         Some(StopReason::Limit)
     } else if !has_budget {
@@ -51,7 +51,7 @@ fn analyse(run: Run, block: u32) -> InterimAnalysis {
     InterimAnalysis { block, decided: asked - open.len() as u32, questions: asked, stop }
 }
 
-/// True when a limit that ends the run is broken.
+/// True if a limit that aborts the run failed.
 fn is_aborted(view: &View<'_>) -> bool {
     let aborting = |row: &LimitRow| {
         view.plan().limits.iter().any(|limit| {
@@ -63,7 +63,7 @@ fn is_aborted(view: &View<'_>) -> bool {
     limits(view).iter().any(|row| row.verdict == LimitVerdict::Failed && aborting(row))
 }
 
-/// What a report says of the looks.
+/// The report's section on interim analyses.
 pub(crate) fn interim_analyses(run: &Run) -> Option<InterimAnalyses> {
     if !run.plan.has_interim_analyses() {
         return None;
@@ -89,8 +89,8 @@ mod tests {
     use dyno_store::TrialOutcome;
     use dyno_store::fixture::Shape;
 
-    /// Two systems at two numbers of clients after so many of eight blocks, `effect` apart on the
-    /// logarithmic scale; trials scatter by `scatter` in a fixed pattern.
+    /// Two systems at two numbers of clients after this many of eight blocks, `effect` apart on the
+    /// logarithmic scale; trials vary by `scatter` in a fixed pattern.
     fn run(blocks: u32, effect: f64, scatter: f64, budget_hours: u64) -> Run {
         let shape = Shape { clients: vec![1, 8], blocks: 8, has_trouble: false, ..Shape::small() };
         let mut run = shape.read().run;

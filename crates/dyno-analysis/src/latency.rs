@@ -9,10 +9,10 @@ use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
-/// Steps of a percentile curve per halving of what lies beyond.
+/// Number of steps of a percentile curve each time the share of values beyond it halves.
 const STEPS_PER_HALVING: u32 = 4;
 
-/// Distribution of all that arrived in milliseconds; `None` without values.
+/// Distribution of all arrivals in milliseconds; `None` without values.
 pub(crate) fn summary_of_all(responses: &Responses) -> Option<MergedLatency> {
     let bounds = responses.bounds();
     let summary = summary(bounds.lower())?;
@@ -70,9 +70,9 @@ pub(crate) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
         .collect()
 }
 
-/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where
-/// [`latency::BEYOND_MIN`] values lie beyond, or to where percentiles are only lower bounds; one
-/// pass over the histogram.
+/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to the last point with
+/// [`latency::BEYOND_MIN`] values beyond it, or to the first percentile that is only a lower bound;
+/// one pass over the histogram.
 fn curve(responses: &Responses) -> Vec<PercentilePoint> {
     let bounds = responses.bounds();
     let histogram = bounds.lower();
@@ -135,7 +135,7 @@ fn statement_rows(view: &View<'_>, configuration: usize) -> Vec<StatementRow> {
     let histograms: BTreeMap<&str, _> =
         histograms.iter().map(|(name, times)| (name.as_str(), times)).collect();
     let mut rows: Vec<StatementRow> = Vec::new();
-    // A script may have thousands.
+    // A script may have thousands of statements.
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for statement in view.valid(configuration).flat_map(|record| &record.ledger.statements) {
         let place = *places.entry(&statement.name).or_insert_with(|| {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn arrivals_that_were_never_started_make_bounds_and_end_the_curve() {
-        // 4,000 answers within 40 ms, and 160 arrivals that were never started.
+        // 4,000 responses within 40 ms, and 160 arrivals that were never started.
         let mut responses = responses((1..=4_000).map(|i| i * 10_000));
         responses.censored = histogram((41..=200).map(|i| i * 1_000_000));
         let summary = summary_of_all(&responses).expect("values");

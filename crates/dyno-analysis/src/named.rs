@@ -1,4 +1,4 @@
-//! Figures of what has a name within a trial: client groups, transactions, and kinds of statements.
+//! Figures of the named parts of a trial: client groups, transactions, and kinds of statements.
 
 use crate::estimate::{among, unit};
 use crate::model::{BackgroundRow, NamedRow};
@@ -11,7 +11,7 @@ use dyno_model::plan::{Configuration, Metric};
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
 
-/// A row per background group of a configuration.
+/// One row per background group of a configuration.
 pub(crate) fn background(view: &View<'_>) -> Vec<BackgroundRow> {
     let mut rows = Vec::new();
     for (configuration, plan) in view.configurations() {
@@ -47,7 +47,7 @@ fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> 
     }
 }
 
-/// The record that has the figures of a part.
+/// The record with the figures of a part.
 pub(crate) fn of_part<'r>(
     record: &'r TrialRecord,
     part: Option<&LimitPart>,
@@ -56,7 +56,7 @@ pub(crate) fn of_part<'r>(
     record.background.iter().find(|group| group.name == *name).map(|group| &group.record)
 }
 
-/// A row per name, where there are several; before those of a database, one of them all.
+/// One row per name if there are several; the rows of a database follow a row for all of them.
 pub(crate) fn transactions(view: &View<'_>) -> Vec<NamedRow> {
     view.configurations()
         .flat_map(|(configuration, plan)| rows(view, configuration, plan))
@@ -90,8 +90,8 @@ fn rows(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<Name
     rows
 }
 
-/// All transactions of a group, which have these names and rows. Percentiles of several are not
-/// those of all.
+/// All transactions of a group with these names and rows. Percentiles of several names cannot be
+/// combined.
 fn of_group(view: &View<'_>, group: &str, names: &[&str], rows: &[NamedRow]) -> NamedRow {
     let configuration = rows[0].configuration;
     let sum = |of: fn(&NamedRow) -> u64| rows.iter().map(of).sum();
@@ -121,7 +121,7 @@ fn of_group(view: &View<'_>, group: &str, names: &[&str], rows: &[NamedRow]) -> 
     }
 }
 
-/// The mean response time of several names, each with the weight of its number.
+/// The mean response time of several names, weighted by their counts.
 fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
     let (mut sum, mut number, mut is_bound) = (0.0, 0.0, false);
     for it in record.transactions.iter().filter(|it| names.contains(&it.name.as_str())) {
@@ -148,7 +148,7 @@ fn row(view: &View<'_>, configuration: usize, name: &str) -> NamedRow {
     }
 }
 
-/// The means of a part over the valid trials of a configuration; nothing is counted.
+/// The means of a part over the valid trials of a configuration, without counts.
 fn estimates(view: &View<'_>, configuration: usize, part: &LimitPart) -> NamedRow {
     let mean = |metric| {
         among(
@@ -176,7 +176,7 @@ fn count<'l>(ledger: &'l Ledger, name: &str) -> Option<&'l TransactionCount> {
     ledger.transactions.iter().find(|count| count.name == name)
 }
 
-/// What a trial says of a part: transactions per second or milliseconds, and whether that is only a
+/// A trial's figure for a part: transactions per second or milliseconds, and whether it is only a
 /// lower bound.
 fn figure(record: &TrialRecord, part: &LimitPart, metric: Metric) -> Option<(f64, bool)> {
     match part {
@@ -190,7 +190,7 @@ fn figure(record: &TrialRecord, part: &LimitPart, metric: Metric) -> Option<(f64
     }
 }
 
-/// Response times of a part of a trial that is no stage, or of the whole.
+/// Response times of the whole trial or of a part that is not a stage.
 fn responses(record: &TrialRecord, part: Option<&LimitPart>) -> Option<ResponseSummary> {
     match part {
         None => record.response(),
@@ -206,8 +206,8 @@ fn responses(record: &TrialRecord, part: Option<&LimitPart>) -> Option<ResponseS
     }
 }
 
-/// How many response times each trial that is compared has of a part that is no stage, or of the
-/// whole.
+/// The number of response times in each compared trial, for the whole trial or a part that is not a
+/// stage.
 pub(crate) fn counts(view: &View<'_>, configuration: usize, part: Option<&LimitPart>) -> Vec<u64> {
     let records = view.eligibilities[configuration].usable.iter();
     records.map(|record| responses(record, part).map_or(0, |times| times.count)).collect()
@@ -221,7 +221,7 @@ fn of_transactions(record: &TrialRecord, name: &str, metric: Metric) -> Option<(
             let committed = count(&record.ledger, name)?.committed;
             Some((record::throughput(*work, committed, record.measured), false))
         }
-        // What nobody took on may have had this name.
+        // Arrivals that no client started may have had this name.
         _ => {
             let is_bound = record.open_loop.is_some_and(|open_loop| open_loop.unstarted > 0);
             time(response.as_ref()?, metric).map(|(value, is_low)| (value, is_low || is_bound))
@@ -233,7 +233,7 @@ fn time(times: &ResponseSummary, metric: Metric) -> Option<(f64, bool)> {
     record::time(times, metric).map(|time| (time.as_millis(), time.is_bound))
 }
 
-/// The figures of a part, over the trials that are compared. `None` when one of them has none.
+/// The figures of a part over the compared trials. `None` if one of them has none.
 pub(crate) fn figures(
     view: &View<'_>,
     configuration: usize,
@@ -247,8 +247,8 @@ pub(crate) fn figures(
         .collect()
 }
 
-/// How many of a part failed, and how many there were; of all transactions without a part. The
-/// books are those [`of_part`].
+/// The numbers of failed and of all transactions of a part, or of all transactions without a part.
+/// The counters are those of the record from [`of_part`].
 pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
         None | Some(LimitPart::Stage(_) | LimitPart::Background(_)) => {

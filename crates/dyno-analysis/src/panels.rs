@@ -1,4 +1,4 @@
-//! What charts over clients and over time show.
+//! Panels of charts over clients and over time.
 
 use crate::estimate::unit;
 use crate::lines::{line_name, varied};
@@ -24,7 +24,7 @@ pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
         .collect()
 }
 
-/// The factor that varies the rate at which transactions arrive.
+/// The factor that varies the arrival rate.
 const RATE: &str = "load.rate";
 
 pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
@@ -118,7 +118,8 @@ fn error_point(line: &dyno_store::ErrorLine) -> ErrorPoint {
     ErrorPoint { start_s: line.start_s, kind: line.kind, errors: line.errors }
 }
 
-/// An interval of a trial's course, without what is too short or rests on too little.
+/// An interval of a trial's time series, without figures from too short a time or too few
+/// transactions.
 pub(crate) fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {
     let latency = |column: usize| line.latency_ms.map(|values| values[column]);
     let percentile = |percentage, column: usize| {

@@ -1,4 +1,4 @@
-//! Where, when and with what a run was made.
+//! Provenance of a run: time, machine and software.
 
 use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 use dyno_model::event::StartTimes;
@@ -12,7 +12,7 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
     let plan = &run.plan;
     let mut workloads: Vec<WorkloadRow> = Vec::new();
     let mut loads = Vec::new();
-    // How others loaded their systems is not known.
+    // The load of imported results is unknown.
     let is_ours = |configuration: &&Configuration| {
         plan.systems[configuration.system].source != SystemSource::Imported
     };
@@ -56,7 +56,7 @@ fn workload_row(plan: &WorkloadPlan, background: Option<&str>) -> WorkloadRow {
     }
 }
 
-/// Every value that a system's settings are asked to have: its own, and those of levels.
+/// Every value requested for a system's settings: its own, and those of levels.
 fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
     let of_system = plan

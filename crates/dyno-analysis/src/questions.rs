@@ -1,6 +1,6 @@
-//! The questions of an experiment: for each level of a factor, and each system, one effect over all
-//! other levels, by a linear mixed model on logarithms ([`crate::stats::mixed`]). Blocks, starts of
-//! a server inside them, and data sets inside these are its strata.
+//! Questions of an experiment: for each level of a factor and each system, one effect over all
+//! other levels, estimated by a linear mixed model on logarithms ([`crate::stats::mixed`]). Its
+//! strata are blocks, server starts within blocks, and data sets within starts.
 
 use crate::estimate::count;
 use crate::lines::level_name;
@@ -18,7 +18,7 @@ use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of configurations that ask the same.
+/// Pairs of configurations that answer the same question.
 pub(crate) struct Group {
     pub(crate) of: ComparisonOf,
     pub(crate) subject: String,
@@ -27,7 +27,7 @@ pub(crate) struct Group {
     pub(crate) pairs: Vec<usize>,
 }
 
-/// Pairs by what they ask, in their order.
+/// Pairs grouped by question, in the order of the pairs.
 pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
     let asked = |(index, pair): (usize, &Pair)| {
         let name = |configuration: usize| {
@@ -45,7 +45,7 @@ pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
     groups.map(|((of, subject, baseline), pairs)| Group { of, subject, baseline, pairs }).collect()
 }
 
-/// A pair with the figures of both sides by block, and its test before it borrows strength.
+/// A pair with the figures of both sides by block, and its test before variances are moderated.
 pub(crate) struct Cell<'a> {
     pair: &'a Pair,
     subject: BTreeMap<u32, f64>,
@@ -54,8 +54,8 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// `None` with fewer than two blocks that have both sides: the pair does not say how it
-    /// scatters.
+    /// `None` with fewer than two blocks that have both sides: the pair's variation is then
+    /// unknown.
     pub(crate) fn new(
         pair: &'a Pair,
         subject: BTreeMap<u32, f64>,
@@ -74,22 +74,21 @@ impl<'a> Cell<'a> {
         (variance / self.own.repeats as f64, degrees)
     }
 
-    /// Blocks that have both sides.
+    /// Blocks with values on both sides.
     fn blocks(&self) -> impl Iterator<Item = u32> {
         self.subject.keys().copied().filter(|block| self.baseline.contains_key(block))
     }
 }
 
-/// What the figures say of a question.
+/// The answer to a question.
 pub(crate) struct Answer {
     pub(crate) test: RatioTest,
     pub(crate) scatter: Option<Scatter>,
     pub(crate) interactions: Vec<Interaction>,
 }
 
-/// The answer of several cells. A cell may lack trials, as long as the question has `least` blocks:
-/// the model borrows from the others what a single cell could not say. `None` when they do not
-/// scatter or are too few.
+/// The answer from several pairs. A pair may lack trials as long as the question has `least`
+/// blocks: the model uses the other pairs. `None` without variation or with too few values.
 pub(crate) fn answer(
     view: &View<'_>,
     metric: Metric,
@@ -128,7 +127,7 @@ pub(crate) fn answer(
     })
 }
 
-/// Which strata a model has.
+/// The strata of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stratum {
     Block,
@@ -136,7 +135,7 @@ enum Stratum {
     DataSet,
 }
 
-/// The values of all configurations with their groups; strata that say nothing more than others are
+/// The values of all configurations with their groups; strata without additional information are
 /// left out.
 fn rows(plan: &Plan, cells: &[Cell<'_>], configurations: &[usize]) -> (Vec<Row>, Vec<Stratum>) {
     const STRATA: [Stratum; 3] = [Stratum::Block, Stratum::Start, Stratum::DataSet];
@@ -152,8 +151,8 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], configurations: &[usize]) -> (Vec<Row>,
     let restart_group = |configuration: usize| {
         restart_groups.iter().position(|(_, members)| members.contains(&configuration))
     };
-    // What a workload leaves and makes may differ with its options, so each is taken for a data set
-    // of its own.
+    // The data that a workload creates and leaves may depend on its options, so each set of options
+    // counts as one data set.
     let workload = |configuration: usize| {
         configurations.iter().position(|it| {
             plan.configurations[*it].workload == plan.configurations[configuration].workload
@@ -175,7 +174,7 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], configurations: &[usize]) -> (Vec<Row>,
     (rows, strata.into_iter().map(|at| STRATA[at]).collect())
 }
 
-/// What the intervals within trials say of the scatter of their throughput.
+/// The variation of throughput within trials, estimated from their intervals.
 fn within(view: &View<'_>, metric: Metric, configurations: &[usize]) -> Option<f64> {
     let records =
         configurations.iter().flat_map(|configuration| &view.eligibilities[*configuration].usable);
@@ -189,7 +188,7 @@ fn within(view: &View<'_>, metric: Metric, configurations: &[usize]) -> Option<f
     if metric == Metric::Throughput { variance_of_means(&trials) } else { None }
 }
 
-/// What a cell has besides what is compared.
+/// The settings of a pair apart from the compared one.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) clients: u32,
@@ -197,13 +196,14 @@ pub(crate) struct Setting<'a> {
     pub(crate) levels: &'a [String],
 }
 
-/// Something that cells differ in besides what is compared: the cells of each level.
+/// A dimension other than the compared one in which pairs differ: the pairs of each level.
 pub(crate) struct InteractionFactor {
     pub(crate) with: InteractionWith,
     levels: Vec<(String, Vec<usize>)>,
 }
 
-/// What is compared is the same level in all of them, so it is none of the ways.
+/// The interaction factors of pairs. The compared level is the same in all pairs, so it is not
+/// among them.
 pub(crate) fn interaction_factors(cells: &[Setting<'_>]) -> Vec<InteractionFactor> {
     let factors = cells.first().map_or(0, |cell| cell.levels.len());
     let factors = (0..factors).map(|factor| InteractionWith::Level { factor });
@@ -219,7 +219,7 @@ pub(crate) fn interaction_factors(cells: &[Setting<'_>]) -> Vec<InteractionFacto
     all.map(interaction).filter(|interaction| interaction.levels.len() > 1).collect()
 }
 
-/// What cells differ in besides what is compared.
+/// The dimensions other than the compared one in which pairs differ.
 pub(crate) fn varied(cells: &[Setting<'_>]) -> Vec<Varied> {
     let levels = |interaction: InteractionFactor| {
         interaction.levels.into_iter().map(|(name, _)| name).collect()
@@ -230,7 +230,7 @@ pub(crate) fn varied(cells: &[Setting<'_>]) -> Vec<Varied> {
         .collect()
 }
 
-/// The settings of subjects.
+/// The settings of the subjects.
 pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<Setting<'a>> {
     let setting = |pair: &&Pair| {
         let configuration = &plan.configurations[pair.subject];
@@ -240,7 +240,7 @@ pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<Setting<'a>> 
     pairs.iter().map(setting).collect()
 }
 
-/// Number of different levels besides clients.
+/// Number of distinct settings apart from the number of clients.
 pub(crate) fn mixes(plan: &Plan, group: &Group, pairs: &[&Pair]) -> u32 {
     let besides = |pair: &&Pair| {
         let configuration = &plan.configurations[pair.subject];
@@ -256,11 +256,11 @@ pub(crate) fn mixes(plan: &Plan, group: &Group, pairs: &[&Pair]) -> u32 {
 /// A fitted question.
 pub(crate) struct Model {
     pub(crate) fit: Fit,
-    /// Of each cell, the numbers of subject and baseline among the means of the fit.
+    /// For each pair, the indices of subject and baseline among the means of the fit.
     pub(crate) sides: Vec<[usize; 2]>,
 }
 
-/// Weights of means for the mean effect over some cells, whose means are numbered.
+/// Weights of the means for the mean effect over some pairs, given by index.
 fn weights(sides: &[[usize; 2]], cells: &[usize]) -> Vec<f64> {
     let means = sides.iter().flatten().max().map_or(0, |last| last + 1);
     let mut weights = vec![0.0; means];
@@ -273,17 +273,17 @@ fn weights(sides: &[[usize; 2]], cells: &[usize]) -> Vec<f64> {
 }
 
 impl Model {
-    /// Weights of means for the mean effect over all cells.
+    /// Weights of the means for the mean effect over all pairs.
     pub(crate) fn whole(&self) -> Vec<f64> {
         weights(&self.sides, &(0..self.sides.len()).collect::<Vec<_>>())
     }
 
-    /// Where the scatter comes from; `error` is that of the answer.
+    /// The sources of variation; `error` is the standard error of the answer.
     fn scatter(&self, strata: &[Stratum], error: f64, within: Option<f64>) -> Scatter {
         let place = |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted);
         let variance = |wanted: Stratum| place(wanted).map(|at| self.fit.variances()[at]);
         let trials = self.fit.variances()[strata.len()];
-        // By chance trials may scatter less than their seconds say they do.
+        // By chance, trials may vary less than their seconds suggest.
         let within = within.map(|within| within.min(trials));
         let parts = self.fit.parts(&self.whole());
         let of = |wanted: Stratum| place(wanted).map(|at| parts[at]);
@@ -307,8 +307,8 @@ impl Model {
         }
     }
 
-    /// Whether the effect differs between levels; `share` of the model's degrees of freedom are
-    /// believed.
+    /// Tests whether the effect differs between levels; `share` is the fraction of the model's
+    /// degrees of freedom that is used.
     pub(crate) fn interaction(
         &self,
         interaction: &InteractionFactor,

@@ -1,5 +1,5 @@
-//! What trials took of machine and server: the monitor's samples, reduced to the window and to
-//! stretches of a second.
+//! Resource usage of trials on the machine and in the server: the monitor's samples, aggregated
+//! over the measurement window and over intervals of a second.
 
 use crate::estimate::count;
 use crate::model::{ResourcePoint, ResourceRow};
@@ -10,11 +10,11 @@ use dyno_model::record::TrialRecord;
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
-/// Two looks closer than this are one for the timeline: at the bounds of the window there are more
-/// looks.
+/// Samples closer than this, in s, count as one in the timeline: the monitor takes additional
+/// samples at the bounds of the window.
 const STRETCH_MIN: f64 = 0.5;
 
-/// One row per configuration that was monitored.
+/// One row per monitored configuration.
 pub(crate) fn rows(view: &View<'_>) -> Vec<ResourceRow> {
     view.configurations().filter_map(|(configuration, _)| row(view, configuration)).collect()
 }
@@ -76,7 +76,7 @@ fn row(view: &View<'_>, configuration: usize) -> Option<ResourceRow> {
     })
 }
 
-/// Growth of the server's counters per transaction, over all windows together.
+/// Growth of the server's counters per transaction, over all windows.
 fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     let mut committed = 0.0;
@@ -102,14 +102,14 @@ fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
     }
 }
 
-/// A part of a trial in the monitor's samples; the measured window, for one.
+/// The monitor's samples of a part of a trial, for example of the measurement window.
 #[derive(Clone, Copy)]
 struct Window<'a> {
     samples: &'a [Sample],
-    /// Seconds since the first client began.
+    /// Start in seconds since the first client began.
     opens: f64,
     closes: f64,
-    /// Transactions of the measured window.
+    /// Transactions of the measurement window.
     committed: u64,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Window<'a> {
         (samples.len() > 1 && closes > opens).then_some(Self { samples, opens, closes, committed })
     }
 
-    /// From the first look to the last.
+    /// From the first sample to the last.
     fn whole(samples: &'a [Sample]) -> Option<Self> {
         let (opens, closes) = (samples.first()?.at_s, samples.last()?.at_s);
         Some(Self { samples, opens, closes, committed: 0 })
@@ -148,7 +148,7 @@ impl<'a> Window<'a> {
         (self.committed > 0).then(|| amount / self.committed as f64)
     }
 
-    /// Share of all processor time that was spent in these modes, percent.
+    /// Share of all CPU time spent in these modes, percent.
     fn mode_percent(&self, modes: &[&str]) -> Option<f64> {
         let grown =
             |mode: &str| self.growth(&format!("{}{mode}{}", names::HOST_CPU, names::SECONDS_TOTAL));
@@ -168,22 +168,22 @@ impl<'a> Window<'a> {
     }
 }
 
-/// What machine and server did in a part of a trial.
+/// Activity of machine and server in a part of a trial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stretch {
-    /// Something ran, percent of all processors.
+    /// CPU utilisation of the machine, percent of all CPUs.
     pub(crate) cpu_percent: Option<f64>,
-    /// The server's processes, percent of all processors.
+    /// CPU utilisation of the server's processes, percent of all CPUs.
     pub(crate) server_percent: Option<f64>,
-    /// Bytes per second from the device that was busy for the longest time in the trial.
+    /// Bytes read per second from the device with the longest busy time in the trial.
     pub(crate) disk_read: Option<f64>,
-    /// Bytes per second to it.
+    /// Bytes written per second to that device.
     pub(crate) disk_written: Option<f64>,
-    /// Share of the time in which it had a request, percent.
+    /// Share of the time in which that device had a request, percent.
     pub(crate) disk_busy_percent: Option<f64>,
 }
 
-/// Between two moments, seconds since the first client began.
+/// The activity between two times, in seconds since the first client began.
 pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
     let Some(all) = Window::whole(samples) else { return Stretch::default() };
     let (disk, window) = (all.busiest_disk(), Window { opens: from, closes: to, ..all });
@@ -202,7 +202,7 @@ pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
     }
 }
 
-/// The course of a trial from its first client on.
+/// The time series of a trial, starting with its first client.
 pub(crate) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
     let Some(TrialOutcome::Finished(record)) = view.run.outcomes.get(&trial.id) else {
         return Vec::new();
@@ -210,7 +210,7 @@ pub(crate) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
     let Some(data) = view.data.trials.get(&trial.id) else { return Vec::new() };
     let load = &view.plan().configuration(trial).load;
     let closes = load.warmup.as_secs_f64() + record.measured.as_secs_f64();
-    // After the window the clients leave; a stop rule by count ends between two looks.
+    // After the window the clients leave; a stop rule by count ends between two samples.
     let end = if matches!(load.stop, StopRule::Duration(_)) {
         closes + 0.2
     } else {
@@ -242,7 +242,7 @@ fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
     points
 }
 
-/// A stretch from the first to the last of some looks.
+/// The point from the first to the last of these samples.
 fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
     let (first, last) = (&samples[0], &samples[samples.len() - 1]);
     let (start, end) = (first.at_s, last.at_s);
@@ -261,7 +261,7 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
         )
     };
     let processors = last.values.get(names::HOST_PROCESSORS).copied().unwrap_or(1.0).max(1.0);
-    // The generator's machine may be another than the server's.
+    // The generator may run on a different machine from the server.
     let own = last.values.get(&format!("{}{}", names::GENERATOR, names::HOST_PROCESSORS));
     let own = own.copied().unwrap_or(processors).max(1.0);
     let share =

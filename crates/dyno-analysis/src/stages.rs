@@ -1,4 +1,4 @@
-//! What each stage of a load brought that changes inside a trial.
+//! Figures of each stage of a load that changes during a trial.
 
 use crate::estimate::{among, unit};
 use crate::model::{LoadPoint, StageRow};
@@ -47,8 +47,8 @@ fn rows(view: &View<'_>, configuration: usize, load: &LoadPlan, stages: &Stages)
     stages.stages.iter().enumerate().map(row).collect()
 }
 
-/// What a trial says of a stage: transactions per second or milliseconds, and whether that is only
-/// a lower bound.
+/// A trial's figure for a stage: transactions per second or milliseconds, and whether it is only a
+/// lower bound.
 fn figure(stage: &Stage, record: &StageRecord, metric: Metric) -> Option<(f64, bool)> {
     match metric {
         Metric::Throughput => Some((record.committed as f64 / stage.length().as_secs_f64(), false)),
@@ -57,7 +57,7 @@ fn figure(stage: &Stage, record: &StageRecord, metric: Metric) -> Option<(f64, b
     }
 }
 
-/// The figures of a stage, over the trials that are compared. `None` when one of them has none.
+/// The figures of a stage over the compared trials. `None` if one of them has none.
 pub(crate) fn figures(
     view: &View<'_>,
     configuration: usize,
@@ -74,7 +74,7 @@ fn of_name<'a>(view: &View<'a>, configuration: usize, name: &str) -> Option<(usi
     stages.iter().enumerate().find(|(_, stage)| stage.name == name)
 }
 
-/// How many response times each trial that is compared has of a stage.
+/// The number of response times of a stage in each compared trial.
 pub(crate) fn counts(view: &View<'_>, configuration: usize, name: &str) -> Vec<u64> {
     let Some((index, _)) = of_name(view, configuration, name) else { return Vec::new() };
     let response = |record: &&TrialRecord| record.stages.get(index)?.response;
@@ -82,7 +82,7 @@ pub(crate) fn counts(view: &View<'_>, configuration: usize, name: &str) -> Vec<u
     records.map(|record| response(record).map_or(0, |response| response.count)).collect()
 }
 
-/// Both ends of each of its lines.
+/// Both ends of each segment of a stage.
 fn course(mut start: Nanos, stage: &Stage) -> Vec<LoadPoint> {
     let mut points = Vec::new();
     for segment in &stage.segments {
@@ -108,8 +108,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Two stages of two and four seconds, the second a ramp. In the first, trial by trial, 200,
-    /// 202, 204, ... commits of a millisecond; of the second, one in a hundred is lost.
+    /// Two stages of two and four seconds, the second a ramp. The first has 200, 202, 204, ...
+    /// commits of a millisecond, trial by trial; of the second, one commit in a hundred is lost.
     fn staged() -> ReportModel {
         staged_with(Vec::new())
     }
@@ -213,7 +213,7 @@ mod tests {
             limit(Some("rise"), LimitMeasure::P95, 2.0),
         ]);
         let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
-        // What is a lower bound below the limit may lie beyond it.
+        // The true value of a lower bound below the limit may lie beyond it.
         assert_eq!(
             verdicts,
             [

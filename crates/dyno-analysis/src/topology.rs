@@ -1,12 +1,12 @@
-//! Who talks to whom: the generator, the ways of the clients, and the nodes of systems.
+//! Topology of a run: the load generator, the clients' network paths, and the nodes of systems.
 
 use crate::model::{NodeRole, PathVia, Topology, TopologyNode, TopologyPath};
 use dyno_model::lists;
 use dyno_model::plan::{Configuration, ManagedServer, Plan, SystemPlan, SystemSource, Via};
 use dyno_store::{Run, TrialOutcome};
 
-/// One per distinct picture: systems with the same ways and the same nodes share one, as they are
-/// measured one after the other.
+/// One per distinct topology: systems with the same network paths and nodes share one, because they
+/// are measured one after the other.
 pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
     let mut all: Vec<Topology> = Vec::new();
     for (at, system) in run.plan.systems.iter().enumerate() {
@@ -26,7 +26,8 @@ pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
     all
 }
 
-/// `None` for what others measured, of which nothing is known, and what nobody asks.
+/// `None` for imported results, about which nothing is known, and for systems without a
+/// configuration.
 fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     let plan = &run.plan;
     let (nodes, address) = match &system.source {
@@ -54,7 +55,7 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
     })
 }
 
-/// Ways to a system, in the order of its configurations, each once.
+/// Network paths to a system, in the order of its configurations, without duplicates.
 fn paths(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyPath> {
     let path = |configuration: &Configuration| {
         let version = |kind: &str| run.environment.proxies.get(kind).cloned().unwrap_or_default();
@@ -81,7 +82,7 @@ fn paths(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyPath> {
     lists::distinct(plan.configurations.iter().filter(|it| it.system == system).map(path))
 }
 
-/// Those that hold data are drawn before what holds them together.
+/// Nodes that store data are drawn before the nodes that coordinate them.
 fn nodes(server: &ManagedServer) -> Vec<TopologyNode> {
     let roles = server.kind.roles(server.nodes, server.data_nodes).into_iter();
     let mut nodes: Vec<TopologyNode> =

@@ -1,4 +1,4 @@
-//! Configurations and trials with their figures, and what was planned against what is there.
+//! Configurations and trials with their figures, and the planned compared with the existing trials.
 
 use crate::checks;
 use crate::estimate::{arrived, count, total};
@@ -87,7 +87,7 @@ fn configuration_row(
     }
 }
 
-/// Messages of failures, background workloads included.
+/// Messages of failures, including background workloads.
 fn errors(records: &[&TrialRecord]) -> FailureLog {
     let mut all = FailureLog::default();
     for record in records {

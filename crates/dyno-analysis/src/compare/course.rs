@@ -1,5 +1,5 @@
-//! The course of a configuration's trials on both sides, second by second: what is drawn where
-//! there is no curve over clients.
+//! Time series of a configuration's trials on both sides, second by second, drawn if there is no
+//! curve over clients.
 
 use super::model::{ConfigurationPair, CoursePair};
 use super::pool::PooledConfiguration;
@@ -7,14 +7,14 @@ use crate::model::{CoursePoint, TimelinePoint, mean_course};
 use dyno_store::{Run, TrialOutcome};
 use std::collections::BTreeMap;
 
-/// Pairs whose courses are drawn.
+/// Maximum number of pairs whose time series are drawn.
 const PAIRS_MAX: usize = 6;
 
-/// The runs of a side, and the courses of their trials by run and trial.
+/// The runs of a side, and the time series of their trials by run and trial.
 pub(super) type Courses<'a> = (&'a [Run], &'a BTreeMap<(String, String), Vec<TimelinePoint>>);
 
-/// The courses of pairs that have one number of clients each; none where a line has several, which
-/// make a curve.
+/// The time series of pairs with a single number of clients; empty if a series has several numbers
+/// of clients, which form a curve.
 pub(super) fn courses(
     [base, new]: [Courses<'_>; 2],
     pairs: &[(&PooledConfiguration<'_>, &PooledConfiguration<'_>)],
@@ -37,7 +37,7 @@ pub(super) fn courses(
     all.filter(|it| it.base.len() > 1 && it.new.len() > 1).collect()
 }
 
-/// The mean over a side's valid trials of a configuration.
+/// The mean time series over a side's valid trials of a configuration.
 fn course((runs, courses): Courses<'_>, pooled: &PooledConfiguration<'_>) -> Vec<CoursePoint> {
     let trials = runs.iter().flat_map(|run| run.outcomes.iter().map(move |it| (run, it)));
     let points = trials.filter_map(|(run, (trial, outcome))| {

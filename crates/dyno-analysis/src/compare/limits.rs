@@ -1,4 +1,4 @@
-//! How the limits of both sides came out.
+//! Results of the limits of both sides.
 
 use super::model::{LimitPair, SideName};
 use crate::limits::limits;
@@ -8,7 +8,7 @@ use dyno_model::limit::LimitPart;
 use dyno_store::{Run, RunData};
 use std::collections::BTreeMap;
 
-/// Every limit that a side has, with its worst verdict over all runs and configurations of each
+/// Every limit of either side, with its worst verdict over all runs and configurations of each
 /// side.
 pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
     let mut all: Vec<LimitPair> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
     all
 }
 
-/// The limits of a run. Those of stages rest on files of trials, which a comparison does not read.
+/// The limits of a run. Limits of stages need trial files, which a comparison does not read.
 fn of_run(run: &Run) -> Vec<LimitRow> {
     if run.plan.limits.is_empty() {
         return Vec::new();

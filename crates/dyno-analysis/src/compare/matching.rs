@@ -1,52 +1,52 @@
-//! Which configuration of one side is which of the other.
+//! Matching of the configurations of the two sides.
 
 use super::pool::{Pool, PooledConfiguration, workload_differences};
 use crate::compare::model::SideName;
 use dyno_model::plan::Configuration;
 use std::collections::BTreeSet;
 
-/// What was found.
+/// The result of the matching.
 #[derive(Debug)]
 pub(super) struct Matching {
     /// Indices of configurations: base, new.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Configurations of the base without a partner.
+    /// Configurations of the base without a match.
     pub(super) only_base: Vec<usize>,
-    /// Configurations of the new side without a partner.
+    /// Configurations of the new side without a match.
     pub(super) only_new: Vec<usize>,
 }
 
-/// Configurations could not be matched.
+/// The reason why configurations could not be matched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MatchError {
-    /// A pair of systems was asked for that the sides do not have.
+    /// The user named a pair of systems that the sides do not have.
     #[error(
         "`{asked}` names no system of each side as BASE=NEW; BASE has {}; NEW has {}",
         quoted(base),
         quoted(new)
     )]
     UnknownSystems {
-        /// What was asked for.
+        /// The pair as the user wrote it.
         asked: String,
         /// Systems of the base.
         base: Vec<String>,
         /// Systems of the new side.
         new: Vec<String>,
     },
-    /// A system was asked for twice.
+    /// The user named a system twice.
     #[error("system `{system}` of {side} is in two pairs")]
     SystemTwice {
-        /// Whose.
+        /// The side of the system.
         side: SideName,
         /// Its name.
         system: String,
     },
-    /// No configuration of the one side is in the other.
+    /// No configuration of one side matches one of the other.
     #[error("no configuration of BASE is in NEW, so there is nothing to compare; {}", differences.join("; "))]
     Nothing {
-        /// What differs, as `name: base against new`.
+        /// The differences, as `name: base against new`.
         differences: Vec<String>,
-        /// True when giving pairs of systems may help.
+        /// True if naming pairs of systems may help.
         are_systems_unmatched: bool,
     },
 }
@@ -55,9 +55,9 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Pairs of configurations with systems that belong together, equal levels, clients and workload.
-/// Options of the workload that only one side knows (another version of dyno, another version of a
-/// script) do not part configurations; they are a finding.
+/// Pairs of configurations with matching systems and equal levels, clients and workload. Workload
+/// options that only one side has (another version of dyno, another version of a script) do not
+/// prevent a match; they cause a warning.
 pub(super) fn matching(
     base: &Pool<'_>,
     new: &Pool<'_>,
@@ -91,7 +91,7 @@ pub(super) fn matching(
     Ok(Matching { pairs, only_base, only_new })
 }
 
-/// Options with different values on both sides, or another workload.
+/// Options with different values on both sides, or a different workload.
 fn differences_that_part(
     one: &Configuration,
     other: &Configuration,
@@ -114,8 +114,8 @@ fn levels<'a>(pool: &Pool<'a>, configuration: &'a Configuration) -> BTreeSet<(&'
         .collect()
 }
 
-/// Systems that belong together: those that were asked for, then those of the same name, and where
-/// each side has only one left, these.
+/// Matching systems: the pairs that the user named, then systems of the same name, then, if each
+/// side has only one system left, these two.
 fn systems<'a>(
     base: &Pool<'a>,
     new: &Pool<'a>,
@@ -127,7 +127,7 @@ fn systems<'a>(
     let (mut of_base, mut of_new) = (names(base), names(new));
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for text in asked {
-        // Names may hold `=` themselves, so every place at which the text can be cut is tried.
+        // Names may contain `=`, so every position at which the text can be split is tried.
         let pair = text.match_indices('=').find_map(|(at, _)| {
             let (one, other) = (&text[..at], &text[at + 1..]);
             let find = |pool: &Pool<'a>, wanted: &str| {
@@ -160,7 +160,7 @@ fn systems<'a>(
     Ok(pairs)
 }
 
-/// Says where the sides differ when nothing matches.
+/// The error that lists the differences if nothing matches.
 fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchError {
     let mut differences = Vec::new();
     let mut differ = |name: &str, of: &dyn Fn(&Pool<'_>) -> BTreeSet<String>| {
@@ -190,8 +190,8 @@ fn nothing(base: &Pool<'_>, new: &Pool<'_>, systems: &[(&str, &str)]) -> MatchEr
         });
     }
     if differences.is_empty() {
-        // Only options of the workload are left: those of the first two that could have been
-        // partners.
+        // Only workload options remain: list those of the first two configurations that could have
+        // matched.
         let all = || {
             base.configurations
                 .iter()

@@ -1,4 +1,4 @@
-//! What two configurations that belong together say of a metric, before anything is judged.
+//! Figures of two matched configurations for a metric, before judgement.
 
 use super::pool::PooledConfiguration;
 use crate::compare::model::{ByRanks, MetricPair};
@@ -12,19 +12,20 @@ use crate::stats::student;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{LoadPlan, Metric};
 
-/// What is known of one comparison before any is judged.
+/// A comparison before judgement.
 pub(super) struct Measured {
     pub(super) metric: Metric,
-    /// Figures of base and new, as they are shown.
+    /// Figures of base and new for display.
     shown: [Option<Estimate>; 2],
     pub(super) effect: Effect,
     pub(super) by_ranks: Option<ByRanks>,
     pub(super) repeats_needed: Option<u32>,
-    /// The test, where there are enough values on both sides and the audits are not against it.
+    /// The test, if both sides have enough values and no audit failed.
     pub(super) test: Option<RatioTest>,
-    /// The values of both sides with their places; none where the configuration cannot be compared.
+    /// The values of both sides with their locations; empty if the configuration cannot be
+    /// compared.
     pub(super) cell: Cell,
-    /// True when both sides have a trial that is compared.
+    /// True if both sides have a trial to compare.
     pub(super) is_usable: bool,
 }
 
@@ -40,8 +41,8 @@ impl Measured {
         Self { metric, shown, effect, by_ranks, repeats_needed, test, cell, is_usable }
     }
 
-    /// False where trials can be compared and one of them has no such figure, as a percentile of
-    /// too few transactions: there is nothing to compare.
+    /// False if there are trials to compare but one of them has no such figure, for example a
+    /// percentile with too few transactions.
     pub(super) fn has_figures(&self) -> bool {
         !self.is_usable || !self.cell.base.is_empty() && !self.cell.new.is_empty()
     }
@@ -67,14 +68,14 @@ impl Measured {
     }
 }
 
-/// Two configurations that belong together: base, new.
+/// Two matched configurations: base, new.
 pub(super) type Sides<'a> = (&'a PooledConfiguration<'a>, &'a PooledConfiguration<'a>);
 
-/// The comparisons of two configurations that are told, by metric.
+/// The comparisons of two configurations to report, by metric.
 pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measured> {
     let loads = || [base, new].into_iter().map(|side| &side.configuration.load);
     let is_given = loads().all(LoadPlan::gives_throughput);
-    // Who asks for nothing else gets it nevertheless.
+    // A metric that is the only one requested is always reported.
     let is_told = |metric: &&Metric| match metric.searched() {
         Some(most) => {
             loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most))
@@ -90,7 +91,7 @@ fn measure(
     metric: Metric,
 ) -> Measured {
     let cell = cell_of(base, new, |side| {
-        // A side of which a figure is missing is not compared at all.
+        // A side with a missing figure is not compared at all.
         let figures = side.eligibility.figures(metric)?;
         Some(figures.into_iter().map(|(_, value)| value).collect())
     });
@@ -111,8 +112,8 @@ fn measure(
     let bound = RatioBound::of(is_bound(new), is_bound(base));
     let is_unknown = bound == Some(RatioBound::Unknown);
     let test = cell.welch().filter(|_| has_enough && !is_violated && !is_unknown);
-    // Figures that too few transactions leave unknown keep a comparison open; a side without any
-    // trial to compare makes it invalid.
+    // Figures that are unknown because of too few transactions leave a comparison undecided; a side
+    // without any trial to compare makes it invalid.
     let is_usable =
         !is_violated && [base, new].iter().all(|side| !side.eligibility.usable.is_empty());
     let by_ranks = test.and_then(|_| rank_sum(&of_new, &of_base)).map(|ranks| ByRanks {
@@ -126,7 +127,7 @@ fn measure(
     Measured { shown: [base, new].map(shown), by_ranks, ..measured }
 }
 
-/// Values of both sides with their places; nothing of a side that `values` has none for.
+/// Values of both sides with their locations; a side for which `values` returns `None` is empty.
 pub(super) fn cell_of<'a>(
     base: &'a PooledConfiguration<'a>,
     new: &'a PooledConfiguration<'a>,
@@ -144,7 +145,7 @@ pub(super) fn is_violated(base: &PooledConfiguration<'_>, new: &PooledConfigurat
     records.any(|record| record.worst_audit() == AuditVerdict::Violated)
 }
 
-/// `None` without values, or when one of them is not positive.
+/// The geometric mean; `None` without values, or if one of them is not positive.
 fn geometric_mean(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|value| value.is_finite() && *value > 0.0);
     student::mean(&student::logarithms(values)).filter(|_| are_positive).map(f64::exp)

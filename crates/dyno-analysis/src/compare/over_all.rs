@@ -1,5 +1,4 @@
-//! One effect over all configurations that both sides have, for each metric and each kind of
-//! statement.
+//! One effect over all matched configurations, for each metric and each kind of statement.
 
 use super::measured::{Measured, Sides, cell_of, is_violated};
 use super::model::OverAll;
@@ -17,15 +16,15 @@ use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
 use std::collections::BTreeSet;
 
-/// A question with what is known of it.
+/// A question with its data.
 pub(super) struct Asked<'a> {
     pub(super) metric: Metric,
     statement: Option<String>,
-    /// The pairs of configurations that have figures of it.
+    /// The pairs of configurations with figures for it.
     pub(super) members: Vec<usize>,
-    /// Those that are tested each, with their tests.
+    /// The pairs that are tested individually, with their tests.
     pub(super) tests: Vec<(usize, RatioTest)>,
-    /// What those differ in that the answer rests on.
+    /// The settings of the pairs on which the answer is based.
     settings: Vec<Setting<'a>>,
     found: sides::OverAll,
     interactions: Vec<Interaction>,
@@ -44,8 +43,8 @@ impl<'a> Asked<'a> {
         let used = || members.iter().filter(|(_, it)| it.is_usable && two(&it.cell));
         let cells: Vec<Cell> = used().map(|(_, it)| it.cell.clone()).collect();
         let mut found = over_all(&cells, MIN_REPEATS);
-        // With figures that are only bounds in some configurations, the mean over the others would
-        // flatter.
+        // If the figures of some configurations are only bounds, the mean over the others would be
+        // biased in their favour.
         if members.iter().any(|(_, it)| it.effect.bound.is_some()) {
             found.effect = None;
         }
@@ -88,7 +87,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The test of the question: with one configuration that of the configuration.
+    /// The test of the question; for a single configuration, the test of that configuration.
     fn test(&self) -> Option<RatioTest> {
         match (self.members.len(), self.tests.as_slice()) {
             (1, tests) => tests.first().map(|(_, test)| *test),
@@ -104,7 +103,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The question with what was judged of it; without `gate` interactions are not told.
+    /// The question with its verdict; without `gate`, interactions are omitted.
     pub(super) fn over_all(
         &self,
         judgement: Option<Judgement>,
@@ -136,8 +135,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Kinds of statements, by their mean time over all configurations that send them. They say more of
-/// what was found over transactions, so that they are judged behind that ([`judge_behind`]).
+/// Kinds of statements, by their mean time over all configurations that send them. They detail the
+/// results over transactions, so they are judged after these ([`judge_behind`]).
 pub(super) fn statements(
     pairs: &[Sides<'_>],
     judged: &[QuestionVerdicts],
@@ -166,8 +165,8 @@ pub(super) fn statements(
         .collect()
 }
 
-/// A kind of statement of a configuration; `None` where a trial that is compared has not sent it,
-/// so that the others would not be the same.
+/// A kind of statement of a configuration; `None` if a compared trial did not send it, because the
+/// remaining trials would not be the same set.
 fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
     let mean = |record: &&TrialRecord| {
         let of = record.statements.iter().find(|it| it.name == name)?;

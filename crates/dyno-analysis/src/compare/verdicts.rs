@@ -1,8 +1,8 @@
-//! Ratios of both sides and their verdicts.
+//! Ratios of the two sides and their verdicts.
 //!
-//! First comes one effect over all configurations for each metric, then the configurations of those
-//! that were answered ([`crate::stats::gate`]). All metrics are judged together, the primary one
-//! first, because any of them can fail a build.
+//! The procedure first judges one effect over all configurations for each metric, then the single
+//! configurations where that effect was decided ([`crate::stats::gate`]). All metrics are judged
+//! together, the primary one first, because any of them can fail a build.
 
 use super::measured::{Measured, Sides, measured};
 use super::over_all::{Asked, statements};
@@ -19,21 +19,21 @@ use crate::stats::verdict::Rules;
 use dyno_model::plan::Metric;
 use dyno_model::warning::Severity;
 
-/// What was found.
+/// All comparisons with their verdicts.
 pub(super) struct Verdicts {
     /// Comparisons, by pair of configurations.
     pub(super) metrics: Vec<Vec<MetricPair>>,
-    /// Metrics that a side has no figure of, by pair of configurations.
+    /// Metrics without figures on one side, by pair of configurations.
     pub(super) without_figures: Vec<Vec<Metric>>,
     /// One effect over all configurations, by metric, the primary one first.
     pub(super) over_all: Vec<OverAll>,
-    /// The same of kinds of statements.
+    /// The same for kinds of statements.
     pub(super) statements: Vec<OverAll>,
-    /// How they were made.
+    /// The rules behind the verdicts.
     pub(super) rules: CompareRules,
 }
 
-/// Comparisons of every pair of configurations: first over all of them, then each.
+/// Compares all pairs of configurations: first over all of them, then each.
 pub(super) fn verdicts(
     pairs: &[Sides<'_>],
     metrics: &[Metric],
@@ -86,7 +86,7 @@ pub(super) fn verdicts(
     Verdicts { metrics, without_figures, over_all, statements, rules: rules_made }
 }
 
-/// The question about each metric that has figures, the primary metric first.
+/// The question about each metric with figures, the primary metric first.
 fn asked<'a>(
     all: &[Vec<Measured>],
     pairs: &[Sides<'a>],
@@ -107,7 +107,8 @@ fn asked<'a>(
     asked
 }
 
-/// Takes from a comparison what does not follow, and says what would decide it.
+/// Removes from a comparison what its verdict does not support, and adds the number of repeats that
+/// would decide it.
 fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
     let effect = &mut measured.effect;
     let is_bound = effect.bound.is_some();
@@ -120,12 +121,12 @@ fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
     if (of_base.is_some() || of_new.is_some())
         && counted_against(verdict, of_new, of_base) == Verdict::Invalid
     {
-        // What is left of the figures would look like an answer.
+        // The remaining figures would look like a result.
         *effect = Effect { verdict: Some(Verdict::Invalid), ..Effect::default() };
         measured.by_ranks = None;
     } else if !is_bound && verdict == Verdict::Inconclusive {
         let [base, new] = measured.cell.values();
-        // Where as many as there are would have to do, a difference close to the margin needs still
+        // If the current number should already be enough, a difference close to the margin needs
         // more.
         let more = base.len().min(new.len()) + 1;
         let risk = effect.interval_level.map_or(rules.alpha, |level| 1.0 - level);
@@ -134,12 +135,12 @@ fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
     }
 }
 
-/// Valid trials on each side from which a disagreement of both tests says something about the
-/// trials. With fewer, ranks find a difference only where the sides hardly overlap.
+/// Number of valid trials on each side from which a disagreement of the two tests is informative.
+/// With fewer trials, the rank test detects a difference only if the sides hardly overlap.
 const RANKS_MIN: u32 = 6;
 
-/// The comparisons in which one of the two tests sees a difference that the other does not, if
-/// there are any.
+/// The comparisons in which only one of the two tests detects a difference; `None` if there are
+/// none.
 pub(super) fn disagreement(
     configurations: &[ConfigurationPair],
     alpha: f64,
@@ -159,7 +160,7 @@ pub(super) fn disagreement(
 
 fn disagrees(pair: &MetricPair, alpha: f64) -> bool {
     let repeats = pair.base.zip(pair.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
-    // Each alone: whether there is a difference, not whether it stands among many.
+    // Uncorrected p-values: the warning is about each comparison alone, not about the family.
     let both = pair.p.zip(pair.by_ranks.map(|ranks| ranks.p));
     both.is_some_and(|(welch, ranks)| repeats >= RANKS_MIN && (welch < alpha) != (ranks < alpha))
 }
