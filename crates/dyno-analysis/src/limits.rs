@@ -1,4 +1,4 @@
-//! Limits: comparison of figures with the limits of the spec, and the conclusions.
+//! Whether limits were kept: figures against numbers that the spec names, and conclusions from them.
 
 use crate::comparisons::MIN_REPEATS;
 use crate::eligibility;
@@ -19,18 +19,18 @@ use dyno_model::lists;
 use dyno_model::plan::Metric;
 use dyno_model::warning::{Severity, Warning};
 
-/// The tests of a limit for a configuration, before all limits are judged together.
+/// What is known of a limit at a configuration before all of them are judged together.
 struct Known {
     row: LimitRow,
-    /// p-values of the hypotheses "the limit failed" and "the limit passed"; `None` without a test.
+    /// p-values of "it was not kept" and "it was not broken"; `None` where nothing is tested.
     kept_and_broken: Option<(f64, f64)>,
 }
 
-/// All limits for all configurations that they apply to.
+/// All limits at all configurations that have to keep them.
 ///
-/// A limit passes if a one-sided test shows it. The statement that *all* limits pass is as certain
-/// as the least certain of them, so no correction is needed. The probability that *any* limit fails
-/// by chance grows with their number, so failures are corrected (Holm).
+/// A limit is held where a one-sided test says so. That *all* are held is then as sure as the least
+/// sure of them, so nothing is corrected. That *any* is broken becomes likelier by chance with each
+/// of them, so this is corrected (Holm).
 pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
     let at = |limit: &'_ Limit| {
         limit.configurations.iter().map(|at| known(view, limit, *at)).collect::<Vec<_>>()
@@ -39,7 +39,7 @@ pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
     let alpha = Rules::default().alpha;
     let mut tested: Vec<&mut Known> =
         all.iter_mut().filter(|it| it.kept_and_broken.is_some()).collect();
-    // The levels of interim analyses are two-sided.
+    // Levels of looks are two-sided.
     let adjusted = |p: f64| view.levels.adjusted((2.0 * p).min(1.0)) / 2.0;
     let p: Vec<(f64, f64)> = tested.iter().filter_map(|it| it.kept_and_broken).collect();
     let broken =
@@ -67,7 +67,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
         interval: None,
         repeats: 0,
         not_working: match &limit.part {
-            // Background workloads may work even if the configuration's own workload does not.
+            // What runs in the background may work where the configuration's own workload does not.
             Some(LimitPart::Background(name)) => {
                 eligibility::background(view.measured(configuration), name)
             }
@@ -84,7 +84,7 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
             None
         }
         LimitMeasure::Failed => {
-            // Failures are what this limit judges, so too many of them are no separate reason.
+            // What is judged says nothing more by being much.
             let is_judged = |it: &NotWorking| match row.part {
                 Some(LimitPart::Background(_)) => {
                     it.because == NotWorkingReason::BackgroundFailures
@@ -125,13 +125,13 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
     let sides = test.filter(|_| is_tested).map(|it| {
         if limit.measure.is_floor() { (it.above, it.below) } else { (it.below, it.above) }
     });
-    // The true value of a lower bound may lie beyond the limit.
+    // What is only a lower bound may lie beyond the limit, too.
     let sides = sides.map(|(kept, broken)| (if row.is_bound { 1.0 } else { kept }, broken));
     Known { row, kept_and_broken: sides }
 }
 
-/// Figures of a metric over the compared trials.
-fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
+/// Figures of a metric, over the trials that are compared.
+fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<LimitTest> {
     let figures = match &row.part {
         None => whole(view, row.configuration, metric),
         Some(LimitPart::Stage(stage)) => stages::figures(view, row.configuration, stage, metric),
@@ -158,13 +158,13 @@ fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside
     test
 }
 
-/// Figures of whole trials, each with whether it is only a lower bound.
+/// Figures of whole trials, and whether each is only a lower bound.
 fn whole(view: &View<'_>, configuration: usize, metric: Metric) -> Option<Vec<(f64, bool)>> {
     let all = view.eligibilities[configuration].figures(metric)?.into_iter();
     Some(all.map(|(record, value)| (value, record.is_bound(metric))).collect())
 }
 
-/// The verdict from the figure alone. A figure that is only a lower bound never passes.
+/// What the figure itself says of the limit. One that is only a lower bound never keeps it.
 fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
     let is_kept = if row.measure.is_floor() { figure > row.value } else { figure < row.value };
     match (is_kept, row.is_bound) {
@@ -174,8 +174,8 @@ fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
     }
 }
 
-/// The share of failed transactions, in trials that are not invalid for other reasons.
-fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
+/// The share of transactions that failed, in trials that nothing else makes invalid.
+fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     let is_harmless = |warning: &Warning| {
         warning.severity() < Severity::Invalid || matches!(warning, Warning::Failures { .. })
     };
@@ -193,7 +193,7 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
     test.map(|it| LimitTest { ends: (percent(it.ends.0), percent(it.ends.1)), ..it })
 }
 
-/// The verdict from audits, which is certain for any number of trials.
+/// What audits say: certain, whatever the number of trials is.
 fn lost(view: &View<'_>, row: &mut LimitRow) {
     let parts = view.measured(row.configuration).iter();
     let records: Vec<_> =
@@ -206,8 +206,8 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
     };
 }
 
-/// One statement per limit and outcome; failed limits first, with a separate statement for those
-/// that failed because something did not work.
+/// A statement per limit and outcome; broken ones first, and those that were broken because
+/// something did not work by themselves.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {

@@ -1,25 +1,25 @@
-//! Detection of throughput collapses, with the activity of the server's sessions at the time. Maps
-//! intervals and samples to warnings, both during a trial and for a stored one.
+//! When throughput collapses, and what the server's sessions were doing then. Intervals and looks
+//! in, findings out: of a trial that is watched, and of one that is read.
 
 use crate::monitor::SessionGroup;
 use crate::record::is_rate;
 use crate::warning::Warning;
 
-/// A second below this share of the usual throughput is a collapse.
+/// A second below this share of the usual is a collapse.
 const COLLAPSED_SHARE: f64 = 0.1;
-/// Seconds after which the usual throughput is known.
+/// What is usual is known after so many seconds.
 const SECONDS_MIN: usize = 3;
-/// Below this number of transactions per second an empty second may occur by chance: with 20 on
-/// average, fewer than 2 occur in one of ten million seconds.
+/// Below so many transactions per second an empty second is chance: with 20 on average, fewer than
+/// 2 come in one of ten million seconds.
 const USUAL_MIN: f64 = 20.0;
-/// Maximum number of warnings per trial; the longest collapses.
+/// Most collapses reported of one trial; the longest ones.
 const WARNINGS_MAX: usize = 3;
-/// A sample this long before or after a collapse still represents it, seconds.
-const BESIDE: f64 = 0.3;
-/// Minimum share and minimum number of sessions that wait for the same event.
+/// A sample taken this long before or after a collapse still describes it, seconds.
+const SAMPLE_DISTANCE_MAX: f64 = 0.3;
+/// Sessions that must wait for the same, as a share of all, and how many there must be.
 const SAME_SHARE: f64 = 0.9;
 const SAME_SESSIONS_MIN: u32 = 4;
-/// Minimum share of samples.
+/// In so many looks, as a share of all.
 const SAME_LOOKS: f64 = 0.5;
 
 /// Throughput of one interval.
@@ -33,7 +33,7 @@ pub struct Beat {
     pub committed: u64,
 }
 
-/// Activity of the sessions at a moment.
+/// What sessions were doing at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSample {
     /// Seconds since the first client began.
@@ -42,15 +42,16 @@ pub struct SessionSample {
     pub sessions: Vec<SessionGroup>,
 }
 
-/// Tracks the usual throughput.
+/// Knows what throughput is usual.
 #[derive(Debug, Default)]
 pub struct Pulse {
-    /// Rates of the seconds without a collapse, ascending.
+    /// Rates of the seconds that were no collapse, rising.
     rates: Vec<f64>,
 }
 
 impl Pulse {
-    /// Adds the next interval. Returns the median rate of the seconds before if it is a collapse.
+    /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds
+    /// before.
     pub fn beat(&mut self, beat: Beat) -> Option<f64> {
         if !is_rate(beat.length) {
             return None;
@@ -65,7 +66,7 @@ impl Pulse {
     }
 }
 
-/// Warnings about the window from `opens` to `closes`, seconds since the first client started.
+/// Findings about the window from `opens` to `closes`, seconds since the first client began.
 #[must_use]
 pub fn warnings(
     beats: &[Beat],
@@ -106,13 +107,13 @@ pub fn warnings(
     warnings
 }
 
-/// Adds the activity of the server's sessions to the stalls of a trial, where samples exist. Times
-/// of stalls are seconds since the window opened, at `opens`.
+/// Adds to the stalls of a trial what the server's sessions were doing then, where somebody looked.
+/// Their times are seconds since the window opened, which it did at `opens`.
 pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens: f64) {
     for warning in warnings {
         if let Warning::Stall { longest_gap, at, sessions } = warning {
-            // A sample taken before the stall ended may have been answered after it.
-            let seen = worst_look(samples, opens + *at, opens + *at + *longest_gap);
+            // A look that began before the stall ended may have been answered after it.
+            let seen = worst_sample(samples, opens + *at, opens + *at + *longest_gap);
             if !seen.is_empty() {
                 *sessions = seen;
             }
@@ -120,10 +121,10 @@ pub fn explain_stalls(warnings: &mut [Warning], samples: &[SessionSample], opens
     }
 }
 
-/// The sample with most waiting sessions; among equal ones the one with most active sessions, then
-/// one that agrees with most samples: the last samples before a stall, and the first after it, may
-/// show sessions that wait for another event.
-fn worst_look(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
+/// The look with most waiting sessions; among equal ones the one with most at work, then one that
+/// saw what most looks saw: the last answers before a stall, and the first after it, may show
+/// sessions that wait for something else.
+fn worst_sample(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup> {
     let sum = |sample: &SessionSample, is_wanted: fn(&SessionGroup) -> bool| {
         sample
             .sessions
@@ -132,7 +133,7 @@ fn worst_look(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup
             .map(|group| group.sessions)
             .sum::<u32>()
     };
-    // Groups are sorted, most frequent first.
+    // Groups come with the most frequent first.
     let wait = |sample: &SessionSample| {
         let group = sample.sessions.iter().find(|group| !group.is_idle() && !group.wait.is_empty());
         group.map(|group| group.wait.clone())
@@ -148,7 +149,8 @@ fn worst_look(samples: &[SessionSample], from: f64, to: f64) -> Vec<SessionGroup
     during().max_by_key(weight).map(|sample| sample.sessions.clone()).unwrap_or_default()
 }
 
-/// A wait event shared by nearly all sessions, in half of the samples: the most common one.
+/// Nearly all sessions waiting for the same, in half of the looks: the wait that most of them
+/// share.
 fn same_wait(samples: &[SessionSample], opens: f64, closes: f64) -> Option<Warning> {
     let inside: Vec<&SessionSample> =
         samples.iter().filter(|sample| sample.at >= opens && sample.at <= closes).collect();
@@ -174,7 +176,7 @@ struct Shared<'a> {
 
 fn shared_wait(groups: &[SessionGroup]) -> Option<Shared<'_>> {
     let all: u32 = groups.iter().map(|group| group.sessions).sum();
-    // Groups are sorted, most frequent first.
+    // Groups come with the most frequent first.
     let first = groups.iter().find(|group| !group.is_idle() && !group.wait.is_empty())?;
     let same = groups.iter().filter(|group| !group.is_idle() && group.wait == first.wait);
     let sessions: u32 = same.map(|group| group.sessions).sum();
