@@ -1,16 +1,16 @@
-//! Where a line of text may be broken: at blanks but for those inside a figure, and in Japanese,
-//! which has none, between most characters.
+//! Line-breaking rules for text: a line may break at spaces, except inside a figure, and in
+//! Japanese, which has no spaces, between most characters.
 
-/// Signs that do not begin a line.
+/// Characters that must not begin a line.
 const NEVER_FIRST: &str = "、。，．：；？！）」』】〉》］｝ー々ゝゞ～〜ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ)]},.:;!?%";
-/// Signs that do not end a line.
+/// Characters that must not end a line.
 const NEVER_LAST: &str = "（「『【〈《［｛([{～";
 
-/// Units that stay with their figure.
+/// Units that stay on one line with their figure.
 const UNITS: [&str; 8] = ["s", "ms", "µs", "min", "h", "KB", "MB", "GB"];
-/// Words behind which a figure stays: numbers of clients in Korean and Japanese.
+/// Words after which a figure stays on the same line: numbers of clients in Korean and Japanese.
 const BEFORE_FIGURES: [&str; 3] = ["클라이언트", "クライアント", "クライアント数"];
-/// True when no line ends at the blank between these two.
+/// Returns true when no line may break at the space between these two words.
 pub(crate) fn is_bound(before: &str, after: &str) -> bool {
     // `5.88`, but not `p95`.
     let head = before.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
@@ -26,13 +26,13 @@ pub(crate) fn is_bound(before: &str, after: &str) -> bool {
             && BEFORE_FIGURES.iter().any(|it| before.ends_with(it))
 }
 
-/// True when a Korean particle follows a sign, from which browsers part it: what is left of it
-/// would begin a line.
+/// Returns true when a Korean particle follows a punctuation mark. Browsers may break between them,
+/// so the rest of the particle would begin a line.
 pub(crate) fn is_particle(before: char, after: &str) -> bool {
     matches!(before, '%' | ')') && after.starts_with(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))
 }
 
-/// Parts that stay whole, and whether a blank stands before each.
+/// Splits a text into unbreakable parts; the flag says whether a space precedes the part.
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split_whitespace().flat_map(|word| {
         let ends = word.char_indices().zip(word.chars().skip(1)).filter(|((_, before), after)| {
@@ -51,7 +51,7 @@ pub(crate) fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
-/// Kana, ideographs and full-width signs. Korean is broken at blanks.
+/// Returns true for kana, ideographs and full-width characters. Korean breaks at spaces.
 fn is_japanese(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff60}' | '\u{20000}'..='\u{3ffff}')
 }

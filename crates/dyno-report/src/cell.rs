@@ -1,5 +1,5 @@
-//! What stands in a table's cell: a value that knows what it is. Renderers decide how it looks in
-//! their form.
+//! Typed cells of a table: a cell knows what its value is, and each renderer decides how to format
+//! it.
 
 use crate::figures;
 use crate::messages::{Lang, compare, fill, headings};
@@ -9,33 +9,33 @@ use dyno_analysis::model::{Estimate, RatioBound};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) value: Value,
-    /// What a reader of the page sees when pointing at it.
+    /// Tooltip in the HTML page.
     pub(crate) detail: Option<String>,
-    /// True when it is not as it should be.
+    /// True when the value indicates a problem.
     pub(crate) is_alarming: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Nothing: the cell is empty on purpose.
+    /// Intentionally empty.
     Empty,
-    /// A value that does not exist or rests on too little data.
+    /// A value that does not exist or has too little data.
     Absent,
-    /// A name, a sentence or a figure without further parts.
+    /// A name, a sentence or a plain figure.
     Text(String),
-    /// A word that stands for a state.
+    /// A word for a state.
     Word(Word),
-    /// A verdict on a difference that may be inside the margin.
+    /// A verdict on a difference that may be within the margin.
     Marked(Word),
     Figure {
-        /// As it is shown, without its unit.
+        /// Formatted value, without its unit.
         text: String,
-        /// Half the width of its interval.
+        /// Half-width of its interval.
         half: Option<String>,
-        /// Trials that it rests on, where these are not all of the valid ones.
+        /// Number of trials behind the value, if that is fewer than all valid ones.
         repeats: Option<u32>,
     },
-    /// The least and the most that something can be, and the sign that plain text has between them.
+    /// Minimum and maximum, and the separator that plain text puts between them.
     Span(String, String, &'static str),
     /// A configuration, by its number of clients.
     Configuration {
@@ -64,17 +64,17 @@ impl Cell {
         Value::Text(text.into()).into()
     }
 
-    /// A text, or nothing to tell.
+    /// A text cell, or an empty one.
     pub(crate) fn told(text: Option<impl Into<String>>) -> Self {
         text.map_or_else(Self::absent, Self::text)
     }
 
-    /// A figure as it is shown, or nothing to show.
+    /// A formatted figure, or an absent one.
     pub(crate) fn figure(text: Option<String>) -> Self {
         text.map_or(Value::Absent, |text| Value::Figure { text, half: None, repeats: None }).into()
     }
 
-    /// A number of things.
+    /// A count.
     pub(crate) fn count(number: u64) -> Self {
         Self::figure(Some(figures::count(number)))
     }
@@ -83,7 +83,7 @@ impl Cell {
         Self::figure(ratio.map(|ratio| figures::bounded_ratio(ratio, bound)))
     }
 
-    /// A mean with its interval and, where it rests on other trials than so many, their number.
+    /// A mean with its interval and, if it is not based on `valid` trials, their number.
     pub(crate) fn estimate(estimate: Option<&Estimate>, valid: Option<u32>) -> Self {
         let figure = |estimate: &Estimate| Value::Figure {
             text: figures::mean(estimate),
@@ -93,7 +93,7 @@ impl Cell {
         estimate.map_or(Value::Absent, figure).into()
     }
 
-    /// The least and the most, with a sign between them.
+    /// Minimum and maximum with a separator.
     pub(crate) fn span(ends: Option<[String; 2]>, between: &'static str) -> Self {
         ends.map_or(Value::Absent, |[low, high]| Value::Span(low, high, between)).into()
     }
@@ -102,17 +102,17 @@ impl Cell {
         Value::Word(word).into()
     }
 
-    /// The cell, alarming when something is not as it should be.
+    /// Returns the cell, marked as alarming if the condition is true.
     pub(crate) fn alarming(self, is_alarming: bool) -> Self {
         Self { is_alarming, ..self }
     }
 
-    /// The cell with more to see when pointing at it.
+    /// Returns the cell with a tooltip.
     pub(crate) fn with_detail(self, detail: Option<String>) -> Self {
         Self { detail, ..self }
     }
 
-    /// As text and Markdown have it.
+    /// Text of the cell in the text and Markdown reports.
     pub(crate) fn plain(&self, lang: Lang) -> String {
         match &self.value {
             Value::Empty => String::new(),

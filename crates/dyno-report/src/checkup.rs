@@ -1,4 +1,4 @@
-//! What was seen of a machine, in words: `dyno doctor`, and preflight's warnings.
+//! Messages about the state of a machine, for `dyno doctor` and the warnings of preflight.
 
 use crate::messages::{Lang, Message, checkup as words, fill, names, warning};
 use dyno_model::observation::Observation;
@@ -6,33 +6,33 @@ use serde::Serialize;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// Sets the processors to their full speed.
+/// Command that sets the processors to full speed.
 const FULL_SPEED: &str = "cpupower frequency-set -g performance";
 
-/// One thing that was looked at, in words.
+/// One check as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// What was checked.
     pub place: String,
-    /// What was found, with the values.
+    /// The result, with its values.
     pub message: String,
-    /// True when it may spoil a measurement.
+    /// True when it may distort a measurement.
     pub is_warning: bool,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
-/// What `dyno doctor` saw, by what it looked at.
+/// Results of `dyno doctor`, grouped by subject.
 #[derive(Debug, Default, Serialize)]
 pub struct Checkup<T = Observation> {
-    /// Processors, clock, memory, limits, neighbours.
+    /// Processors, clock, memory, limits, other processes.
     pub machine: Vec<T>,
     /// Disks.
     pub disks: Vec<T>,
     /// Servers that dyno can start.
     pub servers: Vec<T>,
-    /// What the generator does here.
+    /// Performance of the load generator on this machine.
     pub generator: Vec<T>,
 }
 
@@ -47,7 +47,7 @@ impl Checkup {
         }
     }
 
-    /// For a program.
+    /// Formats the results as JSON.
     ///
     /// # Panics
     /// Never: texts are JSON.
@@ -56,7 +56,7 @@ impl Checkup {
         serde_json::to_string_pretty(&self.checks(lang)).expect("texts are JSON")
     }
 
-    /// For a terminal: in columns, doubts marked and counted.
+    /// Formats the results for a terminal, in columns, with warnings marked and counted.
     #[must_use]
     pub fn to_text(&self, lang: Lang) -> String {
         let checks = self.checks(lang);
@@ -92,18 +92,18 @@ impl Checkup {
     }
 }
 
-/// The text with blanks up to a width in columns of the terminal.
+/// Pads the text with spaces to a width in terminal columns.
 pub(crate) fn filled(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// What `dyno doctor` says before it looks.
+/// The line that `dyno doctor` prints before it starts.
 #[must_use]
 pub fn looking(lang: Lang) -> &'static str {
     words::LOOKING.text(lang)
 }
 
-/// One thing that was looked at, in words.
+/// Describes one observation.
 #[must_use]
 pub fn check(seen: &Observation, lang: Lang) -> Check {
     let (place, message) = (place(seen, lang), message(seen, lang));
@@ -178,7 +178,7 @@ fn message(seen: &Observation, lang: Lang) -> String {
     }
 }
 
-/// What to do about a doubt.
+/// How to fix the cause of a warning.
 fn remedy(seen: &Observation, lang: Lang) -> Option<String> {
     let message = match seen {
         Observation::Clock { source, .. } if source == "tsc" => words::CLOCK_REMEDY_OWN,

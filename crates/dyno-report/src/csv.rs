@@ -1,16 +1,17 @@
-//! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of
-//! every configuration, then of every step of a table that grows (scope `step`; behind its name and
-//! `@` the metric has the number of rows at the step's end), and of every stage of a load (scope
-//! `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope
-//! `transaction`, where a workload has several), and of each background workload (scope
-//! `background`; the state is what its audits came to).
+//! The CSV report (RFC 4180) in long format, with one figure per line. It lists trials first, then
+//! configurations, then the steps of a growing table (scope `step`; the metric's name is followed
+//! by `@` and the number of rows at the end of the step), the stages of a load (scope `stage`; `@`
+//! and the name of the stage), the transactions of each name (scope `transaction`, if a workload
+//! has several), and the background workloads (scope `background`; the state is the result of their
+//! audits).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns:
-//! `scope` (`trial` or `configuration`), `system`, one column per factor, `clients`, `block` and
-//! `trial` (empty for configurations), `state`, `metric`, `unit`, `value`, `low` and `high` (95 %
-//! interval, empty for trials), `n` (valid trials, empty for trials). A figure that is only a lower
-//! bound has no `value` and no `high`: the bound is in `low`. `error:MESSAGE@STATEMENT` counts the
-//! errors of a sort, of which this was the first message.
+//! `scope` (`trial`, `configuration` or one of the above), `system`, one column per factor,
+//! `clients`, `block` and `trial` (empty for configurations), `state`, `metric`, `unit`, `value`,
+//! `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials). A
+//! figure that is only a lower bound has no `value` and no `high`: the bound is in `low`.
+//! `error:MESSAGE@STATEMENT` counts the errors of a kind; MESSAGE is the first message of that
+//! kind.
 
 use crate::measures::{
     CONFIGURATION_COUNTERS, CONFIGURATION_LOST, CONFIGURATION_RATES, FAULT, FAULT_ERRORS, FOUND,
@@ -67,14 +68,14 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     sheet.text()
 }
 
-/// What a figure belongs to.
+/// The object that a figure belongs to.
 struct Owner<'a> {
     scope: &'a str,
     configuration: &'a ConfigurationRow,
     block: String,
     trial: &'a str,
     state: String,
-    /// What stands behind the names of its measures.
+    /// Suffix of the names of its metrics.
     suffix: String,
 }
 
@@ -91,7 +92,7 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// Lines of cells.
+/// The CSV writer.
 pub(super) struct Sheet(::csv::Writer<Vec<u8>>);
 
 impl Default for Sheet {
@@ -110,7 +111,7 @@ impl Sheet {
         String::from_utf8(bytes).expect("cells are text")
     }
 
-    /// A line per measure that the row has.
+    /// Writes a line per measure that has a value for the row.
     fn figures<R>(
         &mut self,
         model: &ReportModel,
@@ -167,12 +168,12 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
     };
     match &trial.figures {
         Some(figures) => sheet.figures(model, &owner, TRIAL, figures),
-        // A trial without figures still has a line, so that nobody takes it for never planned.
+        // A trial without figures still gets a line, so that it is visible that it was planned.
         None => sheet.figure(model, &owner, ("committed", Unit::Count), 0.0.into()),
     }
 }
 
-/// A table that grows, step by step.
+/// Lines of a growing table, step by step.
 fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
     let Some(growth) = &model.growth else { return };
     for line in &growth.lines {
@@ -223,7 +224,7 @@ fn configuration_lines(sheet: &mut Sheet, model: &ReportModel, configuration: us
     }
 }
 
-/// The word that JSON uses for a unit or state.
+/// The JSON name of a unit or state.
 pub(super) fn word<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

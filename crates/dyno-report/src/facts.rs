@@ -1,14 +1,14 @@
-//! Names with values that the page and the test report share: the run, the machine.
+//! Names with values, about the run and the machine, shared by the HTML page and the test report.
 
 use crate::figures;
 use crate::messages::{Lang, Message, fill, page, said};
 use dyno_analysis::model::ReportModel;
 use std::collections::BTreeMap;
 
-/// A name and its value; an empty value is not shown.
+/// A name and its value; facts with an empty value are omitted.
 pub(crate) type Fact = (&'static Message, String);
 
-/// When, how often and with what it was measured.
+/// Date, number of trials and tools of the measurement.
 pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let (provenance, completeness) = (&model.provenance, &model.completeness);
     let (planned, measured, valid) =

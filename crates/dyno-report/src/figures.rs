@@ -1,5 +1,5 @@
-//! How figures look: same digits and separators in all languages. The only place where renderers
-//! get text for numbers.
+//! Formatting of numbers, with the same digits and separators in all languages. Renderers get the
+//! text of every number from here.
 
 pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
@@ -9,14 +9,14 @@ use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
 use dyno_model::search::Search;
 
-/// A whole number that may be negative, thousands grouped.
+/// A signed integer with grouped thousands.
 pub(crate) fn integer(value: i64) -> String {
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{}", count(value.unsigned_abs()))
 }
 
-/// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are
-/// shown as `< 0.01 %`, because `0 %` would say that there was nothing.
+/// A percentage with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are shown as `< 0.01
+/// %`, because `0 %` would mean none at all.
 pub(crate) fn percent(hundredths: f64) -> String {
     match hundredths {
         0.0 => "0 %".to_owned(),
@@ -27,7 +27,7 @@ pub(crate) fn percent(hundredths: f64) -> String {
     }
 }
 
-/// A share in hundredths as one says it, without its sign: `23`, `5.9`, `0.12`.
+/// A rounded percentage without its sign: `23`, `5.9`, `0.12`.
 pub(crate) fn share(hundredths: f64) -> String {
     match hundredths.abs() {
         ..0.995 => format!("{hundredths:.2}"),
@@ -36,7 +36,7 @@ pub(crate) fn share(hundredths: f64) -> String {
     }
 }
 
-/// By how many hundredths a ratio is below 1: `21`, `94.9`, `99.96`. What is left keeps two digits.
+/// By how many percent a ratio is below 1: `21`, `94.9`, `99.96`. The remainder keeps two digits.
 pub(crate) fn lower(ratio: f64) -> String {
     match ratio * 100.0 {
         ..0.995 => format!("{:.2}", 100.0 - (ratio * 100.0).max(0.01)),
@@ -45,20 +45,20 @@ pub(crate) fn lower(ratio: f64) -> String {
     }
 }
 
-/// A difference in hundredths, with its direction: `+12 %`, `-2.1 %`.
+/// A difference in percent, with its direction: `+12 %`, `-2.1 %`.
 pub(crate) fn difference(hundredths: f64) -> String {
     let sign = if hundredths < 0.0 { "-" } else { "+" };
     format!("{sign}{} %", share(hundredths.abs()))
 }
 
-/// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact,
-/// so it has no more decimals than it needs.
+/// A configured limit in percent: `5 %`, `2.5 %`. Unlike a measured share it is exact, so it has no
+/// more decimals than it needs.
 pub(crate) fn limit(hundredths: f64) -> String {
     format!("{} %", (hundredths * 1000.0).round() / 1000.0)
 }
 
-/// Confidence of an interval, 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the risk keeps two significant
-/// digits.
+/// Confidence level of an interval, from 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the error probability
+/// keeps two significant digits.
 pub(crate) fn level(confidence: f64) -> String {
     let risk = 100.0 * (1.0 - confidence).max(1e-9);
     let decimals = (1.0 - risk.log10().floor()).max(0.0) as usize;
@@ -68,7 +68,7 @@ pub(crate) fn level(confidence: f64) -> String {
     format!("{text} %")
 }
 
-/// A time in whole seconds as options and specs have it: `20s`, `90s`, `3m`, `2h`.
+/// A time in whole seconds in the syntax of options and specs: `20s`, `90s`, `3m`, `2h`.
 pub(crate) fn as_option(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match (seconds % 3_600, seconds % 60) {
@@ -78,14 +78,14 @@ pub(crate) fn as_option(seconds: f64) -> String {
     }
 }
 
-/// A number about which nobody needs to know more than two digits: `42`, `310`, `20,000`.
+/// A number rounded to two significant digits: `42`, `310`, `20,000`.
 pub(crate) fn about(value: u64) -> String {
     let step = 10_u64.pow(value.checked_ilog10().unwrap_or(0).saturating_sub(1));
     count((value + step / 2) / step * step)
 }
 
-/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`. Below 0.001 it is shown as
-/// `< 0.001`, because `0.000` would say that nothing was left.
+/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`. Values below 0.001 are shown as `<
+/// 0.001`, because `0.000` would mean that nothing was left.
 pub(crate) fn ratio(value: f64) -> String {
     if value > 0.0 && value < 0.000_5 {
         "< 0.001".to_owned()
@@ -100,8 +100,8 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
-/// The ends of an interval of a ratio. One that spans more than a thousandfold says no more than
-/// that much of an end: `< 0.01`, `> 100`.
+/// The bounds of an interval of a ratio. If the interval spans more than a factor of 1000, extreme
+/// bounds are abbreviated: `< 0.01`, `> 100`.
 pub(crate) fn ends(Range { low, high }: Range) -> [String; 2] {
     let says_little = high > 1_000.0 * low;
     [
@@ -110,8 +110,8 @@ pub(crate) fn ends(Range { low, high }: Range) -> [String; 2] {
     ]
 }
 
-/// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, from a
-/// doubling on `4.9×`, and `> 100×` where no difference that anybody meets would have been.
+/// The smallest detectable difference, given as `1 + effect`: `5.8 %`, from a doubling on `4.9×`,
+/// and `> 100×` if no realistic difference was detectable.
 pub(crate) fn detectable(effect: f64) -> String {
     match effect {
         ..2.0 => percent((effect - 1.0) * 100.0),
@@ -120,8 +120,8 @@ pub(crate) fn detectable(effect: f64) -> String {
     }
 }
 
-/// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show
-/// figures that may be one.
+/// A formatted figure: `95.0`, or `≥ 95.0` when it is only a lower bound. All figures that may be
+/// bounds are formatted here.
 pub(crate) fn bounded(value: String, is_bound: bool) -> String {
     if is_bound { format!("≥ {value}") } else { value }
 }
@@ -131,7 +131,7 @@ pub(crate) fn mean(estimate: &Estimate) -> String {
     bounded(value(estimate.unit, estimate.mean), estimate.is_bound)
 }
 
-/// A ratio of which a side may be a lower bound: `1.32`, `≥ 1.32`, `≤ 0.80`.
+/// A ratio of which one side may be a lower bound: `1.32`, `≥ 1.32`, `≤ 0.80`.
 pub(crate) fn bounded_ratio(value: f64, bound: Option<RatioBound>) -> String {
     match bound {
         Some(RatioBound::AtMost) => format!("≤ {}", ratio(value)),
@@ -159,7 +159,8 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
     }
 }
 
-/// Symbol of a unit, the same in all languages; empty where the value carries it or needs none.
+/// Symbol of a unit, the same in all languages; empty if the formatted value already contains it or
+/// needs none.
 pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::TransactionsPerSecond => "tx/s",
@@ -172,7 +173,7 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
     }
 }
 
-/// A limit as a spec has it, such as `p99 < 20 ms`; the same in all languages.
+/// A limit in the syntax of a spec, such as `p99 < 20 ms`; the same in all languages.
 pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
     let sign = if measure.is_floor() { '>' } else { '<' };
     match measure {
@@ -181,7 +182,7 @@ pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
     }
 }
 
-/// Where a limit lies, with its unit: `20 ms`.
+/// The threshold of a limit, with its unit: `20 ms`.
 pub(crate) fn limit_value(measure: LimitMeasure, value: f64) -> String {
     let number =
         if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
@@ -193,19 +194,19 @@ pub(crate) fn limit_value(measure: LimitMeasure, value: f64) -> String {
     }
 }
 
-/// The same of a part of a trial: `p99 < 20 ms (spike)`.
+/// A limit on a part of a trial: `p99 < 20 ms (spike)`.
 pub(crate) fn limit_in(part: Option<&LimitPart>, measure: LimitMeasure, value: f64) -> String {
     let limit = limit_on(measure, value);
     part.map_or(limit.clone(), |part| format!("{limit} ({})", part.name()))
 }
 
-/// What a search is to keep: `p99 < 20 ms (list)`.
+/// The limit of a saturation search: `p99 < 20 ms (list)`.
 pub(crate) fn limit_of(search: &Search) -> String {
     let part = search.transaction.clone().map(LimitPart::Transaction);
     limit_in(part.as_ref(), search.measure, search.below)
 }
 
-/// A figure of what a limit is about, with its unit.
+/// A measured figure in the unit of a limit.
 pub(crate) fn of_limit(measure: LimitMeasure, figure: f64) -> String {
     match measure.metric() {
         Some(Metric::Throughput) => format!("{}/s", digits(figure)),
@@ -214,9 +215,8 @@ pub(crate) fn of_limit(measure: LimitMeasure, figure: f64) -> String {
     }
 }
 
-/// Half the width of an estimate's interval, with as many decimals as its mean is shown with;
-/// `None` without interval. Intervals of Student's t are symmetric, but end at 0, so the upper half
-/// is the one that counts.
+/// Half-width of an estimate's interval, with as many decimals as the mean; `None` without an
+/// interval. Intervals of Student's t are symmetric but truncated at 0, so the upper half is used.
 pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
     let interval = estimate.interval?;
     let decimals = decimals(estimate.mean);
@@ -224,7 +224,7 @@ pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
     Some(if decimals == 0 { group(&text) } else { text })
 }
 
-/// Values that an interval in a chart rests on at least; fewer are shown as they are.
+/// Minimum number of values for which a chart draws an interval; with fewer, it draws the values.
 const DRAWN_FROM: u32 = 4;
 
 /// The interval that a chart draws around an estimate.
@@ -233,7 +233,7 @@ pub(crate) fn drawn_interval(estimate: &Estimate) -> Option<(f64, f64)> {
     Some((interval.low, interval.high))
 }
 
-/// The least and the most that something can be, with a sign between them where they differ.
+/// Minimum and maximum, with a separator where they differ.
 pub(crate) fn range(min: String, max: &str, between: &str) -> String {
     if min == max { min } else { min + between + max }
 }

@@ -1,16 +1,16 @@
-//! Plain text that was written without a width in mind, laid out for a terminal: lines break
-//! between words and go on below their text.
+//! Layout of plain text for a terminal: lines break between words, and continuation lines are
+//! indented below their text.
 
 use crate::table::wrapped;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of the narrowest terminal that is laid out for.
+/// Width of the narrowest supported terminal, in columns.
 const WIDTH: usize = 80;
-/// Where the text of a line begins at most, for what follows to be put below it.
+/// Maximum indent of continuation lines, in columns.
 const INDENT_MAX: usize = 40;
 
-/// The text with no line wider than 80 columns, where words allow it. What points into source code
-/// stays as it is.
+/// Wraps the text at 80 columns, where words allow it. Lines that point into source code stay as
+/// they are.
 #[must_use]
 pub fn fitted(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(line).collect();
@@ -22,7 +22,7 @@ fn line(text: &str) -> String {
     let Some(start) = (bare.width() > WIDTH).then(|| text_begins(&bare)).flatten() else {
         return text.to_owned();
     };
-    // Where the same place is in the coloured line.
+    // The same position in the coloured line.
     let at = sizes[start];
     if text[at..].contains('\u{1b}') {
         return text.to_owned();
@@ -32,7 +32,8 @@ fn line(text: &str) -> String {
     format!("{}{}", &text[..at], indented.trim_end().get(column..).unwrap_or_default())
 }
 
-/// The line without the sequences that colour it, and for each byte of it the place in the whole.
+/// Returns the line without its colour sequences and, for each byte of it, the position in the
+/// original line.
 fn without_colours(text: &str) -> (String, Vec<usize>) {
     let (mut bare, mut places, mut is_colour) = (String::new(), Vec::new(), false);
     for (at, c) in text.char_indices() {
@@ -49,15 +50,15 @@ fn without_colours(text: &str) -> (String, Vec<usize>) {
     (bare, places)
 }
 
-/// Where what follows a line is put below: behind its blanks, its label or its first columns.
-/// `None` for lines that point into a text.
+/// The indent of a line's continuation lines: after its spaces, its label or its first columns.
+/// `None` for lines that point into source code.
 fn text_begins(line: &str) -> Option<usize> {
     let blanks = line.len() - line.trim_start().len();
     let rest = &line[blanks..];
     if let Some((gutter, code)) = rest.split_once('|')
         && gutter.trim_end().chars().all(|c| c.is_ascii_digit())
     {
-        // What a server said stands behind such a line, too.
+        // Messages of a server follow such a prefix, too.
         let is_said = gutter.is_empty() && code.starts_with(' ');
         let word = code.trim_start().chars().next()?;
         return (is_said && code.len() - code.trim_start().len() == 1 && !"^-_|".contains(word))

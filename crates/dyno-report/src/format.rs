@@ -1,12 +1,12 @@
-//! Forms of a report.
+//! Output formats of a report.
 
 dyno_model::named! {
-    /// Forms of a report, in the order the command line lists them.
+    /// Output formats of a report, in the order in which the command line lists them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Format {
         /// One self-contained page with charts.
         Html = "html",
-        /// All tables, GitHub's dialect.
+        /// All tables, as GitHub Flavored Markdown.
         Markdown = "md",
         /// All figures, one per line.
         Csv = "csv",
@@ -18,7 +18,7 @@ dyno_model::named! {
 }
 
 impl Format {
-    /// File that it is written to, beside the run.
+    /// Name of the file in the directory of the run.
     #[must_use]
     pub fn file_name(self) -> String {
         let extension = if self == Self::Text { "txt" } else { self.name() };

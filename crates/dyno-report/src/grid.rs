@@ -1,5 +1,5 @@
-//! Tables in the page: of the report and of a comparison. What plain text has in a column of its
-//! own stands beside its figure.
+//! Tables of the HTML page, for reports and comparisons. Intervals and the like, which plain text
+//! shows in separate columns, appear next to their figure.
 
 use crate::breaks::{is_bound, is_particle};
 use crate::cell::{Cell, Value};
@@ -9,29 +9,28 @@ use crate::words::Word;
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
-/// A word in a frame, told apart by sign and shape as well as by colour.
+/// A word in a frame; chips differ in symbol and shape as well as in colour.
 pub(crate) fn chip(word: Word, lang: Lang) -> Markup {
     html! { span class={ "chip " (word.class) } { (word.text(lang)) } }
 }
 
-/// Longest word that is kept on one line, in bytes; a telephone has room for it.
+/// Longest word that is kept on one line, in bytes; it fits on a phone.
 const LONGEST_WORD: usize = 28;
-/// Widest text of a cell that is kept on one line, in columns of a terminal: names of variants,
-/// metrics and trials.
+/// Widest cell text that is kept on one line, in terminal columns: names of variants, metrics and
+/// trials.
 const KEPT_WIDTH: usize = 18;
-/// A text of a cell from this width on is a sentence, which needs room.
+/// Width from which a cell's text counts as a sentence, which needs more room.
 const SENTENCE_WIDTH: usize = 40;
-/// Rows of a table that is kept on one page of paper, with the names over them.
+/// Maximum number of rows of a table that is kept on one printed page, together with its header.
 const SHORT_ROWS: usize = 10;
-/// Room on a telephone of 390 pixels, in columns of a terminal, which are up to eight each.
+/// Width of a phone (390 pixels), in terminal columns of up to eight pixels each.
 const TELEPHONE: usize = 45;
-/// Columns of a terminal that stand between two of a table.
+/// Gap between two columns of a table, in terminal columns.
 const GAP: usize = 2;
-/// Columns of a terminal that the frame and sign of a chip take.
+/// Width of the frame and symbol of a chip, in terminal columns.
 const FRAME: usize = 5;
 
-/// The text, with words that have hyphens in them kept on one line: `read-modify-write`,
-/// `--release`.
+/// Keeps words with hyphens on one line: `read-modify-write`, `--release`.
 pub(crate) fn unbroken(text: &str) -> Markup {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut rest = text;
@@ -47,15 +46,16 @@ pub(crate) fn unbroken(text: &str) -> Markup {
     html! { @for (part, is_kept) in parts { @if is_kept { span.w { (part) } } @else { (part) } } }
 }
 
-/// The table, with a caption unless it is empty. A reader may sort its rows; groups stay together.
+/// Renders the table, with a caption unless it is empty. Readers can sort its rows; groups stay
+/// together.
 pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     let table = table.for_form(Form::Text).without_absent_columns();
     let of_configurations =
         table.columns.first().is_some_and(|column| column.heading == &headings::CLIENTS);
-    // With one number of clients per line there is nothing to group, and the first column names the
-    // configuration.
+    // With one number of clients per series there is nothing to group, and the first column names
+    // the configuration.
     let is_flat = of_configurations && table.groups.iter().all(|group| group.rows.len() < 2);
-    // Names of pairs stand over their rows, or before them where each pair has one.
+    // Names of pairs are headings over their rows, or columns where each pair has one row.
     let names =
         if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
     let has_titles = names.is_empty() && !is_flat;
@@ -93,7 +93,7 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     }
 }
 
-/// What stands over the rows of a group: its name, or who is judged against whom.
+/// Headings of a group: its name, or the two sides of a comparison.
 fn titles(group: &Group, lang: Lang) -> Vec<String> {
     match &group.names[..] {
         [subject, baseline] => {
@@ -103,20 +103,19 @@ fn titles(group: &Group, lang: Lang) -> Vec<String> {
     }
 }
 
-/// True when columns that take so much do not fit beside each other on a telephone. Their rows are
-/// then stacked there.
+/// Returns true when columns of these widths do not fit on a phone; the style sheet then stacks
+/// their cells.
 pub(crate) fn is_wide(widths: impl IntoIterator<Item = usize>) -> bool {
     widths.into_iter().map(|width| width + GAP).sum::<usize>() > TELEPHONE
 }
 
-/// Titles of columns for the style sheet: stacked rows have no heads of columns, and each cell has
-/// its title.
+/// Column titles for the style sheet: stacked rows have no header, so each cell shows its title.
 pub(crate) fn titles_of_cells<'a>(titles: impl IntoIterator<Item = &'a str>) -> String {
     let quoted = titles.into_iter().map(|title| title.replace('\'', "\\27 "));
     quoted.enumerate().map(|(at, title)| format!("--t{at}:'{title}';")).collect()
 }
 
-/// About how much each column takes at least, in columns of a terminal.
+/// Approximate minimum width of each column, in terminal columns.
 fn widths(table: &Table, names: &[&Message], is_flat: bool, lang: Lang) -> Vec<usize> {
     let rows = || table.groups.iter().flat_map(|group| &group.rows);
     let named = |at: usize| table.groups.iter().filter_map(move |group| group.names.get(at));
@@ -133,7 +132,7 @@ fn longest_word(text: &str) -> usize {
     text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
-/// What a text takes that is broken at blanks where it is long.
+/// Minimum width of a text that wraps at spaces if it is long.
 fn least_width(text: &str) -> usize {
     longest_word(text).max(text.width().min(KEPT_WIDTH))
 }
@@ -149,7 +148,7 @@ fn cell_width(cell: &Cell, lang: Lang) -> usize {
     }
 }
 
-/// `named` are titles of the columns that the names of the group are, if any.
+/// `named` are the titles of the columns for the names of the group, if any.
 fn rows(
     group: &Group,
     named: &[&Message],
@@ -175,7 +174,7 @@ fn rows(
     }
 }
 
-/// A text of a cell, which may be kept on one line as a whole.
+/// A cell text that may be kept on one line.
 fn whole(text: &str) -> Markup {
     if kept(text).is_some() {
         html! { (text) }
@@ -184,8 +183,8 @@ fn whole(text: &str) -> Markup {
     }
 }
 
-/// The page, in which no line ends between a figure and its unit, between the ends of a range, or
-/// between a sign and its particle. Specs stand there as they were written.
+/// Prevents line breaks between a figure and its unit, between the ends of a range, and between a
+/// punctuation mark and its particle. Specs stay verbatim.
 pub(crate) fn with_whole_figures(page: &str) -> String {
     let mut whole = String::with_capacity(page.len());
     for part in page.split_inclusive("</pre>") {
@@ -212,8 +211,8 @@ pub(crate) fn with_whole_figures(page: &str) -> String {
     whole
 }
 
-/// The page without ends of cells and rows, which go without saying in HTML: tables of many
-/// configurations are a third of a page.
+/// Removes the end tags of cells and rows, which are optional in HTML: tables of many
+/// configurations make up a third of a page.
 pub(crate) fn without_optional_ends(page: &str) -> String {
     let mut short = String::with_capacity(page.len());
     let mut rest = page;
@@ -230,12 +229,12 @@ pub(crate) fn without_optional_ends(page: &str) -> String {
     short + rest
 }
 
-/// Class of a text that is kept on one line.
+/// CSS class of a text that is kept on one line.
 fn kept(text: &str) -> Option<&'static str> {
     (text.width() <= KEPT_WIDTH).then_some("k")
 }
 
-/// Class of the cell that names a row.
+/// CSS class of the cell that names a row.
 fn head_class(
     cell: &Cell,
     column: &Column,
@@ -269,7 +268,7 @@ fn class(cell: &Cell, column: &Column, lang: Lang) -> Option<&'static str> {
     }
 }
 
-/// What a cell shows; a configuration without a line over it is named with its line.
+/// Content of a cell; a configuration without a series heading includes the name of its series.
 pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
     match &cell.value {
         Value::Word(word) => chip(*word, lang),

@@ -1,4 +1,4 @@
-//! What histories show of isolation: a table, and a sentence for each case.
+//! Results of the isolation checks: a table of anomalies, and a sentence for each case.
 
 use crate::cell::Cell;
 use crate::messages::{Lang, columns, fill, headings, names, notes};
@@ -10,7 +10,7 @@ use dyno_analysis::model::{AnomalyExample, FoundAnomaly, ReportModel};
 use dyno_model::history::anomalies::{Anomaly, Involved};
 use dyno_model::isolation::IsolationLevel;
 
-/// What transactions did to one another; what the level in force forbids alarms.
+/// Anomalies between transactions; those that the isolation level in force forbids are alarming.
 pub(crate) fn table(model: &ReportModel) -> Table {
     let audits = by_line(model, &model.audits, |audit| audit.configuration).into_iter();
     let rows = audits.filter_map(|(index, audit)| Some((index, audit.anomalies.as_ref()?)));
@@ -30,7 +30,7 @@ pub(crate) fn table(model: &ReportModel) -> Table {
     sheet.left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict))).table()
 }
 
-/// Of each configuration's anomalies the first of each kind; then how many transactions are in no
+/// The first anomaly of each kind per configuration, then the number of transactions that are in no
 /// history.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
     let audits = model.audits.iter().filter_map(|audit| audit.anomalies.as_ref());
@@ -49,7 +49,7 @@ pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
     cases.filter_map(example).chain(outside(model, lang)).collect()
 }
 
-/// How many transactions are in no history, of each configuration of which any are.
+/// Number of transactions that are in no history, for each configuration that has any.
 pub(crate) fn outside(model: &ReportModel, lang: Lang) -> impl Iterator<Item = String> {
     let audits = model
         .audits

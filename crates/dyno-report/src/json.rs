@@ -1,4 +1,4 @@
-//! The whole model as JSON, for other people's programs. [`super::model`] documents every field;
+//! The JSON report: the whole model, for other programs. [`super::model`] documents every field;
 //! its version is `report_format`.
 
 use crate::messages::{Lang, conclusion};

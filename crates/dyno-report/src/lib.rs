@@ -1,17 +1,15 @@
-//! Reports of runs and comparisons: words, tables, charts, and the forms in which they are written.
-//! Every renderer has the same shape, `(&ReportModel, Lang) -> String`, and computes nothing: the
-//! figures come from `dyno-analysis`.
+//! Reports of runs and comparisons: messages, tables, charts and output formats. Every renderer has
+//! the signature `(&ReportModel, Lang) -> String` and computes no statistics: the figures come from
+//! `dyno-analysis`.
 //!
 //! # Layout (read in this order)
-//! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states
-//!   look;
-//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in,
-//!   `sheet`: a table column by column; `tables`, `isolation`, `notes`, `facts`, `topology`,
-//!   `sections`: what a report shows;
-//! * `test_report`: what the form of agencies holds;
-//! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
-//! * `breaks`: where lines may be broken; `levels`: what is named once; `text`, `markdown`, `csv`,
-//!   `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
+//! * `messages`: all prose, one file per language; `figures`, `words`: formatting of values and
+//!   states;
+//! * `measures`: the table of all measures; `cell`, `table`: typed cells and tables of them,
+//!   `sheet`: building a table column by column; `tables`, `isolation`, `notes`, `facts`,
+//!   `topology`, `sections`: the contents of a report;
+//! * `test_report`: the contents of a formal test report;
+//!   `grid`: tables of the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
 //! # Invariants

@@ -81,10 +81,10 @@ pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     page.text
 }
 
-/// A page, as far as it is written.
+/// A page under construction.
 pub(crate) struct Page {
     pub(crate) text: String,
-    /// Title of the column that names of groups are in.
+    /// Title of the column that contains the names of groups.
     groups: Message,
     lang: Lang,
 }
@@ -109,7 +109,7 @@ impl Page {
         self.text.push_str(&table.to_markdown(self.groups.text(self.lang), self.lang));
     }
 
-    /// Heading, table and notes; nothing at all for an empty table.
+    /// Writes heading, table and notes; nothing for an empty table.
     fn section(&mut self, title: Message, table: &Table, notes: &[Message]) {
         if table.is_empty() {
             return;
@@ -151,7 +151,7 @@ impl Page {
         self.items(&items);
     }
 
-    /// A part of a test report; charts are the page's.
+    /// Writes a part of a test report; only the HTML page has charts.
     fn part(&mut self, part: &Part, model: &ReportModel) {
         match part {
             Part::Text(text) => self.paragraph(&escaped(text)),
@@ -205,7 +205,7 @@ impl Page {
         self.list(headings::VALIDITY, &items);
     }
 
-    /// A block of code, fenced by more backquotes than it holds in a row.
+    /// A code block; its fence is longer than any run of backquotes inside.
     fn code(&mut self, code: &str) {
         let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or_default();
         let fence = "`".repeat(longest.max(2) + 1);

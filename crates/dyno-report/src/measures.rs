@@ -1,6 +1,6 @@
-//! The one table of measures: what each is called in CSV, its unit, its heading and how it is taken
-//! from the model. Tables and CSV iterate over these lists, in their order, so a measure that is
-//! added here is in every form of the report.
+//! The table of all measures: CSV name, unit, heading, and how the model provides the value. Tables
+//! and CSV iterate over these lists in order, so a measure that is added here appears in every
+//! format of the report.
 
 use crate::cell::Cell;
 use crate::figures;
@@ -12,7 +12,7 @@ use dyno_analysis::model::{
 };
 use dyno_model::plan::{LoadBy, Metric};
 
-/// A figure as the model has it.
+/// A figure from the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Figure {
     /// A single value.
@@ -44,24 +44,24 @@ impl From<Estimate> for Figure {
     }
 }
 
-/// What is measured of a row of the model.
+/// A measure of a row of the model.
 #[derive(Debug)]
 pub(crate) struct Measure<R> {
-    /// Its name in CSV, the same in every language; empty when CSV does not have it.
+    /// Its name in CSV, the same in every language; empty if CSV omits it.
     pub(crate) id: &'static str,
     pub(crate) unit: Unit,
-    /// Title of its column; absent when no table has it.
+    /// Column title; `None` if no table shows it.
     pub(crate) heading: Option<&'static Message>,
-    /// How it is taken from a row; `None` when there is no such figure.
+    /// Reads it from a row; `None` if the row has no such figure.
     pub(crate) of: fn(&R) -> Option<Figure>,
-    /// How its value looks, where the unit does not say.
+    /// Formatter, if the unit does not determine the format.
     look: Option<fn(f64) -> String>,
-    /// True when anything above 0 is not as it should be.
+    /// True when any value above 0 indicates a problem.
     is_alarm: bool,
 }
 
 impl<R> Measure<R> {
-    /// One that only CSV has.
+    /// A measure that only CSV has.
     const fn untold(id: &'static str, unit: Unit, of: fn(&R) -> Option<Figure>) -> Self {
         Self { id, unit, heading: None, of, look: None, is_alarm: false }
     }
@@ -75,7 +75,7 @@ impl<R> Measure<R> {
         Self { heading: Some(heading), ..Self::untold(id, unit, of) }
     }
 
-    /// The same; anything above 0 is not as it should be.
+    /// A measure for which any value above 0 indicates a problem.
     const fn alarm(
         id: &'static str,
         unit: Unit,
@@ -85,7 +85,7 @@ impl<R> Measure<R> {
         Self { is_alarm: true, ..Self::new(id, unit, heading, of) }
     }
 
-    /// The same with a look of its own.
+    /// A measure with its own formatter.
     const fn shown(
         look: fn(f64) -> String,
         id: &'static str,
@@ -107,7 +107,7 @@ impl<R> Measure<R> {
         Cell::figure(Some(figures::bounded(text, is_bound))).alarming(self.is_alarm && value > 0.0)
     }
 
-    /// Its cell in a row, with its interval and, where it rests on other trials than so many, their
+    /// Its cell in a row, with its interval and, if it is not based on `valid` trials, their
     /// number.
     pub(crate) fn estimate_cell(&self, row: &R, valid: Option<u32>) -> Cell {
         match (self.of)(row) {
@@ -134,7 +134,7 @@ use Unit::{
     TransactionsPerSecond,
 };
 
-/// What a metric is called in CSV, and its heading with the unit.
+/// CSV name of a metric, and its heading with the unit.
 pub(crate) fn metric(metric: Metric) -> (&'static str, &'static Message) {
     match metric {
         Metric::Throughput => ("throughput", &columns::THROUGHPUT),
@@ -161,7 +161,7 @@ pub(crate) const CONFIGURATION_RATES: &[Measure<ConfigurationRow>] = &[
     Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
 ];
 
-/// What was searched for.
+/// Results of saturation searches.
 pub(crate) const FOUND: &[Measure<SearchRow>] = &[
     Measure::new("highest-rate", TransactionsPerSecond, &columns::HIGHEST_RATE, |it| {
         figure(it.found.filter(|_| it.search.most == LoadBy::Rate))
@@ -171,7 +171,7 @@ pub(crate) const FOUND: &[Measure<SearchRow>] = &[
     }),
 ];
 
-/// What a stage of a load brought.
+/// Measures of a stage of a load.
 pub(crate) const STAGE: &[Measure<StageRow>] = &[
     Measure::shown(figures::digits, "length", Seconds, &columns::LENGTH_S, |it| {
         figure(Some(it.length_s))
@@ -195,7 +195,7 @@ pub(crate) const STAGE: &[Measure<StageRow>] = &[
     }),
 ];
 
-/// What the transactions of one name brought.
+/// Measures of the transactions of one name.
 pub(crate) const NAMED: &[Measure<NamedRow>] = &[
     Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
         figure(it.throughput)
@@ -210,7 +210,7 @@ pub(crate) const NAMED: &[Measure<NamedRow>] = &[
     Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
 ];
 
-/// What became of a configuration's transactions.
+/// Outcomes of a configuration's transactions.
 pub(crate) const CONFIGURATION_COUNTERS: &[Measure<ConfigurationRow>] = &[
     Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
     Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
@@ -221,7 +221,7 @@ pub(crate) const CONFIGURATION_COUNTERS: &[Measure<ConfigurationRow>] = &[
     Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
 ];
 
-/// What of a configuration's work is not in the data.
+/// Acknowledged work of a configuration that is missing from the data.
 pub(crate) const CONFIGURATION_LOST: Measure<ConfigurationRow> =
     Measure::alarm("lost", Percent, &columns::LOST_PERCENT, |it| figure(it.lost_percent));
 
@@ -242,7 +242,7 @@ pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
     Measure::new("p99", Milliseconds, &columns::P99_MS, |it| {
         bounded(it.p99_ms, it.is_bound(Metric::P99Ms))
     }),
-    // The largest is a bound where the mean is.
+    // The maximum is a bound if the mean is one.
     Measure::new("max", Milliseconds, &columns::MAX_MS, |it| {
         bounded(it.max_ms, it.is_bound(Metric::MeanMs))
     }),
@@ -258,7 +258,7 @@ pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
     Measure::alarm("lost", Count, &columns::LOST, |it| figure(it.lost)),
 ];
 
-/// A distribution of response times. Its column titles name no unit: it is the table's.
+/// A distribution of response times. The column titles omit the unit, which the table states.
 pub(crate) const LATENCY: &[Measure<MergedLatency>] = &[
     Measure::new("", Milliseconds, &columns::MEAN, |it| bounded(Some(it.mean), it.censored > 0)),
     Measure::new("", Milliseconds, &columns::STANDARD_DEVIATION, |it| {
@@ -291,8 +291,8 @@ pub(crate) const LATENCY: &[Measure<MergedLatency>] = &[
     }),
 ];
 
-/// Updates acknowledged against updates in the data. What was lost is a span and stands in its
-/// table.
+/// Acknowledged updates against updates in the data. Lost updates are a range, which the table
+/// adds.
 pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::new("", Count, &columns::WITNESSED, |it| figure(Some(it.witnessed))),
     Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantom))),
@@ -300,7 +300,7 @@ pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::new("", Count, &columns::STATEMENT_ERRORS, |it| figure(Some(it.statement_errors))),
 ];
 
-/// Acknowledged commits against what is in the data.
+/// Acknowledged commits against commits in the data.
 pub(crate) const COMMITS: &[Measure<CommitAudit>] = &[
     Measure::new("", Count, &columns::ACKNOWLEDGED, |it| figure(Some(it.committed))),
     Measure::alarm("", Count, &columns::LOST, |it| figure(Some(it.lost))),
@@ -309,14 +309,14 @@ pub(crate) const COMMITS: &[Measure<CommitAudit>] = &[
     }),
 ];
 
-/// Rows of the commit ledger beside these.
+/// Rows of the commit ledger, next to these.
 pub(crate) const LEDGER: &[Measure<LedgerAudit>] = &[
     Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantoms))),
     Measure::new("", Count, &columns::IN_DOUBT, |it| figure(Some(it.in_doubt))),
     Measure::new("", Count, &columns::TOOK_EFFECT, |it| figure(Some(it.took_effect))),
 ];
 
-/// What faults did that were made on purpose.
+/// Effects of injected faults.
 pub(crate) const FAULT: &[Measure<FaultRow>] = &[
     Measure::new("outage", Seconds, &columns::OUTAGE, |it| figure(Some(it.outage.median))),
     Measure::new("outage-max", Seconds, &columns::AT_MOST, |it| figure(Some(it.outage.max))),
@@ -338,7 +338,7 @@ pub(crate) const FAULT: &[Measure<FaultRow>] = &[
     Measure::new("reconnects", Count, &columns::RECONNECTS, |it| figure(Some(it.reconnects))),
 ];
 
-/// Errors of one kind after a fault; CSV has them with the kind in their names.
+/// Errors of one kind after a fault; in CSV, the name includes the kind.
 pub(crate) const FAULT_ERRORS: &[Measure<FaultErrors>] = &[
     Measure::new("errors", Count, &columns::ERRORS_SEEN, |it| figure(Some(it.errors))),
     Measure::new("errors-first", Seconds, &columns::ERRORS_FIRST, |it| figure(Some(it.first_s))),
@@ -347,7 +347,7 @@ pub(crate) const FAULT_ERRORS: &[Measure<FaultErrors>] = &[
     Measure::new("errors-most-at", Seconds, &columns::ERRORS_MOST_AT, |it| figure(Some(it.most_s))),
 ];
 
-/// What the generator measured of itself.
+/// Measures of the load generator itself.
 pub(crate) const GENERATOR: &[Measure<GeneratorRow>] = &[
     Measure::new("", Count, &columns::WORKERS, |it| figure(Some(u64::from(it.workers)))),
     Measure::shown(figures::digits, "", Percent, &columns::WORKER_CPU, |it| {
@@ -367,7 +367,7 @@ pub(crate) const GENERATOR: &[Measure<GeneratorRow>] = &[
     Measure::new("", Milliseconds, &columns::LAG, |it| figure(it.lag_p99_ms)),
 ];
 
-/// What trials took of machine and server.
+/// Resource usage of machine and server during trials.
 pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
     Measure::new("", Percent, &columns::HOST_CPU, |it| figure(it.busy_percent())),
     Measure::untold("cpu-user", Percent, |it| figure(it.user_percent)),
@@ -429,7 +429,7 @@ pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
     Measure::new("monitor", Percent, &columns::MONITOR_COST, |it| figure(it.monitor_percent)),
 ];
 
-/// A step of a table that grows.
+/// Measures of a step of a growing table.
 pub(crate) const STEP: &[Measure<GrowthStep>] = &[
     Measure::new("throughput", RowsPerSecond, &columns::GROWTH_RATE, |it| {
         figure(it.rows_per_second)

@@ -1,4 +1,4 @@
-//! Sentences about a run that text and Markdown share.
+//! Sentences about a run that the text and Markdown reports share.
 
 use super::{figures, words};
 use crate::messages::{
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 /// Errors that a short report lists; the most frequent come first.
 const ERRORS_MAX: usize = 8;
-/// Characters of a statement that are shown.
+/// Maximum number of characters of a statement that are shown.
 const STATEMENT_MAX: usize = 200;
 
-/// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
+/// Date and tools of the measurement, and the machine. `started` is the formatted time.
 pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
     let provenance = &model.provenance;
     let mut sentences = Vec::new();
@@ -42,7 +42,8 @@ pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<Stri
     sentences
 }
 
-/// How many trials were in a steady state; `None` when no window was long enough to tell.
+/// How many trials were in a steady state; `None` when no measurement window was long enough to
+/// test.
 pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
     let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
     let steady = judged.iter().filter(|trial| trial.is_steady()).count();
@@ -51,7 +52,7 @@ pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
         .then(|| fill!(notes::NOTE_STEADY, lang, judged = judged.len(), measured, steady))
 }
 
-/// The systems with their versions, as far as they told.
+/// The systems with their versions, if known.
 pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
     let systems = model.provenance.systems.iter();
     let names: Vec<String> = systems
@@ -69,13 +70,13 @@ pub(crate) fn told(options: &BTreeMap<String, String>) -> impl Iterator<Item = (
     options.iter().filter(|(_, value)| !value.is_empty())
 }
 
-/// The kind of a workload, behind its name if it is a background workload.
+/// The kind of a workload, after its name if it is a background workload.
 pub(super) fn named(workload: &WorkloadRow, lang: Lang) -> String {
     let of_background = |name: &String| names::labelled(name, &workload.kind, lang);
     workload.background.as_ref().map_or_else(|| workload.kind.clone(), of_background)
 }
 
-/// Workloads with their options, and how trials were loaded.
+/// Workloads with their options, and the load of the trials.
 pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     let workloads = model.provenance.workloads.iter().map(|workload| {
         let options: Vec<String> =
@@ -90,7 +91,7 @@ pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
 }
 
-/// Which kinds of load a run has.
+/// The kinds of load in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loops {
     pub(super) any_closed: bool,
@@ -104,7 +105,7 @@ impl Loops {
         Self { any_closed: !any_open || !loads.iter().all(LoadPlan::is_open), any_open }
     }
 
-    /// What response times mean.
+    /// How to interpret response times under this load.
     pub(super) fn note(self) -> &'static Message {
         match (self.any_closed, self.any_open) {
             (_, false) => &notes::NOTE_CLOSED_LOOP,
@@ -151,7 +152,7 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         .join(lang.space)
 }
 
-/// How many transactions arrive, and how they lie in time; `None` in a closed loop.
+/// Arrival rate and arrival process; `None` in a closed loop.
 pub(super) fn offered(load: &LoadPlan, lang: Lang) -> Option<(String, String)> {
     let spacing = match load.spacing {
         Spacing::Poisson => notes::SPACING_POISSON.text(lang),
@@ -166,7 +167,7 @@ pub(super) fn offered(load: &LoadPlan, lang: Lang) -> Option<(String, String)> {
     Some((rate, spacing.to_owned()))
 }
 
-/// What is missing or could not be read; at most `unreadable_max` sentences about the latter.
+/// Missing or unreadable data; at most `unreadable_max` sentences about the latter.
 pub(super) fn incompleteness(
     model: &ReportModel,
     unreadable_max: usize,
@@ -209,7 +210,7 @@ pub(super) fn incompleteness(
     sentences
 }
 
-/// How far a doubt reaches: `34 of 120 trials`, `whole run`.
+/// Scope of a warning: `34 of 120 trials`, `whole run`.
 pub(super) fn reach(model: &ReportModel, row: &WarningRow, lang: Lang) -> String {
     match row.trials.len() {
         0 => notes::WHOLE_RUN.text(lang).to_owned(),
@@ -217,27 +218,27 @@ pub(super) fn reach(model: &ReportModel, row: &WarningRow, lang: Lang) -> String
     }
 }
 
-/// A doubt with its weight and its reach.
+/// A warning with its severity and scope.
 pub(super) fn warning(model: &ReportModel, row: &WarningRow, lang: Lang) -> String {
     let severity = words::severity(row.severity).text(lang);
     let (reach, sentence) = (reach(model, row, lang), warning::sentence(&row.warning, lang));
     fill!(notes::NOTE_WARNING, lang, severity, reach, sentence)
 }
 
-/// The engine's own number of an error, and its SQLSTATE.
+/// The engine's own error number, and the SQLSTATE.
 pub(super) fn error_code(detail: &FailureDetail) -> String {
     let code = (detail.failure.code != 0).then(|| detail.failure.code.to_string());
     let state = Some(detail.failure.sqlstate.clone()).filter(|state| !state.is_empty());
     code.into_iter().chain(state).collect::<Vec<_>>().join(" ")
 }
 
-/// The statement that failed: its text, or its name where the text is not known.
+/// The statement that failed: its text, or its name if the text is unknown.
 pub(super) fn failed_statement(detail: &FailureDetail) -> String {
     let text = if detail.sql.is_empty() { &detail.statement } else { &detail.sql };
     shortened(&line(text), STATEMENT_MAX)
 }
 
-/// The first error of each sort, of all configurations together, most frequent first.
+/// The first error of each kind over all configurations, most frequent first.
 pub(super) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
     let mut all = FailureLog::default();
     model.configurations.iter().for_each(|row| all.add(&row.errors));
@@ -252,7 +253,7 @@ pub(super) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
     told.collect()
 }
 
-/// How questions were answered.
+/// How the questions were decided.
 pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     let alpha = figures::limit(model.comparison_rules.alpha * 100.0);
     let metric = names::metric(model.judged_by, lang);
@@ -260,8 +261,8 @@ pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     fill!(notes::NOTE_QUESTIONS, lang, alpha, metric, reserve)
 }
 
-/// Why configurations have no 99th percentile, by the one that would have to measure longest;
-/// `None` where all have one.
+/// Why configurations have no 99th percentile, for the one that would need the longest measurement;
+/// `None` if all have one.
 pub(super) fn too_few(model: &ReportModel, lang: Lang) -> Option<String> {
     let all = model.configurations.iter().enumerate();
     let short: Vec<_> = all.filter_map(|(index, row)| Some((index, row.shortage?))).collect();
@@ -281,7 +282,7 @@ pub(super) fn too_few(model: &ReportModel, lang: Lang) -> Option<String> {
     Some(sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space))
 }
 
-/// How limits were judged.
+/// How limits were evaluated.
 pub(super) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
     let rules = &model.comparison_rules;
     fill!(
@@ -292,7 +293,7 @@ pub(super) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
     )
 }
 
-/// What the table of scatter says.
+/// How to read the table of variance components.
 pub(super) fn scatter(model: &ReportModel, lang: Lang) -> String {
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
     fill!(notes::NOTE_SCATTER, lang, margin, metric = names::metric(model.judged_by, lang))
@@ -305,7 +306,7 @@ pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
     fill!(notes::NOTE_COMPARISONS, lang, margin, alpha, levels = levels(model, lang))
 }
 
-/// Levels of the intervals; those of equivalent comparisons are others.
+/// Confidence levels of the intervals; those of equivalence tests differ.
 fn levels(model: &ReportModel, lang: Lang) -> String {
     let is_own =
         |it: &&Comparison| it.effect.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
@@ -318,7 +319,7 @@ fn levels(model: &ReportModel, lang: Lang) -> String {
     if low == high { low } else { fill!(names::FROM_TO, lang, low, high) }
 }
 
-/// A few witnessed lost updates, the first of each configuration that has one.
+/// Examples of proven lost updates, the first of each configuration that has one.
 pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.updates.as_ref()?.examples.first());
     first
@@ -339,7 +340,7 @@ pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
         .collect()
 }
 
-/// Of each configuration's commit ledger one that is gone, or is there and should not be.
+/// For each configuration, one commit that is missing from the data, or present but not expected.
 pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.ledger.as_ref()?.examples.first());
     let told = first.map(|LedgerExample { trial, entry }| {
@@ -349,7 +350,7 @@ pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
     told.collect()
 }
 
-/// Where published figures are from.
+/// Sources of published figures.
 pub(super) fn sources(model: &ReportModel, lang: Lang) -> Vec<String> {
     let mut sources: Vec<&str> =
         model.published.iter().map(|series| series.source.as_str()).collect();

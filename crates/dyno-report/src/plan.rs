@@ -1,4 +1,4 @@
-//! A plan for people: what `dyno plan` shows.
+//! The plan as text: the output of `dyno plan`.
 
 use crate::checkup::filled as padded;
 use crate::figures;
@@ -20,8 +20,8 @@ use dyno_model::units::Nanos;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// Systems, load, factors, design, the trials of one block in run order, how many there are
-/// besides, and time.
+/// Systems, load, factors, design, the trials of one block in run order, the number of the other
+/// trials, and the duration.
 #[must_use]
 pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String {
     let mut text = format!("{}\n\n", plan.title);
@@ -60,7 +60,7 @@ pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String 
     text
 }
 
-/// What stands before the list of trials: heads and what they say.
+/// The facts before the list of trials: labels and values.
 fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Message, String)> {
     let labelled = |name: &str, text: String| names::labelled(name, &text, lang);
     let mut rows: Vec<(Message, String)> = Vec::new();
@@ -95,7 +95,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
     rows
 }
 
-/// Folders and commands of a storage.
+/// Directories and commands of a storage.
 fn place(storage: &Storage, lang: Lang) -> String {
     let mut told = vec![storage.data.display().to_string()];
     if let Some(log) = &storage.log {
@@ -109,7 +109,7 @@ fn place(storage: &Storage, lang: Lang) -> String {
     told.join(lang.comma)
 }
 
-/// What is done to a system, and when.
+/// The fault that is injected, and when.
 fn harm(fault: &FaultPlan, lang: Lang) -> String {
     let message = if fault.within.0 == 0 { words::HARM } else { words::HARM_WITHIN };
     let (from, to) =
@@ -118,7 +118,7 @@ fn harm(fault: &FaultPlan, lang: Lang) -> String {
     fill!(message, lang, fault, from, to)
 }
 
-/// What a way to a server leads along.
+/// The components on a network path to a server.
 fn network_path(via: &Via, lang: Lang) -> String {
     match via {
         Via::Tcp => words::WAY_TCP.text(lang).to_owned(),
@@ -131,7 +131,7 @@ fn network_path(via: &Via, lang: Lang) -> String {
     }
 }
 
-/// Configurations, blocks, order and starts in a sentence.
+/// Configurations, blocks, order and restarts in a sentence.
 fn design(plan: &Plan, lang: Lang) -> String {
     let message = match (plan.is_split(), plan.budget.is_some()) {
         (false, false) => words::IN_BLOCKS,
@@ -153,8 +153,8 @@ fn design(plan: &Plan, lang: Lang) -> String {
     )
 }
 
-/// The workloads with those options that are not as they come. What is varied is left to the lines
-/// of the factors, but for the kinds.
+/// The workloads with all options that differ from their defaults. Factors are listed separately,
+/// except for the kinds.
 fn workload(
     experiment: &Plan,
     configuration: &Configuration,
@@ -173,7 +173,7 @@ fn workload(
     with_options(kinds, plan, &|name, value| !is_varied(name, value), catalog, lang)
 }
 
-/// Kinds of workloads with those options that are not as they come.
+/// Kinds of workloads with all options that differ from their defaults.
 fn with_options(
     kinds: String,
     plan: &WorkloadPlan,
@@ -201,8 +201,8 @@ fn with_options(
     fill!(words::WORKLOAD_WITH, lang, kinds, options = chosen.join(lang.comma))
 }
 
-/// A background workload, with its clients and what arrives; clients that are varied are left to
-/// the line of the factor.
+/// A background workload, with its clients and arrival rate; if the number of clients is a factor,
+/// it is listed there.
 fn background(
     plan: &Plan,
     background: &BackgroundPlan,
@@ -228,12 +228,12 @@ fn background(
     told.join(lang.comma)
 }
 
-/// Levels of a factor in the order in which configurations have them.
+/// Levels of a factor in the order of the configurations.
 fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
     distinct(plan.configurations.iter().map(|configuration| configuration.levels[factor].as_str()))
 }
 
-/// Where a system comes from, in a line.
+/// Source of a system, in one line.
 fn source(source: &SystemSource, lang: Lang) -> String {
     match source {
         SystemSource::Managed(server) if server.settings.is_empty() => {
@@ -253,7 +253,7 @@ fn source(source: &SystemSource, lang: Lang) -> String {
     }
 }
 
-/// What dyno starts: `galera with 3 nodes`.
+/// The server that dyno starts: `galera with 3 nodes`.
 fn program(server: &ManagedServer, lang: Lang) -> String {
     let message = match server.kind.clustering() {
         Clustering::Single => return server.kind.to_string(),
@@ -263,7 +263,7 @@ fn program(server: &ManagedServer, lang: Lang) -> String {
     fill!(message, lang, kind = server.kind, nodes = server.nodes, data = server.data_nodes)
 }
 
-/// How a trial is loaded: what ends it, what arrives, what goes before, as a list.
+/// The load of a trial as a list: duration, arrivals, warm-up.
 fn rule(load: &LoadPlan, lang: Lang) -> String {
     let mut told = vec![stop(load, lang)];
     if !load.databases.is_one() {
@@ -311,7 +311,7 @@ fn staged(length: &str, stages: &Stages, lang: Lang) -> String {
     fill!(message, lang, length, stages = stages.stages.len(), highest)
 }
 
-/// What a search is for, and how each load is tried.
+/// The goal of a saturation search, and how each load is tested.
 fn find(search: &Search, load: &LoadPlan, rule: &str, lang: Lang) -> String {
     let message = match search.most {
         LoadBy::Rate => words::FIND_RATE,
@@ -322,8 +322,8 @@ fn find(search: &Search, load: &LoadPlan, rule: &str, lang: Lang) -> String {
     fill!(message, lang, limit = figures::limit_of(search), steps, rule)
 }
 
-/// The start of a restart group in a line:
-/// `MariaDB on raid1: starts with thread_handling = pool-of-threads`.
+/// The start of a restart group, in one line: `MariaDB on raid1: starts with thread_handling =
+/// pool-of-threads`.
 fn start(plan: &Plan, configuration: &Configuration, lang: Lang) -> String {
     let storage = configuration.variation.storage.as_deref();
     let settings: Vec<String> = configuration
@@ -348,7 +348,7 @@ fn start(plan: &Plan, configuration: &Configuration, lang: Lang) -> String {
     )
 }
 
-/// How long it will take, in a sentence.
+/// Expected duration, in a sentence.
 fn time(plan: &Plan, lang: Lang) -> String {
     let estimate = estimate::plan(plan);
     let message = match (plan.budget.is_some(), estimate.is_rate_assumed) {
@@ -363,7 +363,7 @@ fn time(plan: &Plan, lang: Lang) -> String {
     fill!(message, lang, likely, at_most, rate = RATE_ASSUMED, budget)
 }
 
-/// What a pilot says about the plan's blocks.
+/// Recommendation of a pilot about the number of blocks.
 #[must_use]
 pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
     let percent = |share: f64| format!("{:.*} %", usize::from(share < 0.1), share * 100.0);

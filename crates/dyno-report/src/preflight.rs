@@ -1,4 +1,4 @@
-//! What preflight found, in words.
+//! Results of preflight as text.
 
 use crate::messages::{Lang, fill, headings, names, preflight as words, said};
 use dyno_model::preflight::{Obstacle, Place, PreflightWarning, Weight};
@@ -6,27 +6,27 @@ use serde::Serialize;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// One finding in words.
+/// One preflight result as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PreflightWords {
-    /// How much it weighs.
+    /// Its severity.
     pub weight: Weight,
-    /// What it is about.
+    /// What it concerns.
     pub place: String,
-    /// What was found, with the values.
+    /// The problem, with its values.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: Option<String>,
 }
 
 impl PreflightWords {
-    /// What was found and where, without the remedy.
+    /// The place and the problem, without the remedy.
     #[must_use]
     pub fn told(&self, lang: Lang) -> String {
         names::labelled(&self.place, &self.message, lang)
     }
 
-    /// All of it in a line.
+    /// All of it in one line.
     #[must_use]
     pub fn sentence(&self, lang: Lang) -> String {
         match &self.remedy {
@@ -38,7 +38,7 @@ impl PreflightWords {
     }
 }
 
-/// All findings below each other, worst first, each with its remedy.
+/// All results in a list, worst first, each with its remedy.
 #[must_use]
 pub fn preflight_list(warnings: &[PreflightWords], lang: Lang) -> String {
     if warnings.is_empty() {
@@ -62,7 +62,7 @@ pub fn preflight_list(warnings: &[PreflightWords], lang: Lang) -> String {
     text
 }
 
-/// One finding in words.
+/// Describes one preflight result.
 #[must_use]
 pub fn preflight(warning: &PreflightWarning, lang: Lang) -> PreflightWords {
     let obstacle = &warning.obstacle;
@@ -132,7 +132,7 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
     }
 }
 
-/// What to do about it.
+/// How to fix the problem.
 fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
     Some(match obstacle {
         Obstacle::TooFewFiles { needed, .. } => format!("ulimit -n {needed}"),

@@ -1,4 +1,4 @@
-//! How a run goes, in words: what its displays and the command show beside the report.
+//! Progress of a run as text: what its displays and the command print apart from the report.
 
 use crate::figures;
 use crate::messages::warning::sentence;
@@ -17,20 +17,20 @@ use dyno_model::warning::{Severity, Warning};
 use dyno_model::words::short_factor;
 use std::time::Duration;
 
-/// A word before what the terminal shows.
+/// Label of a message on the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
-    /// Before what ended the work.
+    /// Label of the error that ended the work.
     Error,
-    /// Before what went wrong without ending it.
+    /// Label of a problem that did not end the work.
     Warning,
-    /// Before the cause of an error.
+    /// Label of the cause of an error.
     Because,
-    /// Before what to do about it.
+    /// Label of a suggested fix.
     Help,
 }
 
-/// The word, with its colon.
+/// The label, with its colon.
 #[must_use]
 pub fn label(label: Label, lang: Lang) -> &'static str {
     match label {
@@ -42,81 +42,81 @@ pub fn label(label: Label, lang: Lang) -> &'static str {
     .text(lang)
 }
 
-/// What a run says of itself.
+/// A progress message of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum Note<'n> {
-    /// Where it is; see [`Position`].
+    /// Current position; see [`Position`].
     At(Position<'n>),
-    /// How many of its trials are over.
+    /// Number of finished trials.
     Done {
-        /// Trials that are over.
+        /// Finished trials.
         done: usize,
-        /// Trials that there are.
+        /// All trials.
         trials: usize,
-        /// Time that the others will take, where it is told.
+        /// Remaining time, if it is shown.
         left: Option<Duration>,
     },
-    /// Its time, and what the current trial does.
+    /// Elapsed time, and the rate of the current trial.
     Time {
-        /// Time that went by.
+        /// Elapsed time.
         spent: Duration,
-        /// Time that it will still take.
+        /// Estimated remaining time.
         left: Duration,
         /// Transactions per second of the current trial.
         rate: Option<f64>,
     },
-    /// It was asked to end.
+    /// The run was asked to stop.
     Interrupted,
-    /// It was asked to end before it began.
+    /// The run was asked to stop before it started.
     StoppedBefore,
-    /// It goes on with an earlier one.
+    /// The run resumes an earlier one.
     Resumed {
-        /// Folder of the results.
+        /// Directory of the results.
         folder: &'n str,
-        /// Trials that are measured.
+        /// Trials already measured.
         done: usize,
-        /// Trials that there are.
+        /// All trials.
         trials: usize,
     },
-    /// The data could not be looked at after a block.
+    /// The interim analysis after a block failed.
     NotLooked {
         /// The block.
         block: u32,
-        /// Why not.
+        /// Cause of the failure.
         error: &'n str,
     },
-    /// Trials were ended before their time.
+    /// Trials were ended early.
     EndedEarly {
         /// Their ids.
         trials: &'n [String],
         /// The command that measures them again.
         command: &'n str,
     },
-    /// Nothing was committed.
+    /// No transaction was committed.
     NothingCommitted,
-    /// No trial can be used.
+    /// No trial is usable.
     NothingValid,
-    /// Where its report is.
+    /// Location of the report.
     Report {
         /// Paths of the files.
         paths: &'n [String],
     },
 }
 
-/// Where a run is.
+/// Position of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Position<'n> {
-    /// What is run.
+    /// The plan that is executed.
     pub plan: &'n Plan,
-    /// The current trial, by its place in the run order, from 0.
+    /// Index of the current trial in the run order, from 0.
     pub trial: usize,
-    /// What it is doing, once it does anything.
+    /// Its phase, once it has started.
     pub phase: Option<Phase>,
-    /// How much of the phase is done, 0 to 1, where the phase tells.
+    /// Completed share of the phase, 0 to 1, if the phase reports it.
     pub share: Option<f64>,
 }
 
-/// The note as a sentence.
+/// Formats the message as a sentence.
 #[must_use]
 pub fn note(note: &Note<'_>, lang: Lang) -> String {
     match note {
@@ -171,7 +171,7 @@ fn phase_name(phase: Phase) -> Message {
     }
 }
 
-/// A span of time as a plan has it: exact below a minute (`1.5 s`), else as [`duration`].
+/// A duration as a plan shows it: exact below a minute (`1.5 s`), else as [`duration`].
 pub(crate) fn exact(duration: Duration, lang: Lang) -> String {
     if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {
         return fill!(words::SECONDS, lang, seconds = duration.as_secs_f64());
@@ -179,7 +179,7 @@ pub(crate) fn exact(duration: Duration, lang: Lang) -> String {
     self::duration(duration, lang)
 }
 
-/// A span of time as people say it: `8 s`, `1 min 20 s`, `2 h 5 min`.
+/// A duration for readers: `8 s`, `1 min 20 s`, `2 h 5 min`.
 pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
     let seconds = duration.as_secs() + u64::from(duration.subsec_millis() >= 500);
     let rounded = (seconds + 30) / 60;
@@ -194,12 +194,12 @@ pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
     fill!(message, lang, hours, minutes, seconds)
 }
 
-/// A rate with thousands apart: `12,345`. Small ones keep a digit after the point.
+/// A rate with grouped thousands: `12,345`. Small rates keep one decimal.
 fn per_second(rate: f64) -> String {
     if rate < 100.0 { format!("{rate:.1}") } else { figures::count(rate.round() as u64) }
 }
 
-/// A configuration in a line: `MariaDB, 20 clients, variant = in-place`.
+/// A configuration in one line: `MariaDB, 20 clients, variant = in-place`.
 pub(crate) fn configuration(plan: &Plan, configuration: &Configuration, lang: Lang) -> String {
     let system = plan.systems[configuration.system].name.clone();
     let levels = plan
@@ -248,8 +248,7 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     told.join(lang.comma)
 }
 
-/// What the checks of the trial found wrong, each thing once; of background workloads only that
-/// something is.
+/// Failed checks of the trial, each once; for background workloads only that a check failed.
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
     let checks =
         record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
@@ -263,7 +262,7 @@ fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
     told
 }
 
-/// What a check found wrong.
+/// Describes a failed check.
 fn wrong(check: &AuditCheck, lang: Lang) -> String {
     let (message, count) = match (check, check.balance()) {
         (AuditCheck::Anomalies { level: Some(level), found, .. }, _) => {
@@ -335,7 +334,7 @@ fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String>
     ))
 }
 
-/// The events that deserve a line of their own; `None` for the others.
+/// Events that get a separate line; `None` for the others.
 #[must_use]
 pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
     let of_trial = |id: &str| {
@@ -373,7 +372,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
         }
         _ => return None,
     };
-    // Names and what servers say come from outside.
+    // Names and messages of servers are untrusted.
     Some(printable::line(&text).into_owned())
 }
 

@@ -1,13 +1,13 @@
-//! Parts of a report that are a table under a heading, with a note below it.
+//! Parts of a report that consist of a heading, a table and a note.
 
 use crate::messages::{Lang, Message, headings, notes as texts};
 use crate::table::Table;
 use crate::{isolation, notes, tables};
 use dyno_analysis::model::ReportModel;
 
-/// A table with what stands around it.
+/// A table with its heading and note.
 pub(crate) struct Section {
-    /// Its place in the page.
+    /// Anchor in the page.
     pub(crate) id: &'static str,
     pub(crate) heading: &'static Message,
     pub(crate) table: Table,
@@ -16,7 +16,7 @@ pub(crate) struct Section {
 
 type Part<'a> = (&'static str, &'static Message, Table, &'a str);
 
-/// Those that have rows.
+/// Sections that have rows.
 fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
     let shown = parts.into_iter().filter(|(_, _, table, _)| !table.is_empty());
     shown
@@ -24,7 +24,7 @@ fn told<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Section> {
         .collect()
 }
 
-/// What only some loads have: searches, stages, names, company.
+/// Sections that only some loads have: searches, stages, transaction names, background workloads.
 pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [searches, stages, transactions, background] =
         [texts::NOTE_SEARCH, texts::NOTE_STAGES, texts::NOTE_TRANSACTIONS, texts::NOTE_BACKGROUND]
@@ -37,7 +37,7 @@ pub(crate) fn loads(model: &ReportModel, lang: Lang) -> Vec<Section> {
     ])
 }
 
-/// What faults did that were made on purpose.
+/// Effects of injected faults.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [faults, errors] =
         [texts::NOTE_FAULTS, texts::NOTE_FAULT_ERRORS].map(|note| note.text(lang));
@@ -47,7 +47,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
     ])
 }
 
-/// What the database said of failures.
+/// Error messages of the database.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
     told([(
         "errors",
@@ -57,7 +57,7 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
     )])
 }
 
-/// Whether what was acknowledged was kept, and kept apart.
+/// Whether acknowledged work was kept, and whether transactions were isolated.
 pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [ledger, anomalies] =
         [texts::NOTE_LEDGER, texts::NOTE_ANOMALIES].map(|note| note.text(lang));
@@ -67,7 +67,7 @@ pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
     ])
 }
 
-/// Whether limits were kept.
+/// Whether limits passed.
 pub(crate) fn limits(model: &ReportModel, lang: Lang) -> Vec<Section> {
     told([(
         "limits",
@@ -77,7 +77,7 @@ pub(crate) fn limits(model: &ReportModel, lang: Lang) -> Vec<Section> {
     )])
 }
 
-/// The questions of the experiment, and where the scatter of their answers comes from.
+/// The questions of the experiment, and the variance components of their answers.
 pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let (rules, scatter) = (notes::question_rules(model, lang), notes::scatter(model, lang));
     told([

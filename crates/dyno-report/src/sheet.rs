@@ -1,5 +1,5 @@
-//! Tables that are made column by column, so that a column's title stands beside what its cells
-//! are.
+//! A builder for tables, column by column, which keeps a column's title next to the definition of
+//! its cells.
 
 use crate::cell::{Cell, Value};
 use crate::figures;
@@ -9,19 +9,19 @@ use crate::table::{Column, Form, Table};
 use crate::words;
 use dyno_analysis::model::{Effect, Estimate, ReportModel};
 
-/// What the rows are of, and the table as far as it has columns.
+/// The rows' data, and the table with the columns added so far.
 pub(crate) struct Sheet<R> {
     rows: Vec<R>,
     table: Table,
 }
 
 impl<R> Sheet<R> {
-    /// Rows with nothing over them.
+    /// Rows without group names.
     pub(crate) fn of(rows: impl IntoIterator<Item = R>) -> Self {
         Self::grouped(rows, |_| [])
     }
 
-    /// Rows under their names.
+    /// Rows grouped under names.
     pub(crate) fn grouped<const N: usize>(
         rows: impl IntoIterator<Item = R>,
         names: impl Fn(&R) -> [String; N],
@@ -34,7 +34,7 @@ impl<R> Sheet<R> {
         Self { rows, table }
     }
 
-    /// Rows under what is judged and what it is judged against.
+    /// Rows grouped by the two sides of a comparison.
     pub(crate) fn of_pairs(
         rows: impl IntoIterator<Item = R>,
         names: impl Fn(&R) -> [String; 2],
@@ -44,7 +44,7 @@ impl<R> Sheet<R> {
         sheet
     }
 
-    /// Rows of configurations, by their numbers, under the names of their lines.
+    /// Rows of configurations, by index, grouped under the names of their series.
     pub(crate) fn of_configurations(
         model: &ReportModel,
         rows: impl IntoIterator<Item = (usize, R)>,
@@ -67,17 +67,17 @@ impl<R> Sheet<R> {
         self
     }
 
-    /// A column of words.
+    /// Adds a left-aligned column of words.
     pub(crate) fn left(self, heading: &'static Message, cell: impl Fn(&R) -> Cell) -> Self {
         self.column(Column::left(heading), cell)
     }
 
-    /// A column of figures.
+    /// Adds a right-aligned column of figures.
     pub(crate) fn right(self, heading: &'static Message, cell: impl Fn(&R) -> Cell) -> Self {
         self.column(Column::right(heading), cell)
     }
 
-    /// The last column is in this form only.
+    /// Restricts the last column to one form.
     pub(crate) fn only_in(mut self, form: Form) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             column.form = form;
@@ -85,7 +85,7 @@ impl<R> Sheet<R> {
         self
     }
 
-    /// Those measures that tables have; dashes where there is nothing that has them.
+    /// Adds a column for each measure that tables show; a dash if the row has no such data.
     pub(crate) fn measures<M>(
         self,
         measures: &[Measure<M>],
@@ -97,7 +97,8 @@ impl<R> Sheet<R> {
         })
     }
 
-    /// The same with intervals, and with the number of trials where it is not this one.
+    /// Adds the measures with intervals, and with the number of trials if it differs from the given
+    /// one.
     pub(crate) fn estimates<M>(
         self,
         measures: &[Measure<M>],
@@ -112,13 +113,13 @@ impl<R> Sheet<R> {
         })
     }
 
-    /// Half the width of an interval, which the page has beside its figure.
+    /// Adds the half-width of an interval, which the page shows next to the figure.
     pub(crate) fn half_width(self, of: impl Fn(&R) -> Option<&Estimate>) -> Self {
         let cell = |row: &R| Cell::figure(of(row).and_then(figures::half_width));
         self.right(&headings::INTERVAL, cell).only_in(Form::Text)
     }
 
-    /// How large an effect is, and how sure that is.
+    /// Adds the size of an effect and its interval.
     pub(crate) fn effect(self, of: impl Fn(&R) -> &Effect) -> Self {
         self.right(&headings::RATIO, |row| Cell::ratio(of(row).ratio, of(row).bound))
             .right(&headings::RATIO_INTERVAL, |row| {
@@ -129,13 +130,13 @@ impl<R> Sheet<R> {
             })
     }
 
-    /// From which size on an effect would have been seen.
+    /// Adds the smallest detectable effect.
     pub(crate) fn visible_from(self, of: impl Fn(&R) -> &Effect) -> Self {
         let cell = |row: &R| Cell::figure(of(row).detectable_ratio.map(figures::detectable));
         self.right(&headings::DETECTABLE, cell)
     }
 
-    /// What an effect was judged to be.
+    /// Adds the verdict on an effect.
     pub(crate) fn verdict(self, of: impl Fn(&R) -> &Effect) -> Self {
         let word = |verdict| Cell::word(words::verdict(Some(verdict)));
         self.left(&headings::VERDICT, |row| of(row).verdict.map_or_else(Cell::absent, word))

@@ -1,5 +1,5 @@
-//! A table of typed cells, and how it is laid out for a terminal or as Markdown. All that text and
-//! Markdown take from outside is made safe to print here.
+//! A table of typed cells, and its layout for a terminal or as Markdown. Text from outside is
+//! sanitized here before it is printed as text or Markdown.
 
 use crate::breaks;
 use crate::cell::{Cell, Value};
@@ -7,19 +7,19 @@ use crate::messages::{Lang, Message, columns, headings};
 use dyno_model::printable::{self, line};
 use unicode_width::UnicodeWidthStr;
 
-/// Blanks between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
-/// Columns of the narrowest terminal that tables are laid out for; one that is a little wider has
-/// its columns nearer to each other.
+/// Width of the narrowest supported terminal, in columns; a table that is slightly wider gets
+/// narrower gaps.
 const TERMINAL: usize = 80;
 
-/// Columns that say more of the one before, from which they are not parted.
+/// Columns that qualify the one before, from which they are not separated.
 const FOLLOWING: [&Message; 2] = [&columns::AT_MOST, &headings::INTERVAL];
 
-/// Lines that the titles of columns take in text at most.
+/// Maximum number of lines of column titles in text.
 const TITLE_LINES: usize = 3;
 
-/// Side of a column.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     /// Texts.
@@ -32,15 +32,15 @@ pub(crate) enum Align {
 pub(crate) struct Column {
     pub(crate) heading: &'static Message,
     pub(crate) align: Align,
-    /// Which forms have it.
+    /// The forms that show it.
     pub(crate) form: Form,
 }
 
-/// Which forms of a report have a column.
+/// The forms of a report that show a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     All,
-    /// Text and Markdown; the page has it beside another figure.
+    /// Text and Markdown; the page shows the value next to another figure.
     Text,
     /// The page; a terminal is too narrow.
     Page,
@@ -58,20 +58,20 @@ impl Column {
     }
 }
 
-/// A table of typed cells, which every form lays out in its way.
+/// A table of typed cells, which every form lays out separately.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
-    /// Its rows, by what stands over them.
+    /// Its rows, by group.
     pub(crate) groups: Vec<Group>,
-    /// Titles of the names of groups, where these are columns in the page.
+    /// Titles for the names of groups, if these are columns in the page.
     pub(crate) names: &'static [&'static Message],
 }
 
 /// Rows under common names.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Group {
-    /// What they belong to; none in a table without groups.
+    /// The names of the group; empty in a table without groups.
     pub(crate) names: Vec<String>,
     /// A cell per column.
     pub(crate) rows: Vec<Vec<Cell>>,
@@ -86,7 +86,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// When the row has not as many cells as there are columns.
+    /// When the number of cells differs from the number of columns.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let cells: Vec<Cell> = cells.into_iter().collect();
         assert_eq!(cells.len(), self.columns.len(), "every row has a cell per column");
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Puts the rows that follow under these names.
+    /// Adds the following rows under these names.
     pub(crate) fn group<S: AsRef<str>>(&mut self, names: &[S]) {
         let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         if self.groups.last().is_none_or(|group| group.names != names) {
@@ -110,19 +110,19 @@ impl Table {
         self.only(|column| !headings.contains(&column.heading))
     }
 
-    /// The table without names over its rows, where these are told already.
+    /// The table without group names, if these are shown elsewhere.
     pub(crate) fn without_groups(mut self) -> Self {
         self.groups.iter_mut().for_each(|group| group.names.clear());
         self
     }
 
-    /// The table with those columns that a form has: all but those of the other one.
+    /// The table without the columns that only the other form shows.
     pub(crate) fn for_form(self, other: Form) -> Self {
         self.only(|column| column.form != other)
     }
 
-    /// The table without columns that have no figure in any row: intervals of a single block, a
-    /// processor that was not looked at.
+    /// The table without columns that have no figure in any row, such as intervals of a single
+    /// block or CPU times that were not measured.
     pub(crate) fn without_absent_columns(self) -> Self {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let is_told = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
@@ -150,15 +150,15 @@ impl Table {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
-    /// Columns aligned by blanks, as wide as their widest cell; below each other in parts where a
-    /// terminal is too narrow. Rows under a group are indented.
+    /// Text with columns aligned by spaces, as wide as their widest cell; a table that is too wide
+    /// for a terminal is split into parts below each other. Rows of a group are indented.
     pub(crate) fn to_text(&self, lang: Lang) -> String {
         let parts = Plain::of(&self.clone().without_absent_columns(), lang).parts();
         parts.iter().map(Plain::to_text).collect::<Vec<_>>().join("\n")
     }
 
     /// A Markdown table. A group becomes a first column that is filled in every row, so that each
-    /// row stands for itself.
+    /// row is complete.
     pub(crate) fn to_markdown(&self, group_title: &str, lang: Lang) -> String {
         let plain = Plain::of(self, lang);
         let line = |group: &str, cells: &[String]| {
@@ -177,12 +177,12 @@ impl Table {
     }
 }
 
-/// A table of texts that are safe to print.
+/// A table of sanitized texts.
 #[derive(Clone)]
 struct Plain {
     titles: Vec<String>,
     aligns: Vec<Align>,
-    /// Columns that say more of the one before.
+    /// For each column, whether it qualifies the one before.
     follows: Vec<bool>,
     groups: Vec<(String, Vec<Vec<String>>)>,
 }
@@ -223,7 +223,8 @@ impl Plain {
         }
     }
 
-    /// The table in parts that a terminal has room for; what names a row stands in each.
+    /// Splits the table into parts that fit a terminal; each part repeats the column that names the
+    /// rows.
     fn parts(self) -> Vec<Self> {
         if self.fitting().is_some() {
             return vec![self];
@@ -250,8 +251,8 @@ impl Plain {
         parts
     }
 
-    /// The first layout that is no wider than a terminal: columns nearer to each other, then titles
-    /// in several lines.
+    /// The first layout that fits a terminal: first with narrower gaps, then with titles on several
+    /// lines.
     fn fitting(&self) -> Option<Layout> {
         self.layouts().find(|layout| {
             let gaps = layout.gap * layout.widths.len().saturating_sub(1);
@@ -277,7 +278,7 @@ impl Plain {
         let most = titles.iter().map(Vec::len).max().unwrap_or(0);
         let mut text = String::new();
         for at in 0..most {
-            // The last lines of all titles stand beside each other.
+            // Titles are aligned at their last lines.
             let line = |title: &Vec<String>| {
                 (at + title.len()).checked_sub(most).map_or("", |at| &title[at]).to_owned()
             };
@@ -312,11 +313,11 @@ impl Plain {
         line
     }
 
-    /// How wide columns have to be with titles in so many lines at most.
+    /// Column widths with titles on at most this many lines.
     fn widths(&self, lines: usize) -> Vec<usize> {
         let narrowest =
             |title: &String| (0..title.width()).find(|width| folded(title, *width).len() <= lines);
-        // A line is as wide as its words, even where that is wider than asked for.
+        // A line is at least as wide as its longest word, even if that exceeds the limit.
         let needed = |title: &String| {
             let lines = folded(title, narrowest(title).unwrap_or(title.width()));
             lines.iter().map(|line| line.width()).max().unwrap_or(0)
@@ -331,14 +332,14 @@ impl Plain {
     }
 }
 
-/// Where the columns of a table stand in text.
+/// Positions of the columns in text.
 struct Layout {
     indent: &'static str,
     gap: usize,
     widths: Vec<usize>,
 }
 
-/// A title in lines of whole words, as few as the width allows.
+/// Splits a title into as few lines of whole words as the width allows.
 fn folded(title: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in title.split_whitespace() {
@@ -350,7 +351,7 @@ fn folded(title: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Text for Markdown: no character of it is read as markup.
+/// Escapes text for Markdown: no character of it is read as markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in line(text).chars() {
@@ -362,8 +363,8 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Breaks a text so that no line is wider than `width` columns, where words allow it. The first
-/// line begins with `first`, the others with as many blanks.
+/// Wraps a text at `width` columns, where words allow it. The first line begins with `first`, the
+/// others with as many spaces.
 pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let indent = " ".repeat(first.width());
     let mut lines = String::new();

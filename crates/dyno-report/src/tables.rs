@@ -1,5 +1,5 @@
-//! The tables of a report: which measures stand in which column. Text, Markdown and the page show
-//! the same tables; nothing is computed here.
+//! The tables of a report: which column shows which measure. Text, Markdown and the page show the
+//! same tables; nothing is computed here.
 
 use crate::cell::Cell;
 use crate::figures;
@@ -24,7 +24,7 @@ use dyno_model::warning::Severity;
 use dyno_model::words::short_factor;
 use std::cmp::Reverse;
 
-/// Rows with their configurations, by line and rising number of clients.
+/// Rows with their configurations, by series and increasing number of clients.
 pub(crate) fn by_line<'a, R>(
     model: &ReportModel,
     rows: impl IntoIterator<Item = &'a R>,
@@ -37,7 +37,7 @@ pub(crate) fn by_line<'a, R>(
     rows
 }
 
-/// Configurations by line and rising number of clients.
+/// Configurations by series and increasing number of clients.
 pub(crate) fn in_order(model: &ReportModel) -> Vec<usize> {
     let mut order: Vec<usize> = (0..model.configurations.len()).collect();
     order.sort_by_key(|index| {
@@ -46,7 +46,7 @@ pub(crate) fn in_order(model: &ReportModel) -> Vec<usize> {
     order
 }
 
-/// Columns that say nothing without an open loop.
+/// Removes the columns that have no meaning without an open loop.
 fn without_arrivals(table: Table, model: &ReportModel) -> Table {
     if model.has_open_loop() {
         return table;
@@ -54,7 +54,7 @@ fn without_arrivals(table: Table, model: &ReportModel) -> Table {
     table.without(&[&columns::ARRIVED, &columns::NEVER_STARTED, &columns::LAG])
 }
 
-/// Main result: a group per line, a row per number of clients.
+/// Main result: a group per series, a row per number of clients.
 pub(crate) fn results(model: &ReportModel) -> Table {
     let rows = in_order(model).into_iter().map(|index| (index, &model.configurations[index]));
     let (throughput, times) = CONFIGURATION_RATES.split_at(1);
@@ -70,13 +70,13 @@ pub(crate) fn results(model: &ReportModel) -> Table {
     without_arrivals(table, model)
 }
 
-/// `5`, or `4/5` when a planned trial is not among the valid ones.
+/// `5`, or `4/5` when a planned trial is missing or not valid.
 fn trials_valid(row: &ConfigurationRow) -> Cell {
     let (valid, planned) = (row.trials_valid, row.trials_planned);
     Cell::text(if valid == planned { valid.to_string() } else { format!("{valid}/{planned}") })
 }
 
-/// The highest loads that were searched for.
+/// Results of saturation searches.
 pub(crate) fn searches(model: &ReportModel) -> Table {
     let is_rate = model.searches.iter().any(|row| row.search.most == LoadBy::Rate);
     let most = if is_rate { &columns::HIGHEST_RATE } else { &columns::MOST_CLIENTS };
@@ -90,7 +90,7 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
         .table()
 }
 
-/// What each stage of a load brought.
+/// Results of each stage of a load.
 pub(crate) fn stages(model: &ReportModel) -> Table {
     let table =
         Sheet::of_configurations(model, by_line(model, &model.stages, |row| row.configuration))
@@ -105,7 +105,7 @@ pub(crate) fn stages(model: &ReportModel) -> Table {
     }
 }
 
-/// What the transactions of each name brought.
+/// Results of the transactions of each name.
 pub(crate) fn transactions(model: &ReportModel) -> Table {
     Sheet::of_configurations(model, by_line(model, &model.transactions, |row| row.configuration))
         .left(&headings::TRANSACTION, |row| Cell::text(&row.name))
@@ -113,7 +113,7 @@ pub(crate) fn transactions(model: &ReportModel) -> Table {
         .table()
 }
 
-/// Figures of what has a name, and the valid trials of its configuration.
+/// Figures of a named object, and the number of valid trials of its configuration.
 fn named<'a>(model: &ReportModel, row: &'a NamedRow) -> (&'a NamedRow, Option<u32>) {
     (row, Some(model.configurations[row.configuration].trials_valid))
 }
@@ -139,7 +139,7 @@ pub(crate) fn background(model: &ReportModel) -> Table {
     .table()
 }
 
-/// What faults did that were made on purpose.
+/// Effects of injected faults.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
     Sheet::of_configurations(model, by_line(model, &model.faults, |row| row.configuration))
         .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
@@ -148,7 +148,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Which errors clients met from the first fault on, by kind, in the order in which they came.
+/// Errors that clients received from the first fault on, by kind, in order of appearance.
 pub(crate) fn fault_errors(model: &ReportModel) -> Table {
     let rows = by_line(model, &model.faults, |row| row.configuration).into_iter();
     let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
@@ -158,7 +158,7 @@ pub(crate) fn fault_errors(model: &ReportModel) -> Table {
         .table()
 }
 
-/// Every limit at every configuration that has to keep it.
+/// Every limit at every configuration that it applies to.
 pub(crate) fn limits(model: &ReportModel) -> Table {
     Sheet::of_configurations(model, by_line(model, &model.limits, |row| row.configuration))
         .left(&headings::LIMIT, |row| {
@@ -179,12 +179,12 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
         .table()
 }
 
-/// Updates acknowledged against updates in the data.
+/// Acknowledged updates against updates in the data.
 pub(crate) fn audits(model: &ReportModel) -> Table {
     audits_of(model, |_| true)
 }
 
-/// The same where some were lost.
+/// The same for configurations with lost updates.
 pub(crate) fn losses(model: &ReportModel) -> Table {
     audits_of(model, AuditRow::has_lost_commits)
 }
@@ -222,7 +222,7 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
         .table()
 }
 
-/// Numbers of rows and sums of columns that were checked; wrong ones first.
+/// Row counts and column sums that were checked; wrong ones first.
 pub(crate) fn contents(model: &ReportModel) -> Table {
     let mut checks = Vec::new();
     for audit in &model.audits {
@@ -260,7 +260,7 @@ fn factor_of<'a>(model: &'a ReportModel, comparison: &Comparison) -> Option<&'a 
 
 /// Every question, under the two levels or systems that are compared.
 pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
-    // Both metrics of a question stand together.
+    // Keeps both metrics of a question together.
     let mut sorted: Vec<&Question> = model.questions.iter().collect();
     let first = |it: &Question| it.comparisons[0] % (model.comparisons.len() / 2).max(1);
     sorted.sort_by_key(|it| (first(it), it.metric != model.judged_by));
@@ -285,7 +285,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Where the scatter of each ratio comes from of what the run is judged by, and what lowers it.
+/// Variance components of each ratio of the primary metric, and how to reduce them.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
     let asked = model.questions.iter().filter(|it| it.metric == model.judged_by);
     let rows = asked.filter_map(|it| Some((it, it.scatter?.ratio?)));
@@ -294,7 +294,7 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
         .right(&headings::RATIO_ERROR, |(_, ratio)| {
             Cell::figure(Some(figures::percent(100.0 * ratio.error.exp_m1())))
         })
-        // The page has it beside the answer.
+        // The page shows it next to the answer.
         .visible_from(|(it, _)| &it.effect)
         .only_in(Form::Text)
         .right(&headings::SCATTER_STARTS, |(_, ratio)| share(ratio.starts))
@@ -316,16 +316,16 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// True when a comparison has a ratio, or a verdict that needs none: without figures everything is
-/// inconclusive.
+/// Returns true when a comparison has a ratio, or a verdict that needs none: without figures every
+/// verdict is inconclusive.
 pub(crate) fn says_something(comparison: &Comparison) -> bool {
     let verdict = comparison.effect.verdict.filter(|verdict| *verdict != Verdict::Inconclusive);
     comparison.effect.ratio.is_some() || verdict.is_some()
 }
 
-/// Every comparison that says something, under the two lines that are compared.
+/// Every comparison with a result, under the two series that are compared.
 pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
-    // Both metrics of two lines stand together.
+    // Keeps both metrics of two series together.
     let mut sorted: Vec<&Comparison> =
         model.comparisons.iter().filter(|it| says_something(it)).collect();
     let lines = |it: &Comparison| {
@@ -346,7 +346,7 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Figures over the rows of a table that grows: a group per configuration, a row per step.
+/// Figures by number of rows of a growing table: a group per configuration, a row per step.
 pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
     let lines =
         model.growth.iter().flat_map(|growth| growth.lines.iter().map(move |line| (growth, line)));
@@ -401,7 +401,7 @@ pub(crate) fn statements<'a>(
         .table()
 }
 
-/// The commands of a configuration in the form that test reports have.
+/// The commands of a configuration in the format of test reports.
 pub(crate) fn commands(model: &ReportModel, configuration: usize, lang: Lang) -> Table {
     let of = model.statements.iter().filter(|table| table.configuration == configuration);
     let mut table =
@@ -434,7 +434,7 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// The first error of each sort with the database's words; empty when there were none.
+/// The first error of each kind with the database's message; empty when there were none.
 pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.configurations.iter().enumerate();
     let rows = rows.flat_map(|(at, row)| row.errors.0.iter().map(move |it| (at, it)));
@@ -447,20 +447,20 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// What the generator measured of itself.
+/// Measures of the load generator itself.
 pub(crate) fn generator(model: &ReportModel) -> Table {
     let rows = model.generator.iter().map(|row| (row.configuration, row));
     let table = Sheet::of_configurations(model, rows).measures(GENERATOR, |row| Some(*row)).table();
     without_arrivals(table, model)
 }
 
-/// What trials took of machine and server.
+/// Resource usage of machine and server during trials.
 pub(crate) fn resources(model: &ReportModel) -> Table {
     let rows = model.resources.iter().map(|row| (row.configuration, row));
     Sheet::of_configurations(model, rows).measures(RESOURCES, |row| Some(*row)).table()
 }
 
-/// Trials in run order, each with its system and clients unless they are all of one configuration.
+/// Trials in run order, with system and clients unless all belong to one configuration.
 pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: Lang) -> Table {
     let is_wanted =
         |trial: &&TrialRow| configuration.is_none_or(|wanted| wanted == trial.configuration);
@@ -482,7 +482,7 @@ pub(crate) fn trials(model: &ReportModel, configuration: Option<usize>, lang: La
     }
 }
 
-/// Why a trial is not simply valid; notes are left out.
+/// Why a trial is not fully valid; notes are omitted.
 fn reasons(trial: &TrialRow, lang: Lang) -> String {
     if !trial.reason.is_empty() {
         return said(&trial.reason, lang).into_owned();
@@ -510,7 +510,7 @@ pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Settings that the spec asks for, beside what servers say of them.
+/// Settings from the spec, next to the values that the servers report.
 pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
     let systems = model.provenance.systems.iter();
     let rows = systems.flat_map(|system| {

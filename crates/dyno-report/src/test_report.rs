@@ -1,6 +1,6 @@
-//! The form in which agencies report: cover, revisions, purpose, summary, each test with its
-//! commands, environment, procedure, conclusions. What it holds stands here once; the page and
-//! Markdown lay it out.
+//! The formal test report: cover, revisions, purpose, summary, each test with its commands,
+//! environment, procedure, conclusions. This module defines the contents; the page and Markdown lay
+//! it out.
 
 use crate::facts::{self, Fact};
 use crate::messages::{
@@ -12,7 +12,7 @@ use crate::{cell::Cell, notes, sections, tables};
 use dyno_analysis::model::{ReportModel, SystemRow};
 use dyno_model::front::FrontMatter;
 
-/// Answers that the summary gives; all of them are among the conclusions.
+/// Maximum number of answers in the summary; the conclusions list all of them.
 const SUMMARY_MAX: usize = 3;
 
 /// A numbered section.
@@ -21,19 +21,19 @@ pub(crate) struct Section {
     pub(crate) parts: Vec<Part>,
 }
 
-/// What a section holds.
+/// A part of a section.
 pub(crate) enum Part {
     /// A paragraph.
     Text(String),
-    /// Sentences below each other.
+    /// A list of sentences.
     List(Vec<String>),
     /// Names with values.
     Facts(Vec<Fact>),
     Heading(String),
     Table(Table),
-    /// The charts of the report, where the form has charts.
+    /// The charts of the report, if the format has charts.
     Charts,
-    /// Who talks to whom.
+    /// The network topology.
     Topology,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn cover(model: &ReportModel) -> Vec<Fact> {
     ]
 }
 
-/// Everything below the cover; sections without content are left out.
+/// Everything after the cover; empty sections are omitted.
 pub(crate) fn sections(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let front = model.front.clone().unwrap_or_default();
     let text = |text: Option<String>, usual: &str| {

@@ -1,5 +1,5 @@
-//! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the
-//! eye is.
+//! The text report for a terminal, which `dyno run` prints at its end. Conclusions come last, next
+//! to the prompt.
 
 use super::{isolation, notes, sections, tables, topology};
 use crate::messages::{
@@ -8,11 +8,11 @@ use crate::messages::{
 use crate::table::{Table, wrapped};
 use dyno_analysis::model::ReportModel;
 
-/// Columns of the narrowest terminal that is laid out for.
+/// Width of the narrowest supported terminal, in columns.
 const WIDTH: usize = 80;
-/// Doubts that a short report lists; the worst come first.
+/// Maximum number of warnings in a short report; the worst come first.
 const WARNINGS_MAX: usize = 8;
-/// Unreadable places that a short report lists.
+/// Maximum number of unreadable places in a short report.
 const UNREADABLE_MAX: usize = 3;
 
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
@@ -22,7 +22,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         screen.paragraph(&sentence);
     }
     screen.paragraph(&notes::systems(model, lang));
-    // A generator before a server needs no picture.
+    // A generator connected directly to a server needs no diagram.
     for line in topology::more_than_a_server(model, lang) {
         screen.paragraph(&line);
     }
@@ -62,7 +62,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     screen.text
 }
 
-/// What a terminal shows, as far as it is written.
+/// The output under construction.
 pub(crate) struct Screen {
     pub(crate) text: String,
     pub(crate) lang: Lang,
@@ -77,7 +77,7 @@ impl Screen {
         self.begun_with("", text);
     }
 
-    /// A paragraph below the first line of which nothing stands in the room of `first`.
+    /// A paragraph that starts with `first`; the other lines are indented by its width.
     pub(crate) fn begun_with(&mut self, first: &str, text: &str) {
         self.text.push_str(&wrapped(text, first, WIDTH));
     }
@@ -86,12 +86,12 @@ impl Screen {
         self.text.push_str(&table.to_text(self.lang));
     }
 
-    /// Sentences below each other.
+    /// A list of sentences.
     pub(crate) fn items(&mut self, sentences: impl IntoIterator<Item = String>) {
         sentences.into_iter().for_each(|sentence| self.begun_with("* ", &sentence));
     }
 
-    /// The same under a heading; nothing without any.
+    /// A list under a heading; nothing if the list is empty.
     pub(crate) fn list(&mut self, title: Message, sentences: impl IntoIterator<Item = String>) {
         let mut sentences = sentences.into_iter().peekable();
         if sentences.peek().is_some() {

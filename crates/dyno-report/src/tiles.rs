@@ -1,5 +1,4 @@
-//! Tiles: the figures at the top of a report and of a comparison, which are read before any
-//! sentence.
+//! Tiles: the key figures at the top of a report and of a comparison.
 
 use crate::figures;
 use crate::grid::{chip, unbroken};
@@ -9,14 +8,14 @@ use dyno_analysis::model::{Effect, Estimate, Range, RatioBound, Verdict};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
-/// Limits that have tiles of their own; the table of limits has all.
+/// Maximum number of limits with a tile; the table of limits shows all of them.
 pub(crate) const LIMITS_MAX: usize = 4;
 
 /// One figure with its name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Tile {
     pub(crate) name: String,
-    /// What it was before; a tile without shows the figure alone.
+    /// The earlier value; a tile without one shows only the current figure.
     pub(crate) before: Option<String>,
     pub(crate) value: String,
     /// Symbol of its unit, the same in all languages.
@@ -25,11 +24,11 @@ pub(crate) struct Tile {
     pub(crate) word: Option<Word>,
     /// By how much it changed.
     pub(crate) change: String,
-    /// What it is of, and how sure it is; a line each.
+    /// Subject and uncertainty of the figure; one line each.
     pub(crate) notes: Vec<String>,
-    /// Part of the page that says more.
+    /// Section of the page with more details.
     pub(crate) link: Option<&'static str>,
-    /// True when it is not as it should be.
+    /// True when the value indicates a problem.
     pub(crate) is_alarming: bool,
 }
 
@@ -54,7 +53,7 @@ impl Tile {
         Self { unit, notes: note.into_iter().collect(), ..Self::new(name, figures::mean(estimate)) }
     }
 
-    /// A figure before and after, with what was judged of the change over so many configurations.
+    /// A figure before and after, with the verdict on the change over this many configurations.
     pub(crate) fn change(
         name: impl Into<String>,
         [before, after]: [&Estimate; 2],
@@ -77,7 +76,7 @@ impl Tile {
         if cells > 1 {
             notes.push(fill!(tiles::OVER, lang, number = cells));
         }
-        // Where nothing was tested, nothing was decided.
+        // Without a test there is no verdict.
         let is_tested = effect.verdict != Some(Verdict::Inconclusive) || effect.p.is_some();
         let word = effect.verdict.filter(|_| is_tested);
         let word = word.map_or(words::word(&page::PAGE_CHIP_NO_VERDICT, "none"), |it| {
@@ -110,7 +109,7 @@ impl Tile {
     }
 }
 
-/// All tiles in a row, or in rows.
+/// All tiles, in one or more rows.
 pub(crate) fn markup(all: &[Tile], lang: Lang) -> Markup {
     html! {
         @if !all.is_empty() {
@@ -119,7 +118,7 @@ pub(crate) fn markup(all: &[Tile], lang: Lang) -> Markup {
     }
 }
 
-/// What a metric's tile is called.
+/// Title of a metric's tile.
 pub(crate) fn name(metric: Metric, lang: Lang) -> String {
     let figure = match metric {
         Metric::Throughput => return tiles::THROUGHPUT.text(lang).to_owned(),
@@ -136,15 +135,15 @@ pub(crate) fn name(metric: Metric, lang: Lang) -> String {
     fill!(tiles::RESPONSE_TIME, lang, figure)
 }
 
-/// Response times, the first of which that is known has a tile.
+/// Response times; the first one that is known gets a tile.
 pub(crate) const TIMES: [Metric; 4] = [Metric::P99Ms, Metric::P95Ms, Metric::P50Ms, Metric::MeanMs];
 
-/// Whether a ratio is said as a factor.
+/// Whether a ratio is shown as a factor.
 fn is_factor(ratio: f64) -> bool {
     ratio >= 2.0
 }
 
-/// By how much: `+23 %`, `-82 %`, `×13.0`.
+/// The size of a change: `+23 %`, `-82 %`, `×13.0`.
 fn by(ratio: f64, bound: Option<RatioBound>) -> String {
     match bound {
         None if is_factor(ratio) => format!("×{}", figures::ratio(ratio)),
@@ -153,7 +152,7 @@ fn by(ratio: f64, bound: Option<RatioBound>) -> String {
     }
 }
 
-/// The ends of an interval, said as its ratio is.
+/// The bounds of an interval, in the same format as its ratio.
 fn ends(ratio: f64, low: f64, high: f64) -> (String, String) {
     if is_factor(ratio) || high > 10.0 {
         let [low, high] = figures::ends(Range { low, high });

@@ -1,4 +1,4 @@
-//! Who talks to whom, as a picture and in words.
+//! The network topology of a run, as a diagram and as text.
 
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
@@ -6,7 +6,7 @@ use crate::chart::topology::{Place, TopologyChart};
 use crate::messages::{Lang, fill, headings, list, names, said};
 use dyno_analysis::model::{NodeRole, PathVia, ReportModel, Topology, TopologyNode, TopologyPath};
 
-/// Where a node stands: before others, or behind them.
+/// Whether a node appears behind the others in the diagram, rather than before them.
 fn is_behind(role: NodeRole) -> bool {
     matches!(role, NodeRole::Data | NodeRole::Management | NodeRole::Replica)
 }
@@ -29,7 +29,7 @@ fn node(node: TopologyNode, lang: Lang) -> String {
     }
 }
 
-/// What stands on a way, and which way it is; `None` where nothing does.
+/// The component on a network path, and which path it is; `None` if the path is direct.
 fn on_way(path: &TopologyPath, lang: Lang) -> Option<Place> {
     let role = match path.via {
         PathVia::Direct => return None,
@@ -54,7 +54,7 @@ fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> Place {
     Place { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
 }
 
-/// A picture for each distinct topology.
+/// A diagram for each distinct topology.
 pub(crate) fn charts(model: &ReportModel, lang: Lang) -> impl Iterator<Item = Drawn> {
     model.topologies.iter().enumerate().map(move |(at, topology)| {
         let (id, title) = (format!("topology-{}", at + 1), systems(topology, lang));
@@ -83,7 +83,7 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     }
     let systems = systems(topology, lang);
     let place = |it: &&TopologyNode| match it.role {
-        // The only one has the system's name.
+        // A single server carries the system's name.
         NodeRole::Server | NodeRole::Embedded => {
             Place { name: systems.clone(), note: node(**it, lang) }
         }
@@ -95,7 +95,7 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     }
     for (row, it) in behind.iter().enumerate() {
         match it.role {
-            // It knows the others, and takes no data.
+            // It connects to the other nodes and stores no data.
             NodeRole::Management => {
                 links
                     .extend(row.checked_sub(1).map(|above| [(first + 1, above), (first + 1, row)]));
@@ -125,20 +125,20 @@ fn systems(topology: &Topology, lang: Lang) -> String {
     list(lang, &topology.systems.iter().map(|system| said(system, lang)).collect::<Vec<_>>())
 }
 
-/// The generator's machine in a few words.
+/// The load generator's machine in a few words.
 fn machine(model: &ReportModel) -> String {
     let environment = &model.provenance.environment;
     let parts = [environment.cpu_model.as_str(), environment.os_release.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The same as lines of text:
-/// `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → MariaDB 10.11 (server)`.
+/// The topology as lines of text: `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → MariaDB
+/// 10.11 (server)`.
 pub(crate) fn lines(model: &ReportModel, lang: Lang) -> Vec<String> {
     model.topologies.iter().map(|topology| line(model, topology, lang)).collect()
 }
 
-/// Those lines that say more than that clients talk to a server.
+/// The lines for all topologies other than clients connected directly to a server.
 pub(crate) fn more_than_a_server(model: &ReportModel, lang: Lang) -> Vec<String> {
     let is_plain = |it: &&Topology| {
         it.nodes.len() == 1 && it.paths.iter().all(|path| path.via == PathVia::Direct)

@@ -1,16 +1,16 @@
-//! Words for states: what a verdict, an audit or a doubt is called, and the shape of its chip in
-//! the page.
+//! Words for states, such as verdicts, audits and warnings, and the shapes of their chips in the
+//! page.
 
 use crate::messages::{Lang, Message, headings};
 use dyno_analysis::model::{LimitVerdict, TrialState, Validity, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::warning::Severity;
 
-/// A word that stands for a state.
+/// A word for a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) message: &'static Message,
-    /// Class of its chip: told apart by sign and shape as well as by colour.
+    /// CSS class of its chip; chips differ in symbol and shape as well as in colour.
     pub(crate) class: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub(crate) const fn word(message: &'static Message, class: &'static str) -> Word
     Word { message, class }
 }
 
-/// A verdict; `None` where none was allowed.
+/// A verdict; `None` if no test was possible.
 pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
     match verdict {
         Some(Verdict::Better) => word(&headings::VERDICT_BETTER, "better"),
@@ -36,7 +36,7 @@ pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
     }
 }
 
-/// Whether a limit was kept.
+/// Whether a limit passed.
 pub(crate) fn limit(verdict: LimitVerdict) -> Word {
     match verdict {
         LimitVerdict::Passed => word(&headings::HELD, "intact"),
@@ -45,7 +45,7 @@ pub(crate) fn limit(verdict: LimitVerdict) -> Word {
     }
 }
 
-/// Whether a configuration's figures may be used.
+/// Whether a configuration's figures are usable.
 pub(crate) fn validity(validity: Validity) -> Word {
     state(match validity {
         Validity::Valid => TrialState::Valid,
@@ -55,7 +55,7 @@ pub(crate) fn validity(validity: Validity) -> Word {
     })
 }
 
-/// What became of a trial.
+/// The state of a trial.
 pub(crate) fn state(state: TrialState) -> Word {
     match state {
         TrialState::Valid => word(&headings::VALID, "valid"),
@@ -66,7 +66,7 @@ pub(crate) fn state(state: TrialState) -> Word {
     }
 }
 
-/// The weight of a doubt.
+/// The severity of a warning.
 pub(crate) fn severity(severity: Severity) -> Word {
     match severity {
         Severity::Note => word(&headings::NOTE, "remark"),
@@ -75,7 +75,7 @@ pub(crate) fn severity(severity: Severity) -> Word {
     }
 }
 
-/// What an audit said.
+/// The result of an audit.
 pub(crate) fn audit(verdict: AuditVerdict) -> Word {
     match verdict {
         AuditVerdict::Intact => word(&headings::INTACT, "intact"),
