@@ -1,5 +1,5 @@
-//! Charts over the number of clients, or over what was measured: lines through means with
-//! intervals, every repeat as a dot, published figures beside them, in one panel or in small
+//! Charts over the number of clients, or over a measured quantity: lines through means with
+//! intervals, every repeat as a dot, and published figures for comparison, in one panel or in small
 //! multiples on equal axes.
 
 use super::frame::{
@@ -18,26 +18,28 @@ pub(crate) struct CurveChart {
     pub(crate) x_title: String,
     /// Name of the y axis with its unit.
     pub(crate) y_title: String,
-    /// The same, saying that the axis is logarithmic; used when it is.
+    /// The same title, stating that the axis is logarithmic; used if it is.
     pub(crate) y_title_logarithmic: String,
-    /// What the values are.
+    /// The quantity on the y axis.
     pub(crate) quantity: Quantity,
-    /// True when the x axis has measured values, from zero on; else it has levels, each labelled.
+    /// True when the x axis shows measured values, starting at zero; otherwise it shows labelled
+    /// levels.
     pub(crate) is_measured: bool,
     /// Panels, all on the same axes unless they have their own.
     pub(crate) panels: Vec<CurvePanel>,
-    /// Panels beside each other; `None`: by their number.
+    /// Number of columns of panels; `None`: derived from the number of panels.
     pub(crate) columns: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CurvePanel {
-    /// What is particular to it; empty for a single panel.
+    /// What distinguishes the panel; empty for a single panel.
     pub(crate) title: String,
     pub(crate) curves: Vec<Curve>,
-    /// True when its values are of another size than the others' and it has a y axis of its own.
+    /// True when its values differ in magnitude from those of the other panels, so that it has a
+    /// separate y axis.
     pub(crate) has_own_axis: bool,
-    /// Limits, drawn as lines across it, with their labels.
+    /// Limits, drawn as horizontal lines, with their labels.
     pub(crate) limits: Vec<(f64, String)>,
 }
 
@@ -46,43 +48,43 @@ pub(crate) struct Curve {
     pub(crate) label: String,
     pub(crate) slot: Slot,
     pub(crate) style: Style,
-    /// Points in the order in which a line joins them.
+    /// Points in the order in which the line connects them.
     pub(crate) points: Vec<CurvePoint>,
 }
 
-/// What is drawn of a curve.
+/// How a curve is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Our figures, joined by a line.
+    /// Measured figures, connected by a line.
     Measured,
-    /// Figures from elsewhere, joined by a dotted line.
+    /// Published figures, connected by a dotted line.
     Published,
-    /// Our figures, which no line joins.
+    /// Measured figures without a line.
     Points,
-    /// Seconds of a trial, so many that a line without markers shows them.
+    /// Intervals of a trial, too many for markers.
     Course,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CurvePoint {
-    /// Number of clients, or what was measured.
+    /// Number of clients, or the measured quantity.
     pub(crate) x: f64,
     /// Mean; `None` when there is no usable figure.
     pub(crate) value: Option<f64>,
-    /// True when the mean is only a lower bound; a bar without an end goes up from it.
+    /// True when the mean is only a lower bound; its bar is open at the top.
     pub(crate) is_bound: bool,
     pub(crate) interval: Option<(f64, f64)>,
-    /// Every repeat's value that is in the mean.
+    /// Values of all repeats that the mean includes.
     pub(crate) repeats: Vec<f64>,
-    /// Values of repeats that may not be used; drawn as crosses.
+    /// Values of unusable repeats; drawn as crosses.
     pub(crate) unusable: Vec<f64>,
-    /// Values of repeats that stood still for a while; ringed.
+    /// Values of repeats that stalled; drawn with a ring.
     pub(crate) stood: Vec<f64>,
     pub(crate) tooltip: String,
 }
 
-/// Intervals may take the axis this much beyond the largest value; what is farther out is cut at
-/// the axis. Two repeats have intervals of twelve standard errors, which would squeeze the figures
+/// Share by which intervals may extend the axis beyond the largest value; the rest is cut off.
+/// Intervals from two repeats are twelve standard errors wide and would compress the figures
 /// themselves.
 const INTERVAL_ALLOWANCE: f64 = 0.4;
 
@@ -102,7 +104,7 @@ impl Curve {
     }
 }
 
-/// The y axis of one panel or of all.
+/// The y axis of one panel or of all panels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
     pub(super) spread: Spread,
@@ -111,10 +113,10 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span that shows all values of these panels: from zero when linear; logarithmic where
-    /// response times span more than one order of magnitude, where whole lines differ a
-    /// hundredfold, and where whole panels differ so much that the lines of the lowest would lie on
-    /// its axis.
+    /// The range that includes all values of these panels: from zero when linear; logarithmic if
+    /// response times span more than one order of magnitude, if whole lines differ by a factor of
+    /// 100, or if whole panels differ so much that the lines of the lowest would coincide with its
+    /// axis.
     fn of(panels: &[&CurvePanel], quantity: Quantity) -> Self {
         let curves = || panels.iter().flat_map(|panel| &panel.curves);
         let points = || curves().flat_map(|curve| &curve.points);
@@ -151,7 +153,7 @@ impl Span {
             Self { spread: Spread::Logarithmic, low: from * 0.85, high: reach * 1.15 }
         } else {
             let high = if reach > 0.0 { reach * 1.05 } else { 1.0 };
-            // Zero says nothing about ratios.
+            // Ratios have no natural zero.
             let low = if quantity == Quantity::Ratio && low.is_finite() { low * 0.95 } else { 0.0 };
             Self { spread: Spread::Linear, low, high }
         }
@@ -166,18 +168,18 @@ impl Span {
     }
 }
 
-/// Where everything goes.
+/// Layout of the chart.
 struct Layout {
     columns: usize,
     cell_height: f64,
-    /// Room left of the first column, for the labels of the y axis.
+    /// Width of the y axis labels, left of the first column.
     left: f64,
-    /// Room at the right of every panel for labels at its lines; 0: there is a legend instead.
+    /// Width of the line labels at the right of every panel; 0 if there is a legend instead.
     label_width: f64,
     width: f64,
-    /// Room for further lines of the panels' titles.
+    /// Height of additional lines in panel titles.
     title_room: f64,
-    /// Share of the width that the first of two columns takes.
+    /// Share of the width for the first of two columns.
     first_share: f64,
 }
 
@@ -188,7 +190,7 @@ impl Layout {
         let columns = chart.columns.unwrap_or(match count {
             1 => 1,
             2 | 4 => 2,
-            // Marks without lines need little width: a row less than with three columns.
+            // Points without lines need little width: one row less than with three columns.
             7 | 8 if !has_lines => 4,
             _ => 3,
         });
@@ -227,13 +229,13 @@ impl Layout {
         }
     }
 
-    /// How far down the first panels go that the title of the y axis stands beside: all of them
-    /// where they fit a screen.
+    /// Height of the panels over which the y axis title is centred: all of them if they fit on a
+    /// screen.
     fn reach(&self) -> f64 {
         if is_narrow(self.width) { self.cell_height } else { f64::INFINITY }
     }
 
-    /// Plot area of a panel whose cells begin at `top`.
+    /// Plot area of panel `i`, whose row begins at `top`.
     fn frame(&self, i: usize, panel: &CurvePanel, own_room: f64, top: f64) -> Frame {
         let (row, column) = (i / self.columns, i % self.columns);
         let whole = self.width - self.left;
@@ -259,7 +261,7 @@ impl CurveChart {
         self.panels.iter().flat_map(|panel| &panel.curves)
     }
 
-    /// Numbers of clients on the x axis of the panels that share one.
+    /// Numbers of clients on the x axis of the panels that share it.
     fn levels(&self) -> Vec<f64> {
         levels_of(self.panels.iter().filter(|panel| !panel.has_own_axis))
     }
@@ -311,8 +313,8 @@ impl CurveChart {
         drawing.finish(bottom + 46.0 + more)
     }
 
-    /// One panel; `labels` says whether the y axis is labelled, and how much room labels at the
-    /// lines have.
+    /// Draws one panel; `labels` gives whether the y axis is labelled, and the width for labels at
+    /// the lines.
     fn draw_panel(
         &self,
         drawing: &mut Drawing,
@@ -329,7 +331,7 @@ impl CurveChart {
         for (value, label) in &panel.limits {
             let at = y.at(*value);
             drawing.line("limit", (frame.left, at), (frame.right, at));
-            // Above the line, where the panel has room there.
+            // Above the line if the panel has room there.
             let text = if at - 16.0 > frame.top { at - 4.0 } else { at + 12.0 };
             drawing.text("limit-label", (frame.left + 4.0, text), Anchor::Start, label);
         }
@@ -358,7 +360,8 @@ impl CurveChart {
         let count = panel.curves.len();
         let shift = if self.is_measured { 0.0 } else { shifts(count, levels.len(), frame) };
         let places = Places { x, y, frame, shift, count };
-        // Dots below all lines, lines below all markers, so that no series hides another's mean.
+        // Dots below all lines and lines below all markers, so that no series hides the mean of
+        // another.
         for draw in [draw_repeats, draw_line, draw_markers] {
             for (i, curve) in panel.curves.iter().enumerate() {
                 draw(drawing, curve, &places, i);
@@ -371,7 +374,7 @@ impl CurveChart {
     }
 }
 
-/// All numbers of clients of these panels, rising.
+/// All numbers of clients in these panels, in ascending order.
 pub(crate) fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) -> Vec<f64> {
     let curves = panels.into_iter().flat_map(|panel| &panel.curves);
     let mut levels: Vec<f64> =
@@ -381,14 +384,14 @@ pub(crate) fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) ->
     levels
 }
 
-/// How far a series is moved sideways so that its marks do not lie on others': a few units in a
-/// chart over several levels; columns of their own when there is only one level.
+/// Horizontal offset of a series, so that its markers do not overlap those of others: a few units
+/// in a chart over several levels; separate columns when there is only one level.
 fn shifts(curves: usize, levels: usize, frame: Frame) -> f64 {
     let curves = curves.max(1) as f64;
     if levels > 1 { (16.0 / curves).min(4.0) } else { (frame.width() * 0.8 / curves).min(70.0) }
 }
 
-/// Where the points of a panel's series go.
+/// Coordinates of a panel's points.
 struct Places {
     x: Scale,
     y: Scale,
@@ -400,7 +403,7 @@ struct Places {
 }
 
 impl Places {
-    /// Place of a level for series `i`.
+    /// The x coordinate of a level for series `i`.
     fn x(&self, i: usize, level: f64) -> f64 {
         let shift = (i as f64 - (self.count as f64 - 1.0) / 2.0) * self.shift;
         (self.x.at(level) + shift).clamp(self.frame.left, self.frame.right)
@@ -450,7 +453,7 @@ fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
             continue;
         };
         bars.push(((x, places.y.at(from)), (x, places.y.at(to))));
-        // An end beyond the axis has no cross stroke: the bar goes on.
+        // An end beyond the axis has no cap, because the bar continues.
         for end in [from, to].into_iter().filter(|end| places.y.shows(*end)) {
             bars.push(((x - 3.5, places.y.at(end)), (x + 3.5, places.y.at(end))));
         }
@@ -476,7 +479,7 @@ fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize)
     drawing.close();
 }
 
-/// Names at the right ends of the lines, moved apart where they would touch.
+/// Series names at the right ends of the lines, moved apart where they would overlap.
 fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, places: &Places) {
     let ends: Vec<_> = panel
         .curves

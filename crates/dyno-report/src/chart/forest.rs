@@ -1,5 +1,5 @@
 //! The forest plot: ratios of compared configurations with their intervals on a logarithmic axis,
-//! the line of equality, and the band of differences that count as none.
+//! the line of equality, and the equivalence margin.
 
 use super::frame::{Frame, MEDIUM, Tick, is_narrow, x_axis, x_title};
 use super::palette::Slot;
@@ -10,13 +10,13 @@ use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestChart {
     pub(crate) x_title: String,
-    /// Written left of the line of equality, below the axis.
+    /// Label left of the line of equality, below the axis.
     pub(crate) below_label: String,
-    /// Written right of it.
+    /// Label right of the line of equality.
     pub(crate) above_label: String,
-    /// Differences inside this share count as none.
+    /// Equivalence margin, as a share: smaller differences count as none.
     pub(crate) margin: f64,
-    /// Rows under their headings.
+    /// Rows grouped under headings.
     pub(crate) groups: Vec<ForestGroup>,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct ForestGroup {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestRow {
     pub(crate) label: String,
-    /// Subject over baseline.
+    /// Subject divided by baseline.
     pub(crate) ratio: Option<f64>,
     pub(crate) interval: Option<(f64, f64)>,
-    /// The same in figures.
+    /// The ratio and its interval as text.
     pub(crate) figures: String,
     /// Verdict in a word.
     pub(crate) verdict: String,
@@ -42,13 +42,13 @@ pub(crate) struct ForestRow {
 }
 
 const ROW: f64 = 21.0;
-/// Height of a line of a name that takes several.
+/// Height of each line of a name that takes several lines.
 const LINE: f64 = 15.0;
 /// Height of a line below the axis.
 const SIDE_LINE: f64 = 14.0;
-/// Rows of one figure, headings included: what fits on a page of A4.
+/// Maximum number of rows per figure, headings included: as many as fit on a page of A4.
 const ROWS: usize = 38;
-/// Ratios beyond this are drawn at the end of the axis, with an arrow.
+/// Ratios beyond this are drawn as an arrow at the end of the axis.
 const FARTHEST: f64 = 1e4;
 
 impl ForestChart {
@@ -60,7 +60,7 @@ impl ForestChart {
         };
         let figures_room = (widest(|row| &row.figures) + 14.0).min(170.0);
         let verdict_room = (widest(|row| &row.verdict) + 8.0).min(130.0);
-        // On a telephone the name and the verdict stand above the interval.
+        // On a phone, the name and the verdict appear above the interval.
         let is_narrow = is_narrow(width);
         let label_room = match is_narrow {
             true => width - verdict_room,
@@ -125,15 +125,14 @@ impl ForestChart {
         drawing.finish(below + more + 10.0)
     }
 
-    /// An axis that holds 1, the margin, every ratio and every interval that is not absurd.
+    /// An axis that includes 1, the margin, every ratio and every interval of reasonable width.
     fn scale(&self, frame: Frame) -> Scale {
         let below = self.reach(|ratio| -ratio.ln());
         let above = self.reach(f64::ln);
         Scale::logarithmic((-below).exp(), above.exp(), frame.left + 12.0, frame.right - 12.0)
     }
 
-    /// How far the axis reaches to one side of 1, in logarithms; `distance` is positive on that
-    /// side.
+    /// Extent of the axis on one side of 1, in logarithms; `distance` is positive on that side.
     fn reach(&self, distance: fn(f64) -> f64) -> f64 {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let farthest = |values: &mut dyn Iterator<Item = f64>| {
@@ -144,14 +143,14 @@ impl ForestChart {
         let interval = farthest(
             &mut rows().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]),
         );
-        // Intervals from two repeats reach into the absurd: they may widen the axis, not dominate
-        // it.
+        // Intervals from two repeats can be extremely wide: they may widen the axis, but not
+        // dominate it.
         let reach = interval.min(ratio * 1.6 + 0.35).max(ratio).max((1.0 + self.margin).ln() * 2.0);
         (reach * 1.08).clamp(0.1, FARTHEST.ln())
     }
 
-    /// How far the right one of the labels below the axis is lowered: a line where both do not fit
-    /// beside each other.
+    /// Vertical offset of the right label below the axis: one line if both labels do not fit side
+    /// by side.
     fn lowered(&self, frame: Frame) -> f64 {
         let widest = f64::max(width_em(&self.below_label), width_em(&self.above_label)) * MEDIUM;
         if 2.0 * widest + 8.0 > frame.width() { SIDE_LINE } else { 0.0 }
@@ -173,7 +172,7 @@ impl ForestChart {
             .map(|value| Tick { place: x.at(value), label: label(value) })
             .collect();
         x_axis(drawing, frame, &ticks);
-        // Where both do not fit beside each other, they stand one below the other.
+        // Labels that do not fit side by side are placed one below the other.
         let (lower, room) = (self.lowered(frame), frame.width());
         let (below, above) = (
             shortened(&self.below_label, room, MEDIUM),
@@ -184,7 +183,7 @@ impl ForestChart {
     }
 }
 
-/// Groups dealt out to figures of at most [`ROWS`] rows; a group is cut only when it alone is
+/// Splits groups into figures of at most [`ROWS`] rows; a group is split only if it alone is
 /// longer.
 pub(crate) fn parts(groups: Vec<ForestGroup>) -> Vec<Vec<ForestGroup>> {
     let mut parts: Vec<Vec<ForestGroup>> = Vec::new();
@@ -204,7 +203,7 @@ pub(crate) fn parts(groups: Vec<ForestGroup>) -> Vec<Vec<ForestGroup>> {
     parts
 }
 
-/// Round ratios around 1, mirrored: 2 and 0.5 are equally far.
+/// Round ratios around 1, symmetric: 2 and 0.5 are equally far.
 fn ratio_ticks(x: &Scale) -> Vec<f64> {
     let (low, high) = x.domain();
     let steps: &[f64] = match high.max(1.0 / low) {
@@ -235,7 +234,7 @@ fn draw_row(drawing: &mut Drawing, row: &ForestRow, x: &Scale, y: f64, frame: Fr
             if x.shows(end) {
                 bars.push(((place, y - 4.0), (place, y + 4.0)));
             } else {
-                // An arrow head: the interval goes on beyond the axis.
+                // An arrowhead: the interval extends beyond the axis.
                 bars.push(((place + inward, y - 4.0), (place, y)));
                 bars.push(((place, y), (place + inward, y + 4.0)));
             }

@@ -5,32 +5,32 @@ use super::scale::Scale;
 use super::svg::{Anchor, Chart, Drawing, Labels};
 use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 
-/// Size of tick labels and of labels at lines, in units of the picture.
+/// Font size of tick labels and of labels at lines, in units of the picture.
 pub(crate) const SMALL: f64 = 11.0;
-/// Size of panel titles.
+/// Font size of panel titles.
 pub(crate) const MEDIUM: f64 = 12.0;
 /// Width of a chart. On screen and on A4 it is shown at nearly this size, so text keeps its size.
 pub(crate) const WIDTH: f64 = 820.0;
-/// Width of a chart that is laid out for a telephone, where it is shown at this size.
+/// Width of a chart for a phone, where it is shown at this size.
 pub(crate) const NARROW: f64 = 372.0;
 
-/// True when there is no room for panels, labels or figures beside each other.
+/// Returns true when the chart is too narrow for panels, labels or figures side by side.
 pub(crate) fn is_narrow(width: f64) -> bool {
     width < 500.0
 }
 
-/// A chart as it is on screen and paper, and the same laid out for a telephone. A style sheet shows
-/// one of them.
+/// A chart in two layouts, one for screen and paper and one for a phone. A style sheet shows one of
+/// them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drawn {
     broad: Chart,
     narrow: Option<Chart>,
-    /// True when it is shown at this size on every medium.
+    /// True when the narrow layout is used on every medium.
     is_small: bool,
 }
 
 impl Drawn {
-    /// What `draw` draws in both widths.
+    /// Calls `draw` for both widths.
     pub(crate) fn of(labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Self {
         let [broad, narrow] = ["-", "-n"].map(|end| format!("{}{end}", labels.id));
         Self {
@@ -40,7 +40,7 @@ impl Drawn {
         }
     }
 
-    /// As on a telephone everywhere: one of many that stand beside each other.
+    /// A chart with the narrow layout only, for many charts side by side.
     pub(crate) fn small(labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Self {
         let id = format!("{}-", labels.id);
         Self {
@@ -50,7 +50,7 @@ impl Drawn {
         }
     }
 
-    /// The same laid out for a telephone only, as one of many that are folded away.
+    /// Keeps the narrow layout only, for one of many collapsed charts.
     pub(crate) fn made_small(&self) -> Self {
         Self {
             broad: self.narrow.clone().unwrap_or_else(|| self.broad.clone()),
@@ -65,7 +65,7 @@ impl Drawn {
         self.broad.inline(if self.is_small { " small" } else { "" }) + &narrow.unwrap_or_default()
     }
 
-    /// A file of its own.
+    /// A separate SVG file.
     pub(crate) fn stand_alone(&self, lang: &str) -> String {
         self.broad.stand_alone(lang)
     }
@@ -94,22 +94,22 @@ impl Frame {
     }
 }
 
-/// A labelled place on an axis.
+/// A labelled position on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// Place in the picture.
+    /// Coordinate in the picture.
     pub(crate) place: f64,
     pub(crate) label: String,
 }
 
-/// About `wanted` labelled places of a scale.
+/// About `wanted` labelled positions of a scale.
 pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tick> {
     let values = scale.ticks(wanted);
     let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
     let step = steps.fold(f64::INFINITY, f64::min);
     let step =
         if step.is_finite() { step } else { values.first().map_or(1.0, |value| value.abs()) };
-    // On a logarithmic axis every label has the decimals of its own size.
+    // On a logarithmic axis, the decimals of a label depend on its value.
     let step_for = |value: f64| match scale.spread() {
         super::scale::Spread::Linear => step,
         super::scale::Spread::Logarithmic => step.max(10f64.powf(value.abs().log10().floor())),
@@ -118,12 +118,12 @@ pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tic
     values.into_iter().map(|value| Tick { place: scale.at(value), label: label(value) }).collect()
 }
 
-/// Room that the labels of a y axis need, with their distance to the axis.
+/// Width of the labels of a y axis, including their distance to the axis.
 pub(crate) fn label_room(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|tick| width_em(&tick.label) * SMALL).fold(0.0, f64::max) + 8.0
 }
 
-/// The y axis: a rule across the panel and a label left of it for every tick.
+/// The y axis: a grid line across the panel and a label at its left for every tick.
 pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: bool) {
     let rules: Vec<_> =
         ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
@@ -137,8 +137,8 @@ pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_lab
     }
 }
 
-/// The x axis: base line, small strokes, and labels below wherever they do not touch. The first and
-/// the last label come first, then from left to right.
+/// The x axis: base line, tick marks, and as many labels as fit without overlap. The first and the
+/// last label take precedence, then labels from left to right.
 pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
     let strokes =
         ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0)));
@@ -153,7 +153,7 @@ pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
     }
 }
 
-/// Indices of ticks whose labels do not touch each other, in rising order.
+/// Indices of ticks whose labels do not overlap, in ascending order.
 fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
     let extent = |i: usize| {
         let half = width_em(&ticks[i].label) * SMALL / 2.0 + 3.0;
@@ -181,12 +181,12 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
 }
 
 pub(crate) fn title_lines(title: &str, width: f64) -> Vec<String> {
-    // Bold letters are about a twelfth wider.
+    // Bold letters are about a twelfth wider than regular ones.
     wrapped(title, width, MEDIUM * 1.08)
 }
 
-/// Title of a panel, above its left edge and no wider than it; `class` is empty in a group of panel
-/// titles.
+/// Title of a panel, above its left edge and no wider than the panel; `class` is empty inside a
+/// group of panel titles.
 pub(crate) fn panel_title(drawing: &mut Drawing, class: &str, frame: Frame, title: &str) {
     let lines = title_lines(title, frame.width());
     for (i, line) in lines.iter().rev().enumerate() {
@@ -198,8 +198,8 @@ pub(crate) fn panel_title(drawing: &mut Drawing, class: &str, frame: Frame, titl
 /// Height of a line of an axis title.
 pub(crate) const TITLE_LINE: f64 = 14.0;
 
-/// The title of an x axis, in as many lines as it needs around the place; returns how far they go
-/// below it.
+/// The title of an x axis, on as many lines as it needs, centred at the position; returns its
+/// height below the axis.
 pub(crate) fn x_title(
     drawing: &mut Drawing,
     (middle, y): (f64, f64),
@@ -213,16 +213,16 @@ pub(crate) fn x_title(
     lines.len().saturating_sub(1) as f64 * TITLE_LINE
 }
 
-/// What a series looks like, for legends and labels.
+/// Appearance of a series, for legends and labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     pub(crate) label: String,
     pub(crate) slot: Slot,
-    /// Further classes, e.g. `published`.
+    /// Additional classes, e.g. `published`.
     pub(crate) class: &'static str,
 }
 
-/// A short piece of line with the marker of a series, its left end at the place.
+/// A short line with the marker of a series; the position is its left end.
 pub(crate) fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
     drawing.open(&format!("{} {}", key.slot.class(), key.class));
     drawing.line("curve", place, (place.0 + 26.0, place.1));
@@ -230,8 +230,8 @@ pub(crate) fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
     drawing.close();
 }
 
-/// The legend, a key per series in order of appearance, in as many rows as it needs, from `top`
-/// downwards; returns the height it took.
+/// The legend, with a key per series in order of appearance, on as many rows as it needs, from
+/// `top` downwards; returns its height.
 pub(crate) fn legend(
     drawing: &mut Drawing,
     keys: impl IntoIterator<Item = Key>,

@@ -1,5 +1,5 @@
-//! Figures over the number of rows: panels one below the other on the same axis, throughput above,
-//! machine and disk below it.
+//! Charts over the number of rows: panels one below the other on the same axis, with throughput at
+//! the top and machine and disk below it.
 
 use super::curves::CurvePoint;
 use super::frame::{
@@ -13,7 +13,7 @@ use super::text::Quantity;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthChart {
     pub(crate) x_title: String,
-    /// Rows at both ends of the axis.
+    /// Numbers of rows at both ends of the axis.
     pub(crate) rows: (f64, f64),
     /// Panels from top to bottom.
     pub(crate) panels: Vec<GrowthPanel>,
@@ -21,11 +21,11 @@ pub(crate) struct GrowthChart {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthPanel {
-    /// What it shows, with the unit.
+    /// Its quantity, with the unit.
     pub(crate) title: String,
-    /// What its values are.
+    /// The quantity on its y axis.
     pub(crate) quantity: Quantity,
-    /// Where its axis ends, when that is not left to the data.
+    /// Upper end of its axis, unless the data determine it.
     pub(crate) max: Option<f64>,
     pub(crate) curves: Vec<GrowthCurve>,
 }
@@ -34,11 +34,11 @@ pub(crate) struct GrowthPanel {
 pub(crate) struct GrowthCurve {
     pub(crate) label: String,
     pub(crate) slot: Slot,
-    /// True for figures from elsewhere.
+    /// True for published figures.
     pub(crate) is_published: bool,
-    /// Means by rising rows; nothing interrupts the curve.
+    /// Means by ascending number of rows; the curve has no gaps.
     pub(crate) marks: Vec<CurvePoint>,
-    /// Single trials: rows and value.
+    /// Single trials: number of rows and value.
     pub(crate) repeats: Vec<Vec<(f64, f64)>>,
 }
 
@@ -47,8 +47,8 @@ const FIRST: f64 = 230.0;
 const OTHER: f64 = 84.0;
 /// Room for a panel's title above it.
 const TITLE: f64 = 30.0;
-/// Intervals and single trials may take the axis this much beyond the largest mean; what is farther
-/// out is cut there.
+/// Factor by which intervals and single trials may extend the axis beyond the largest mean; the
+/// rest is cut off.
 const ALLOWANCE: f64 = 1.35;
 
 impl GrowthCurve {
@@ -70,7 +70,7 @@ impl GrowthPanel {
             .flat_map(|curve| curve.repeats.iter().flatten())
             .map(|point| point.1);
         let all = beyond.chain(single).filter(finite).fold(mean, f64::max);
-        // Without a single mean there are only trials to go by.
+        // Without any mean, only trials determine the axis.
         let top = if mean > 0.0 { all.min(mean * ALLOWANCE) } else { all };
         self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, or_one(top), 3).1)
     }

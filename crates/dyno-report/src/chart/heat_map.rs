@@ -1,6 +1,7 @@
-//! Heat map: how response times were distributed in the course of a trial, time from left to right,
-//! response time upwards, the darker the more transactions. It shows what percentiles hide: two
-//! kinds of transactions, a stall and who waited in it, a cache that warms.
+//! The latency heat map: the distribution of response times over the course of a trial, with time
+//! from left to right and response time upwards; darker cells have more transactions. It shows
+//! effects that percentiles hide: two kinds of transactions, a stall and the clients that waited in
+//! it, a cache that warms up.
 
 use super::frame::{Frame, MEDIUM, SMALL, Tick, is_narrow, label_room, ticks, x_axis, y_axis};
 use super::scale::Scale;
@@ -12,27 +13,27 @@ pub(crate) struct HeatChart {
     pub(crate) x_title: String,
     /// Name of the (logarithmic) y axis.
     pub(crate) y_title: String,
-    /// What the shades are.
+    /// Title of the colour key.
     pub(crate) key_title: String,
-    /// Lower ends of the bands in milliseconds, rising, and the upper end of the last.
+    /// Lower bounds of the bands in milliseconds, ascending, and the upper bound of the last.
     pub(crate) bands: Vec<f64>,
-    /// Stretches in order of time.
+    /// Time intervals in order.
     pub(crate) columns: Vec<HeatStretch>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct HeatStretch {
-    /// Start in seconds since the first client began.
+    /// Start in seconds after the first client began.
     pub(crate) start: f64,
     /// Length in seconds.
     pub(crate) length: f64,
-    /// Transactions by band.
+    /// Number of transactions per band.
     pub(crate) counts: Vec<u64>,
-    /// Its figures in words.
+    /// Its figures as text.
     pub(crate) tooltip: String,
 }
 
-/// Shades, as `chart.css` has them.
+/// Number of shades, which `chart.css` defines.
 const SHADES: usize = 5;
 const HEIGHT: f64 = 168.0;
 const TOP: f64 = 30.0;
@@ -45,7 +46,7 @@ impl HeatChart {
         let (low, high) =
             (bands.first().copied().unwrap_or(0.1), bands.last().copied().unwrap_or(10.0));
         let high = if high > low { high } else { low * 10.0 };
-        // On a telephone the key's title stands below the shades.
+        // On a phone, the title of the key appears below the shades.
         let top = if is_narrow(width) { TOP + 14.0 } else { TOP };
         let probe = Frame { left: 0.0, right: 1.0, top, bottom: top + HEIGHT };
         let y = Scale::logarithmic(low, high, probe.bottom, probe.top);
@@ -102,7 +103,7 @@ impl HeatChart {
         drawing.finish(frame.bottom + 42.0)
     }
 
-    /// The shades with the rates that they begin and end with.
+    /// Draws the shades with the rates at their boundaries.
     fn draw_key(&self, drawing: &mut Drawing, shades: &Shades, left: f64, width: f64) {
         const WIDE: f64 = 22.0;
         let label =
@@ -132,7 +133,7 @@ impl HeatChart {
     }
 }
 
-/// Which shade a rate has: steps of equal factors from the smallest to the largest.
+/// Maps rates to shades: steps of equal factors from the smallest to the largest rate.
 struct Shades {
     least: f64,
     most: f64,
@@ -156,7 +157,7 @@ impl Shades {
         }
     }
 
-    /// `None` where there is nothing.
+    /// `None` for a count of zero.
     fn shade(&self, count: u64, length: f64) -> Option<usize> {
         let rate = count as f64 / length;
         let share = (rate / self.least).ln() / (self.most / self.least).ln();

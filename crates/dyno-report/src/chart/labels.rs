@@ -1,11 +1,11 @@
-//! Keeping labels at the ends of lines from lying on each other.
+//! Placement of labels at the ends of lines, without overlaps.
 
-/// Places for labels that would like to be at `wanted`, at least `gap` apart and between `low` and
-/// `high`, each moved as little as possible; in the order of `wanted`. When there is no room for
-/// all, they are spread evenly.
+/// Positions for labels that should be near `wanted`, at least `gap` apart and between `low` and
+/// `high`, each moved as little as possible; in the order of `wanted`. If there is not enough room,
+/// the labels are distributed evenly.
 ///
-/// Labels that touch form a cluster that sits at the mean of its members' wishes (pool adjacent
-/// violators).
+/// Labels that touch form a cluster at the mean of the positions that its members want (pool
+/// adjacent violators).
 pub(crate) fn spread_out(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let count = wanted.len();
     if count == 0 {
@@ -17,8 +17,8 @@ pub(crate) fn spread_out(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]).then(a.cmp(b)));
 
-    // With i * gap taken off, "at least gap apart" becomes "not falling", which clusters of equal
-    // means satisfy.
+    // After subtracting i * gap, "at least gap apart" becomes "non-decreasing", which clusters of
+    // equal means satisfy.
     let mut clusters: Vec<(f64, usize)> = Vec::new();
     for (i, label) in order.iter().enumerate() {
         let wish = if wanted[*label].is_finite() { wanted[*label] } else { low };

@@ -1,18 +1,19 @@
-//! Charts as SVG, drawn in Rust: a report needs no script and no network and prints as vectors.
+//! Charts as SVG, drawn in Rust: a report needs no script and no network access, and prints as
+//! vector graphics.
 //!
 //! # Layout
 //! * [`scale`]: axes and round numbers on them; [`text`]: widths of text and labels of axes;
-//! * [`svg`]: the picture being written; [`palette`]: what series look like; [`labels`]: labels
-//!   kept apart;
+//! * [`svg`]: the SVG writer; [`palette`]: appearance of series; [`labels`]: placement of labels
+//!   without overlaps;
 //! * [`frame`]: the plot area with its axes, and legends;
 //! * [`curves`], [`percentiles`], [`growth`], [`timeline`] with [`tracks`] below it, [`heat`],
 //!   [`forest`]: the charts; [`topology`]: boxes and lines.
 //!
 //! # Invariants
-//! Charts hold no prose of their own: every word comes in with the data. They draw any data: none,
-//! one value, zeros, not numbers, names of any length; every coordinate is finite and inside the
-//! picture. The same data give the same bytes. Why this is not a plotting library's work:
-//! `docs/decisions/002-charts.md`.
+//! Charts contain no prose: every word comes with the data. They accept any data: no values, one
+//! value, zeros, NaN, names of any length; every coordinate is finite and inside the picture. The
+//! same data give the same bytes. `docs/decisions/002-charts.md` explains why dyno does not use a
+//! plotting library.
 
 pub(crate) mod curves;
 pub(crate) mod forest;

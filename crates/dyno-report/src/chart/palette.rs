@@ -1,10 +1,10 @@
-//! Which colour, dash and marker a series has. A series is never told apart by colour alone.
+//! Colours, dashes and markers of series. Series never differ in colour alone.
 
-/// Place of a series in the order of the page: the same system has the same slot in every chart.
+/// Index of a series in the order of the page: a system has the same slot in every chart.
 ///
-/// Colours are Okabe and Ito's (jfly.uni-koeln.de/color), the light ones darkened on white ground
-/// until they reach a contrast of 3:1; they stand in `assets/chart.css` as classes `s0` to `s7`.
-/// From the ninth series on the slots repeat.
+/// The colours are those of Okabe and Ito (jfly.uni-koeln.de/color); the light ones are darkened on
+/// white background until they reach a contrast of 3:1. `assets/chart.css` defines them as classes
+/// `s0` to `s7`. From the ninth series on the slots repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub usize);
 
@@ -14,16 +14,16 @@ pub(crate) enum Mark {
     Circle,
     /// Filled square.
     Square,
-    /// Triangle standing on its base.
+    /// Triangle pointing up.
     Triangle,
-    /// Square standing on a corner.
+    /// Square rotated by 45 degrees.
     Diamond,
-    /// Triangle standing on its tip.
+    /// Triangle pointing down.
     TriangleDown,
     /// Thick plus sign.
     Plus,
     Pentagon,
-    /// Lying bar.
+    /// Horizontal bar.
     Bar,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Mark {
 pub(crate) const SLOTS: usize = 8;
 
 impl Slot {
-    /// Class that sets colour and dash.
+    /// CSS class that sets colour and dash.
     pub(crate) fn class(self) -> &'static str {
         ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"][self.0 % SLOTS]
     }

@@ -1,6 +1,6 @@
-//! The percentile plot: response time over how rare it is. The x axis is `1 / (1 - p)` on a
-//! logarithmic scale, so that the step from 99 % to 99.9 % takes the same room as that from 90 % to
-//! 99 %: the tail is where systems differ.
+//! The percentile plot: response time by percentile. The x axis is `1 / (1 - p)` on a logarithmic
+//! scale, so that the step from 99 % to 99.9 % is as wide as that from 90 % to 99 %, because
+//! systems differ most in the tail.
 
 use super::frame::{
     Frame, Key, MEDIUM, SMALL, Tick, label_room, legend, ticks, x_axis, x_title, y_axis,
@@ -21,18 +21,18 @@ pub(crate) struct PercentileChart {
     pub(crate) curves: Vec<Distribution>,
 }
 
-/// One line: points by rising rarity.
+/// One line: points by ascending percentile.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Distribution {
     pub(crate) label: String,
     pub(crate) slot: Slot,
-    /// `(1 / (1 - p), milliseconds)` of everything together.
+    /// `(1 / (1 - p), milliseconds)` of all repeats combined.
     pub(crate) merged: Vec<(f64, f64)>,
-    /// The same of every repeat alone, drawn thin.
+    /// The same for each repeat, drawn as a thin line.
     pub(crate) repeats: Vec<Vec<(f64, f64)>>,
 }
 
-/// Labelled places of the x axis: one in so many, and the percentile.
+/// Labelled positions of the x axis: `1 / (1 - p)`, and the percentile.
 const PERCENTILES: [(f64, &str); 8] = [
     (1.0, "0"),
     (2.0, "50"),
@@ -52,7 +52,7 @@ impl PercentileChart {
         let is_labelled = self.curves.len() > 1
             && widest < 0.28 * width
             && (self.curves.len() as f64) * 15.0 < self.height - 60.0;
-        // Half a label of the y axis stands above the plot area.
+        // Half a label of the y axis extends above the plot area.
         let mut top = 8.0;
         if self.curves.len() > 1 && !is_labelled {
             let keys =
@@ -151,7 +151,7 @@ fn draw_curve(
         drawing.curve("thin", &line(repeat));
     }
     drawing.curve("curve", &line(&curve.merged));
-    // A label at the end brings its own marker.
+    // A label at the end of a line includes its marker.
     if let Some((one_in, time)) = curve.merged.last().filter(|_| !is_labelled) {
         drawing.marker("mark", curve.slot, (x.at(*one_in), y.at(*time)), "");
     }

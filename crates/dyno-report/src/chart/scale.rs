@@ -1,20 +1,20 @@
-//! Axes: from a quantity to a place in the picture, and the round values at which an axis is
+//! Scales: the mapping from a quantity to a coordinate, and the round values at which an axis is
 //! labelled.
 //!
-//! Every function here accepts anything (no values, one value, NaN, infinities, zero on a
-//! logarithmic axis) and returns finite places inside the range: a report over a failed trial must
-//! still be a picture.
+//! Every function here accepts any input (no values, one value, NaN, infinities, zero on a
+//! logarithmic axis) and returns finite coordinates inside the range, because the report of a
+//! failed trial must still have a valid picture.
 
-/// How quantities are spread over an axis.
+/// How an axis maps quantities to distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// Equal steps take equal room.
+    /// Equal differences have equal distances.
     Linear,
-    /// Equal factors take equal room.
+    /// Equal factors have equal distances.
     Logarithmic,
 }
 
-/// One axis: an interval of quantities laid onto an interval of the picture.
+/// One axis: the mapping of an interval of quantities to an interval of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     spread: Spread,
@@ -24,21 +24,21 @@ pub(crate) struct Scale {
     to: f64,
 }
 
-/// Largest quantity an axis shows; keeps arithmetic on spans finite.
+/// Largest quantity that an axis shows; keeps arithmetic on ranges finite.
 const LARGEST: f64 = 1e300;
-/// Smallest positive quantity a logarithmic axis shows.
+/// Smallest positive quantity that a logarithmic axis shows.
 const SMALLEST: f64 = 1e-300;
 
 impl Scale {
-    /// A linear axis from `low` to `high`, drawn from `from` to `to` (which may run backwards, as a
-    /// y axis does).
+    /// A linear axis from `low` to `high`, drawn from `from` to `to` (which may be descending, as
+    /// for a y axis).
     pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = widened(clamped(low), clamped(high));
         Self { spread: Spread::Linear, low, high, from, to }
     }
 
-    /// A logarithmic axis. Bounds that are not positive are replaced by the nearest that can be
-    /// shown.
+    /// A logarithmic axis. Bounds that are not positive are replaced by the nearest ones that can
+    /// be shown.
     pub(crate) fn logarithmic(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = (clamped(low), clamped(high));
         let (low, high) = match (low > 0.0, high > 0.0) {
@@ -68,8 +68,8 @@ impl Scale {
         (self.low, self.high)
     }
 
-    /// Place of a quantity. Quantities beyond the axis are placed at its end, what is no number at
-    /// its beginning.
+    /// Coordinate of a quantity. Quantities beyond the axis are placed at its end, NaN at its
+    /// beginning.
     pub(crate) fn at(&self, value: f64) -> f64 {
         if value.is_nan() {
             return self.from;
@@ -82,12 +82,12 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Whether the axis shows this quantity (and does not merely place it at an end).
+    /// Whether the quantity is inside the axis (and not merely placed at an end).
     pub(crate) fn shows(&self, value: f64) -> bool {
         value >= self.low && value <= self.high
     }
 
-    /// About `wanted` round quantities of the axis in rising order; at least one for any axis.
+    /// About `wanted` round quantities of the axis in ascending order; at least one for any axis.
     pub(crate) fn ticks(&self, wanted: usize) -> Vec<f64> {
         let wanted = wanted.clamp(2, 20);
         match self.spread {
@@ -97,12 +97,12 @@ impl Scale {
     }
 }
 
-/// The end of an axis that begins at zero: where there is nothing but zeros, any will do.
+/// The end of an axis that begins at zero; 1 if all values are zero.
 pub(crate) fn or_one(top: f64) -> f64 {
     if top > 0.0 { top } else { 1.0 }
 }
 
-/// The interval, moved outwards so that both ends are ticks.
+/// The interval, extended so that both ends are ticks.
 pub(crate) fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) -> (f64, f64) {
     let axis = Scale::new(spread, low, high, 0.0, 1.0);
     let (low, high) = axis.domain();
@@ -116,7 +116,7 @@ pub(crate) fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) ->
 }
 
 /// The spread under which the closest two of these levels are farther apart (relative to the whole
-/// axis): numbers of clients such as 1, 20, 40, 60 want a linear axis, 1, 2, 4, 8 a logarithmic
+/// axis): numbers of clients such as 1, 20, 40, 60 need a linear axis, 1, 2, 4, 8 a logarithmic
 /// one.
 pub(crate) fn spread_for_levels(levels: &[f64]) -> Spread {
     let mut levels: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
@@ -142,7 +142,7 @@ fn clamped(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(-LARGEST, LARGEST) }
 }
 
-/// Bounds in order and apart.
+/// Bounds in ascending order, and not equal.
 fn widened(low: f64, high: f64) -> (f64, f64) {
     let (low, high) = (low.min(high), low.max(high));
     let size = low.abs().max(high.abs());
@@ -207,7 +207,7 @@ fn logarithmic_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     };
     let fine = of(&[1.0, 2.0, 5.0], 1);
     if fine.len() < 2 || decades < 0.5 {
-        // Less than half a decade: round steps read better than powers.
+        // Less than half a decade: round steps are easier to read than powers.
         return linear_ticks(low, high, wanted).into_iter().filter(|tick| *tick > 0.0).collect();
     }
     if fine.len() <= wanted + 1 {

@@ -1,33 +1,33 @@
-//! A picture being written: SVG elements as text, with every text escaped and every coordinate
+//! The SVG writer: it produces elements as text, escapes every text and keeps every coordinate
 //! finite.
 //!
-//! Colours, dashes and line widths are not here but in `assets/chart.css`, by class: that is what
-//! makes dark mode, grey print and a stand-alone file possible without drawing anything twice.
+//! Colours, dashes and line widths are set by class in `assets/chart.css`, so that dark mode, grey
+//! print and stand-alone files need no second drawing.
 
 use super::palette::{Mark, Slot};
 use super::text::wrapped;
 use std::fmt::Write as _;
 
-/// Where a text is held.
+/// Anchor of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// Its beginning is at the given place.
+    /// The text begins at the given position.
     Start,
     Middle,
     End,
 }
 
-/// A straight line from one place to another.
+/// A straight line between two points.
 pub(crate) type Stroke = ((f64, f64), (f64, f64));
 
-/// What a picture is called.
+/// Id and texts of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Labels<'a> {
     /// Unique in the page.
     pub(crate) id: &'a str,
-    /// The finding, or what is drawn.
+    /// The result that the chart shows, or its subject.
     pub(crate) title: &'a str,
-    /// What is drawn, for readers who cannot see it.
+    /// Description for screen readers.
     pub(crate) description: &'a str,
 }
 
@@ -41,28 +41,27 @@ pub(crate) struct Chart {
     body: String,
 }
 
-/// Style sheet of all charts; part of the page's, and of every chart that is written to a file of
-/// its own.
+/// Style sheet of all charts; part of the page's style sheet and of every stand-alone chart file.
 pub(crate) const STYLE_SHEET: &str = include_str!("../assets/chart.css");
 
-/// Font size of the heading of a chart that stands alone, as in the style sheet.
+/// Font size of the heading of a stand-alone chart, as in the style sheet.
 const HEADING_SIZE: f64 = 14.0;
 /// Height of a line of that heading.
 const HEADING_LINE: f64 = 19.0;
 
 impl Chart {
-    /// The `svg` element for a page that holds [`STYLE_SHEET`], with more classes than its own.
+    /// The `svg` element for a page that includes [`STYLE_SHEET`], with additional classes.
     pub(crate) fn inline(&self, class: &str) -> String {
         let (width, height) = (coordinate(self.width), coordinate(self.height));
         let view_box = format!("0 0 {width} {height}");
-        // In a page the name space goes without saying.
+        // Inline SVG needs no namespace declaration.
         format!("{}{}</svg>", self.opening(class, &view_box, ""), self.body)
     }
 
-    /// A file of its own: with style sheet, ground and heading. The code of its language chooses
-    /// the fonts.
+    /// A separate file with style sheet, background and heading. The language code selects the
+    /// fonts.
     pub(crate) fn stand_alone(&self, lang: &str) -> String {
-        // Bold letters are about a twelfth wider.
+        // Bold letters are about a twelfth wider than regular ones.
         let lines = wrapped(&self.title, self.width - 16.0, HEADING_SIZE * 1.08);
         let heading = HEADING_LINE * lines.len() as f64 + 12.0;
         let (width, height) = (coordinate(self.width), coordinate(self.height + heading));
@@ -90,8 +89,7 @@ impl Chart {
     }
 }
 
-/// Text with the characters that mean something in XML replaced, and those that XML forbids
-/// removed.
+/// Escapes the special characters of XML, and removes those that XML forbids.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -109,7 +107,7 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// A coordinate with a tenth of a unit, the shortest way. What is no number becomes 0.
+/// A coordinate with one decimal, in the shortest form. NaN becomes 0.
 fn coordinate(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
@@ -119,7 +117,8 @@ fn coordinate(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// The picture while it is drawn. Coordinates run right and down from the upper left corner.
+/// A picture under construction. Coordinates increase to the right and down from the upper left
+/// corner.
 #[derive(Debug)]
 pub(crate) struct Drawing {
     id: String,
@@ -141,19 +140,18 @@ impl Drawing {
         self.width
     }
 
-    /// The chart, now that its height is known.
+    /// Returns the chart, once its height is known.
     pub(crate) fn finish(self, height: f64) -> Chart {
         let Self { id, title, description, width, body } = self;
         Chart { id, title, description, width, height, body }
     }
 
-    /// Opens a group whose members share these classes.
+    /// Opens a group with these classes.
     pub(crate) fn open(&mut self, class: &str) {
         let _ = write!(self.body, r#"<g class="{}">"#, escaped(class));
     }
 
-    /// Opens a group of labels that stand in a column, all at `x`; these are then written by
-    /// [`Self::label_at`].
+    /// Opens a group of labels in a column, all at `x`; [`Self::label_at`] then writes the labels.
     pub(crate) fn open_column(&mut self, class: &str, x: f64) {
         let _ = write!(
             self.body,
@@ -163,7 +161,7 @@ impl Drawing {
         );
     }
 
-    /// The same of labels in a row, all at `y`.
+    /// Opens a group of labels in a row, all at `y`.
     pub(crate) fn open_row(&mut self, class: &str, y: f64) {
         let _ = write!(
             self.body,
@@ -173,13 +171,13 @@ impl Drawing {
         );
     }
 
-    /// A label of a column or row: the name of the coordinate that is its own, and where it is.
+    /// A label of a column or row: the name of the coordinate that varies, and its value.
     pub(crate) fn label_at(&mut self, axis: char, place: f64, text: &str) {
         let _ =
             write!(self.body, r#"<text {axis}="{}">{}</text>"#, coordinate(place), escaped(text));
     }
 
-    /// Closes the group opened last.
+    /// Closes the most recently opened group.
     pub(crate) fn close(&mut self) {
         self.body.push_str("</g>");
     }
@@ -204,12 +202,12 @@ impl Drawing {
         }
     }
 
-    /// A line through points; gaps (`None`) interrupt it.
+    /// A line through points; `None` leaves a gap.
     pub(crate) fn curve(&mut self, class: &str, points: &[Option<(f64, f64)>]) {
         self.path(class, &path_data(points));
     }
 
-    /// The areas between lines and a level of each, for single runs of points, as one element.
+    /// The areas between lines and a base level for each, for contiguous points, as one element.
     pub(crate) fn areas(&mut self, class: &str, areas: &[(Vec<(f64, f64)>, f64)]) {
         let mut data = String::new();
         for (points, level) in areas {
@@ -221,7 +219,7 @@ impl Drawing {
         self.path(class, &data);
     }
 
-    /// The area between two lines with the same places from left to right.
+    /// The area between two lines with the same x coordinates.
     pub(crate) fn band(&mut self, class: &str, upper: &[(f64, f64)], lower: &[(f64, f64)]) {
         let outline: Vec<_> = upper.iter().chain(lower.iter().rev()).copied().map(Some).collect();
         if !outline.is_empty() {
@@ -245,7 +243,7 @@ impl Drawing {
     /// Many rectangles as one element, each given by two corners.
     pub(crate) fn rectangles(&mut self, class: &str, corners: &[Stroke]) {
         let mut data = String::new();
-        // What is written is rounded, so that neighbours meet.
+        // Coordinates are rounded on output, so that neighbours must share their edges.
         let tenths = |value: f64| (value * 10.0).round() / 10.0;
         for (from, to) in corners {
             let (x, y) = (tenths(from.0), tenths(from.1));
@@ -256,7 +254,7 @@ impl Drawing {
         self.path(class, &data);
     }
 
-    /// A rectangle that is there for its tooltip.
+    /// A transparent rectangle with a tooltip.
     pub(crate) fn spot(&mut self, from: (f64, f64), to: (f64, f64), tooltip: &str) {
         let (x, y) = (coordinate(from.0), coordinate(from.1));
         let (width, height) = (coordinate(to.0 - from.0), coordinate(to.1 - from.1));
@@ -267,7 +265,7 @@ impl Drawing {
         );
     }
 
-    /// Small dots as one element: zero-length strokes with round ends.
+    /// Small dots as one element: zero-length strokes with round caps.
     pub(crate) fn dots(&mut self, class: &str, places: &[(f64, f64)]) {
         let mut data = String::new();
         for place in places {
@@ -288,7 +286,7 @@ impl Drawing {
         }
     }
 
-    /// Markers of a slot that have no tooltips, as one element.
+    /// Markers of a slot without tooltips, as one element.
     pub(crate) fn markers(&mut self, class: &str, slot: Slot, places: &[(f64, f64)]) {
         let mut data = String::new();
         for (x, y) in places {
@@ -297,7 +295,7 @@ impl Drawing {
         self.path(class, &data);
     }
 
-    /// A text. Without a class of its own it looks, and is anchored, like the group it is in.
+    /// A text. Without a class, it inherits the style and anchor of its group.
     pub(crate) fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let anchor = match anchor {
@@ -309,7 +307,7 @@ impl Drawing {
         let _ = write!(self.body, r#"<text{class} x="{x}" y="{y}">{}</text>"#, escaped(text));
     }
 
-    /// A text that reads upwards, its middle at the place.
+    /// A text that is rotated to read upwards, centred at the position.
     pub(crate) fn upright_text(&mut self, class: &str, place: (f64, f64), text: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let _ = write!(
@@ -339,21 +337,22 @@ fn path_data(points: &[Option<(f64, f64)>]) -> String {
     path.finish()
 }
 
-/// The `d` of a path, written short: reports hold thousands of points. Steps are relative and in
-/// whole tenths of a unit, so that rounding does not add up; numbers that need no separator get
-/// none; what goes on straight along an axis is one step.
+/// The `d` attribute of a path in a short form, because reports contain thousands of points. Steps
+/// are relative and in whole tenths of a unit, so that rounding errors do not accumulate;
+/// separators are omitted where possible; successive steps in the same direction along an axis are
+/// merged.
 #[derive(Default)]
 struct PathData {
     data: String,
-    /// A step that is not written yet, as the next may go on in its direction.
+    /// A pending step, which the next may extend.
     waiting: Option<(i64, i64)>,
-    /// Where the pen is, in tenths.
+    /// Current position, in tenths.
     at: (i64, i64),
     /// The command that a further pair of numbers would continue.
     open: Option<char>,
 }
 
-/// A coordinate in tenths of a unit. What is no number becomes 0.
+/// A coordinate in tenths of a unit. NaN becomes 0.
 fn tenths(value: f64) -> i64 {
     if value.is_finite() { (value * 10.0).round() as i64 } else { 0 }
 }
@@ -418,7 +417,7 @@ impl PathData {
 }
 
 impl Mark {
-    /// Outline relative to its middle, about 8 units across.
+    /// Outline relative to its centre, about 8 units across.
     fn shape(self) -> &'static str {
         match self {
             Self::Circle => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",

@@ -1,4 +1,4 @@
-//! Charts over any data: every coordinate is a number inside the picture.
+//! Tests of the charts with arbitrary data: every coordinate is a number inside the picture.
 
 use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
@@ -14,11 +14,11 @@ use super::topology::{Place, TopologyChart};
 use super::tracks::{Stretch, Track, TrackCourse};
 use proptest::prelude::*;
 
-/// Marks reach this far beyond the place they stand at.
+/// Markers extend this far from their position.
 const MARK: f64 = 7.0;
 
-/// Fails unless all places of all elements are inside the view box, give or take a mark, in both
-/// widths.
+/// Fails unless all coordinates of all elements are inside the view box, within the size of a
+/// marker, in both widths.
 fn assert_inside(draw: impl Fn(Drawing) -> Chart) {
     for width in [WIDTH, NARROW] {
         assert_all_inside(&draw(drawing(width)));
@@ -61,7 +61,7 @@ fn numbers(text: &str) -> Vec<f64> {
     text.split(' ').map(|number| number.parse().unwrap()).collect()
 }
 
-/// Every place that a path's pen reaches. Knows the commands that charts use.
+/// Every point of a path. Supports the commands that charts use.
 fn path_places(data: &str) -> Vec<(f64, f64)> {
     let mut places = Vec::new();
     let (mut x, mut y) = (0.0, 0.0);
@@ -94,7 +94,7 @@ fn split_numbers(text: &str) -> Vec<f64> {
     text.replace('-', " -").split_whitespace().map(|number| number.parse().unwrap()).collect()
 }
 
-/// Any number, likely figures more often than absurd ones.
+/// Any number; realistic figures are more frequent than extreme ones.
 fn value() -> impl Strategy<Value = f64> {
     prop_oneof![4 => 0.0..1e6f64, 2 => 1e-9..1e3f64, 1 => Just(0.0), 1 => proptest::num::f64::ANY]
 }

@@ -1,16 +1,16 @@
-//! Room that text takes, and how quantities are written on axes.
+//! Estimated text widths, and the format of quantities on axes.
 //!
-//! Nothing here can measure a font, since the reader's fonts are not known; widths are estimates on
-//! the safe side, and charts place text by its anchor (start, middle, end) so that a wrong estimate
-//! moves nothing.
+//! Fonts cannot be measured here, because the reader's fonts are unknown; widths are conservative
+//! estimates, and charts position text by its anchor (start, middle, end) so that a wrong estimate
+//! does not move it.
 
 use crate::breaks;
 use crate::figures;
 use dyno_model::units::Nanos;
 
 /// Estimated width of a text in em: 1 for wide East Asian characters, less for Latin ones by their
-/// shape. On the safe side for the usual sans-serif faces; DejaVu Sans, the widest of them, was the
-/// yardstick.
+/// shape. A conservative estimate for the usual sans-serif faces, based on DejaVu Sans, the widest
+/// of them.
 pub(crate) fn width_em(text: &str) -> f64 {
     text.chars().map(char_width_em).sum()
 }
@@ -25,12 +25,12 @@ fn char_width_em(c: char) -> f64 {
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' => 0.0,
         '\u{370}'..='\u{10ff}' => 0.66,
         '\u{2000}'..='\u{2bff}' => 0.66,
-        // Hangul, kana, ideographs and their full-width punctuation fill the square.
+        // Hangul, kana, ideographs and their full-width punctuation are one em wide.
         _ => 1.0,
     }
 }
 
-/// The text, cut with an ellipsis where it would be wider than `width` at this font size.
+/// The text, truncated with an ellipsis if it is wider than `width` at this font size.
 pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     if width_em(text) * size <= width {
         return text.to_owned();
@@ -48,7 +48,7 @@ pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
 }
 
 /// The text in lines no wider than `width` at this font size; a word that is wider than a line is
-/// broken at hyphens, or cut.
+/// broken at hyphens, or truncated.
 pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (is_spaced, word) in breaks::parts(text) {
@@ -65,8 +65,8 @@ pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// A word that is wider than a line, broken behind its hyphens and underscores; what is wider even
-/// so is cut.
+/// A word that is wider than a line, broken after its hyphens and underscores; parts that are still
+/// too wide are truncated.
 fn parted(word: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in word.split_inclusive(['-', '_']) {
@@ -78,7 +78,7 @@ fn parted(word: &str, width: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// What the values of an axis are.
+/// The quantity on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quantity {
     /// A number without unit (the axis title names it).
@@ -91,8 +91,8 @@ pub(crate) enum Quantity {
     Ratio,
 }
 
-/// A quantity as an axis label. `step` is the distance of neighbouring labels, which decides on
-/// decimals.
+/// Formats a quantity as an axis label. `step` is the distance between labels, which determines the
+/// number of decimals.
 pub(crate) fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
     match quantity {
         Quantity::Number => number_label(value, step),
@@ -111,7 +111,8 @@ pub(crate) fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
     }
 }
 
-/// `0`, `1,500`, `0.25`, `120 k`, `2.5 M`: as many decimals as the step needs, thousands separated.
+/// `0`, `1,500`, `0.25`, `120 k`, `2.5 M`: as many decimals as the step needs, with grouped
+/// thousands.
 fn number_label(value: f64, step: f64) -> String {
     let size = value.abs();
     let (divisor, unit) = match size {
@@ -125,7 +126,7 @@ fn number_label(value: f64, step: f64) -> String {
     format!("{}{unit}", with_separators(value / divisor, decimals))
 }
 
-/// Decimals with which multiples of `step` are told apart.
+/// Number of decimals that distinguish multiples of `step`.
 fn decimals_for(step: f64) -> usize {
     if !(step.is_finite() && step > 0.0) {
         return 0;
@@ -144,13 +145,13 @@ pub(crate) fn with_separators(value: f64, decimals: usize) -> String {
     let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |rest| ("-", rest));
     let (whole, fraction) =
         digits.split_once('.').map_or((digits, ""), |(whole, fraction)| (whole, fraction));
-    // Only absurd numbers are longer than a u64; they are left ungrouped.
+    // Only extreme numbers exceed a u64; they are not grouped.
     let grouped = whole.parse().map_or_else(|_| whole.to_owned(), figures::count);
     let point = if fraction.is_empty() { "" } else { "." };
     format!("{sign}{grouped}{point}{fraction}")
 }
 
-/// A time with its unit and without superfluous zeros: `0`, `500 µs`, `2.5 ms`, `10 s`.
+/// A time with its unit and without trailing zeros: `0`, `500 µs`, `2.5 ms`, `10 s`.
 fn time_label(millis: f64) -> String {
     let nanos = millis * 1e6;
     if nanos < 0.5 {
@@ -167,7 +168,7 @@ fn time_label(millis: f64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A quantity with three digits, for tooltips.
+/// A quantity with three significant digits, for tooltips.
 pub(crate) fn spelled(quantity: Quantity, value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 => 0,

@@ -1,6 +1,6 @@
-//! What happened second by second: throughput above, response time below it, then what machine and
-//! server did, one column per repeat on equal axes, with the warm-up shaded and seconds without any
-//! commit marked.
+//! The timeline of a configuration, second by second: throughput at the top, response time below
+//! it, then the activity of machine and server, one column per repeat on equal axes. The warm-up is
+//! shaded and seconds without any commit are marked.
 
 use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
@@ -21,41 +21,41 @@ pub(crate) struct TimelineChart {
     pub(crate) median_label: String,
     /// Name of the 99th percentile's line.
     pub(crate) p99_label: String,
-    /// Panels below, perhaps none.
+    /// Panels below; may be empty.
     pub(crate) tracks: Vec<Track>,
     /// Repeats in order.
     pub(crate) repeats: Vec<Course>,
 }
 
-/// The course of one trial.
+/// The timeline of one trial.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Course {
     /// Name of the repeat.
     pub(crate) title: String,
-    /// Seconds by rising time.
+    /// Intervals in order of time.
     pub(crate) points: Vec<Moment>,
-    /// Stretches without a commit, seconds from and to.
+    /// Intervals without a commit: start and end in seconds.
     pub(crate) stalls: Vec<(f64, f64)>,
-    /// Moments at which one stage of the load ends and the next begins.
+    /// Times at which one stage of the load ends and the next begins.
     pub(crate) stages: Vec<f64>,
-    /// Transactions that arrive per second in the course of a trial, by rising time; empty where
-    /// that is not given or does not change.
+    /// Arrival rate per second over the course of a trial, in order of time; empty if there is none
+    /// or it is constant.
     pub(crate) offered: Vec<(f64, f64)>,
-    /// Moments at which faults were made.
+    /// Times at which faults were injected.
     pub(crate) faults: Vec<f64>,
-    /// One per panel below.
+    /// One per additional panel.
     pub(crate) tracks: Vec<TrackCourse>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Moment {
-    /// Start in seconds since the first client began.
+    /// Start in seconds after the first client began.
     pub(crate) start: f64,
     /// Length in seconds.
     pub(crate) length: f64,
     /// True before the measured window.
     pub(crate) is_warmup: bool,
-    /// Per second; absent where the interval is too short to be a rate.
+    /// Transactions per second; `None` if the interval is too short for a rate.
     pub(crate) throughput: Option<f64>,
     /// Milliseconds.
     pub(crate) median: Option<f64>,
@@ -63,9 +63,9 @@ pub(crate) struct Moment {
     pub(crate) p99: Option<f64>,
 }
 
-/// Columns beside each other at most.
+/// Maximum number of columns.
 const COLUMNS: usize = 5;
-/// The same on a telephone.
+/// Maximum number of columns on a phone.
 const COLUMNS_NARROW: usize = 2;
 const UPPER: f64 = 84.0;
 const LOWER: f64 = 84.0;
@@ -83,7 +83,7 @@ impl TimelineChart {
             self.tracks.iter().map(|track| track.key_height(width - left)).fold(0.0, f64::max);
         let below = self.tracks.len() as f64 * (key + tracks::HEIGHT);
         let row_height = 26.0 + UPPER + BETWEEN + LOWER + below + 26.0;
-        // Whole units are shorter to write.
+        // Integers are shorter in SVG.
         let cell = ((width - left - 16.0 + GAP) / columns as f64).floor();
         draw_key(&mut drawing, self, left);
         let top = 22.0;
@@ -122,7 +122,7 @@ impl TimelineChart {
 }
 
 impl TimelineChart {
-    /// Room that the labels of the panels below need.
+    /// Height of the labels of the panels below.
     fn track_room(&self) -> f64 {
         let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: tracks::HEIGHT };
         let room = |(i, track): (usize, &Track)| {
@@ -135,7 +135,7 @@ impl TimelineChart {
         self.repeats.iter().filter_map(|course| course.tracks.get(track)).collect()
     }
 
-    /// `columns` with the room that keys have in width and height.
+    /// `columns` also gives the width and height of the keys.
     fn draw_tracks(
         &self,
         drawing: &mut Drawing,
@@ -209,8 +209,7 @@ impl Axes {
     }
 }
 
-/// Names of the lines that are there: with few transactions in a second there is no 99th
-/// percentile.
+/// Names of the lines that exist: with few transactions per second there is no 99th percentile.
 fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
     let has = |time: fn(&Moment) -> Option<f64>| {
         chart.repeats.iter().flat_map(|course| &course.points).any(|point| time(point).is_some())
@@ -230,8 +229,8 @@ fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
     }
 }
 
-/// Rules and labels of the y axes: those of all columns as one element, since there are many charts
-/// of this kind.
+/// Grid lines and labels of the y axes: one element for all columns, because a report has many
+/// charts of this kind.
 fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], columns: usize) {
     let mut rules = Vec::new();
     let mut grounds = Vec::new();
@@ -254,7 +253,7 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
     }
     drawing.lines("grid", &rules);
     drawing.lines("axis", &grounds);
-    // Only the first column has labels, so they stand below each other.
+    // Only the first column has labels, so they share an x coordinate.
     let right = labels.first().map_or(0.0, |(right, _)| *right);
     drawing.open_column("tick e", right);
     for (_, tick) in labels {
@@ -263,8 +262,8 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
     drawing.close();
 }
 
-/// Where a trial is drawn: throughput, response times, and these down to the last panel, below
-/// which the axis of time stands.
+/// Plot areas of a trial: throughput, response times, and all panels together; the time axis is
+/// below the last one.
 struct Place<'a> {
     course: &'a Course,
     x: Scale,
@@ -274,7 +273,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Upright lines through all panels.
+    /// Vertical lines through all panels.
     fn uprights(&self, moments: &[f64]) -> Vec<Stroke> {
         let at = |moment: &f64| self.x.at(*moment).clamp(self.upper.left, self.upper.right);
         moments.iter().map(at).map(|at| ((at, self.upper.top), (at, self.all.bottom))).collect()
@@ -292,8 +291,8 @@ impl Place<'_> {
         ((from.min(to), self.upper.top), (to, self.all.bottom))
     }
 
-    /// Steps of throughput with their ground. Throughput is a count over an interval, not a value
-    /// at an instant; intervals that are no rate leave a gap.
+    /// Filled steps of throughput. Throughput is a count over an interval, not a value at an
+    /// instant; intervals without a rate leave a gap.
     fn areas(&self, y: &Scale) -> Vec<(Vec<(f64, f64)>, f64)> {
         let x = &self.x;
         let steps = |points: &[Moment]| -> Vec<(f64, f64)> {
@@ -316,7 +315,7 @@ impl Place<'_> {
     }
 }
 
-/// All trials, kind by kind: what looks alike is one element.
+/// Draws all trials, one kind of mark at a time, so that equal marks share an element.
 fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], columns: usize) {
     drawing.open("panel-title");
     for place in places {
@@ -350,13 +349,13 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], column
     drawing.curve("offered", &offered.collect::<Vec<_>>());
     for (i, place) in places.iter().enumerate() {
         let mut moments = ticks(&place.x, Quantity::Number, 4);
-        // Trials below each other have one axis of time.
+        // Trials in the same column share a time axis.
         if i + columns < places.len() {
             moments.iter_mut().for_each(|tick| tick.label.clear());
         }
         x_axis(drawing, place.all, &moments);
     }
-    // The axis of time stands there already, when there is no panel between.
+    // If there is no panel between, the time axis is already drawn there.
     let between = places.iter().filter(|place| place.all.bottom > place.lower.bottom);
     let ground = |it: Frame| ((it.left, it.bottom), (it.right, it.bottom));
     drawing.lines("axis", &between.map(|place| ground(place.lower)).collect::<Vec<_>>());
@@ -367,7 +366,7 @@ fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], column
         if points.iter().any(Option::is_some) {
             drawing.open(&format!("time {}", slot.class()));
             drawing.curve("curve", &points);
-            // A second between two without commits would be invisible as a line.
+            // A single second between two without commits would be invisible as a line.
             drawing.dots("dot", &lonely(&points));
             drawing.close();
         }

@@ -1,5 +1,5 @@
-//! Who talks to whom: boxes in columns from left to right, lines between them, and a frame around
-//! what is on one machine.
+//! The topology diagram: boxes in columns from left to right, lines between them, and a frame
+//! around the boxes on the same machine.
 
 use super::frame::{MEDIUM, SMALL, is_narrow};
 use super::svg::{Anchor, Chart, Drawing};
@@ -7,27 +7,27 @@ use super::text::{width_em, wrapped};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TopologyChart {
-    /// Name of the machine, which stands over its frame.
+    /// Name of the machine, which appears above its frame.
     pub(crate) machine: String,
-    /// Columns that are on the machine, from the left.
+    /// Number of columns on the machine, from the left.
     pub(crate) inside: usize,
     /// Boxes by column.
     pub(crate) columns: Vec<Vec<Place>>,
-    /// Which boxes talk to each other, as column and row.
+    /// Connections between boxes, as column and row.
     pub(crate) links: Vec<[(usize, usize); 2]>,
 }
 
 /// A box.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Place {
-    /// What it is.
+    /// Its label.
     pub(crate) name: String,
-    /// More of it; perhaps empty.
+    /// A second label; may be empty.
     pub(crate) note: String,
 }
 
 const GAP: f64 = 46.0;
-/// The same where columns stand one below the other.
+/// Gap in the vertical layout.
 const GAP_BELOW: f64 = 26.0;
 const BETWEEN: f64 = 14.0;
 const PADDING: f64 = 11.0;
@@ -35,7 +35,7 @@ const FRAME: f64 = 12.0;
 const HEAD: f64 = 22.0;
 const LINE: f64 = 15.0;
 
-/// A box with its place, and its name and note in lines that fit.
+/// A box with its position, and its name and note split into lines.
 struct Drawn {
     name: Vec<String>,
     note: Vec<String>,
@@ -46,7 +46,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// A box that is not placed yet.
+    /// A box without a position.
     fn of(place: &Place, width: f64) -> Self {
         let room = width - PADDING;
         let name = wrapped(&place.name, room, MEDIUM * 1.08);
@@ -80,7 +80,7 @@ impl Drawn {
 }
 
 impl TopologyChart {
-    /// Draws it: from left to right, on a telephone from top to bottom.
+    /// Draws the diagram: from left to right, or from top to bottom on a phone.
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
         let width = drawing.width();
         let mut boxes = if is_narrow(width) { self.rows(width) } else { self.columns(width) };
@@ -108,8 +108,8 @@ impl TopologyChart {
         for (from, to) in
             self.links.iter().filter_map(|[from, to]| Some((find(*from)?, find(*to)?)))
         {
-            // Boxes of a column, or of rows below each other: from above. Those of two columns:
-            // from the side, however far below.
+            // Boxes of the same column, or in the vertical layout, are connected from above. Those
+            // of two columns are connected from the side, at any vertical distance.
             let is_beside = !is_narrow(width) && from.right() < to.left;
             if !is_beside && from.bottom() < to.top {
                 let (above, below) = (from.centre().0, to.centre().0);
@@ -125,7 +125,7 @@ impl TopologyChart {
         drawing.finish(ends(&boxes, Drawn::bottom) + 1.0)
     }
 
-    /// Boxes by column, each column in the middle of the height.
+    /// Boxes by column; each column is centred vertically.
     fn columns(&self, width: f64) -> Vec<Vec<Drawn>> {
         let columns = self.columns.len().max(1) as f64;
         let widest = (width - 2.0 * FRAME - (columns - 1.0) * GAP) / columns;

@@ -1,5 +1,5 @@
-//! Panels below a timeline, on its axis of time: areas stacked on each other, and lines over them.
-//! Each says what a resource did while throughput was as it was.
+//! Panels below a timeline, on the same time axis: stacked areas with lines over them. Each shows
+//! the use of a resource next to the throughput at that time.
 
 use super::frame::{Frame, MEDIUM, Tick, ticks};
 use super::palette::Slot;
@@ -7,32 +7,32 @@ use super::scale::{Scale, Spread, or_one, rounded_out};
 use super::svg::{Anchor, Drawing};
 use super::text::{Quantity, width_em};
 
-/// What a panel shows; all repeats have the same panels.
+/// Definition of a panel; all repeats have the same panels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Track {
     /// Name of its y axis.
     pub(crate) title: String,
     /// Unit of its values.
     pub(crate) quantity: Quantity,
-    /// Where its axis ends, when that is not left to the data.
+    /// Upper end of its axis, unless the data determine it.
     pub(crate) max: Option<f64>,
-    /// Names of the areas, the lowest first.
+    /// Names of the areas, from bottom to top.
     pub(crate) areas: Vec<String>,
     /// Names of the lines.
     pub(crate) lines: Vec<String>,
 }
 
-/// What a panel shows of one repeat: stretches in order of time.
+/// Data of a panel for one repeat: intervals in order of time.
 pub(crate) type TrackCourse = Vec<Stretch>;
 
-/// Values between two looks.
+/// Values between two samples.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Stretch {
-    /// Start in seconds since the first client began.
+    /// Start in seconds after the first client began.
     pub(crate) start: f64,
     /// Length in seconds.
     pub(crate) length: f64,
-    /// One value per area; what was not seen is nothing.
+    /// One value per area; `None` if it was not measured.
     pub(crate) areas: Vec<Option<f64>>,
     /// One value per line.
     pub(crate) lines: Vec<Option<f64>>,
@@ -40,17 +40,17 @@ pub(crate) struct Stretch {
 
 /// Height of a panel's plot area.
 pub(super) const HEIGHT: f64 = 62.0;
-/// Room for the key above it, and for each further line of the key.
+/// Height of the key above it, and of each further line of the key.
 const KEY: f64 = 24.0;
 const KEY_LINE: f64 = 14.0;
 
-/// Room of what stands for an area or a line before its name.
+/// Width of the sample of an area or a line before its name.
 fn sample_width(is_area: bool) -> f64 {
     if is_area { 16.0 } else { 20.0 }
 }
 
 impl Track {
-    /// The y axis that all repeats share.
+    /// The y axis, which all repeats share.
     pub(super) fn scale(&self, courses: &[&TrackCourse], frame: Frame) -> Scale {
         let tops = courses.iter().copied().flatten().flat_map(|stretch| {
             let stacked: f64 =
@@ -67,8 +67,7 @@ impl Track {
         ticks(scale, self.quantity, 2)
     }
 
-    /// Names of areas and lines, how far from the left each begins, and in which line, where lines
-    /// are so wide.
+    /// Names of areas and lines, their x offset, and their row, for the given width.
     fn keys(&self, room: f64) -> Vec<(&str, bool, f64, usize)> {
         let areas = self.areas.iter().map(|name| (name.as_str(), true));
         let (mut at, mut line) = (0.0, 0);
@@ -86,13 +85,13 @@ impl Track {
             .collect()
     }
 
-    /// Height of the names above the plot area, where lines are so wide.
+    /// Height of the key above the plot area, for the given width.
     pub(super) fn key_height(&self, room: f64) -> f64 {
         KEY + self.keys(room).last().map_or(0.0, |(.., line)| *line as f64 * KEY_LINE)
     }
 
-    /// Names with what they look like, in rows that end above the place, which is the upper left
-    /// corner of the plot area.
+    /// Draws the key in rows that end above the position, which is the upper left corner of the
+    /// plot area.
     pub(super) fn draw_key(&self, drawing: &mut Drawing, (left, bottom): (f64, f64), room: f64) {
         let keys = self.keys(room);
         let last = keys.last().map_or(0, |(.., line)| *line);
@@ -109,7 +108,7 @@ impl Track {
         }
     }
 
-    /// One repeat: areas from the lowest to the highest, then lines.
+    /// Draws one repeat: areas from the bottom to the top, then lines.
     pub(super) fn draw(&self, drawing: &mut Drawing, course: &TrackCourse, x: &Scale, y: &Scale) {
         let mut ground = vec![0.0; course.len()];
         for (i, _) in self.areas.iter().enumerate() {
