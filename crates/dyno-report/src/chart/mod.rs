@@ -6,7 +6,7 @@
 //! * [`svg`]: the SVG writer; [`palette`]: appearance of series; [`labels`]: placement of labels
 //!   without overlaps;
 //! * [`frame`]: the plot area with its axes, and legends;
-//! * [`curves`], [`percentiles`], [`growth`], [`timeline`] with [`tracks`] below it, [`heat`],
+//! * [`curves`], [`percentiles`], [`growth`], [`timeline`] with [`tracks`] below it, [`heat_map`],
 //!   [`forest`]: the charts; [`topology`]: boxes and lines.
 //!
 //! # Invariants

@@ -1,11 +1,12 @@
-//! The comparisons as CSV (RFC 4180), one per line. Column names and their order are part of the
-//! format and the same in every language: `system`, `system_new`, a column per factor, `workload`,
-//! `clients`, `metric`, `unit`, then of each side `mean`, the 95 % interval and the number of valid
-//! trials, `ratio` (new over base) with its interval, `p`, `p_corrected`, `exceeds_margin`,
-//! `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and p-value:
-//! `rank_ratio`, `rank_low`, `rank_high`, `rank_p`; at the end `ratio_level`, the confidence of the
-//! ratio's interval (0 to 1). What does not exist is empty. A mean that is only a lower bound is
-//! empty too, and stands in the lower end; of a ratio with such a side one end is known.
+//! The CSV form of a comparison (RFC 4180), one comparison per line. Column names and their order
+//! are part of the format and the same in every language: `system`, `system_new`, a column per
+//! factor, `workload`, `clients`, `metric`, `unit`, then for each side `mean`, the 95 % interval
+//! and the number of valid trials, `ratio` (new over base) with its interval, `p`, `p_corrected`,
+//! `exceeds_margin`, `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and
+//! p-value: `rank_ratio`, `rank_low`, `rank_high`, `rank_p`; at the end `ratio_level`, the
+//! confidence of the ratio's interval (0 to 1). Missing values are empty. A mean that is only a
+//! lower bound is empty too, and the lower end of its interval contains the bound; a ratio with
+//! such a side has only one end.
 
 use crate::csv::{Sheet, word};
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair};
@@ -13,7 +14,7 @@ use dyno_analysis::model::{Estimate, RatioBound};
 
 type Column = (&'static str, fn(&ConfigurationPair, &MetricPair) -> String);
 
-/// Columns behind those of factors.
+/// Columns after those of factors.
 const COLUMNS: [Column; 25] = [
     ("workload", |pair, _| pair.name.workload.clone()),
     ("clients", |pair, _| pair.name.clients.to_string()),
@@ -50,7 +51,8 @@ fn optional<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A lower bound is no value, it stands where intervals begin, as in reports.
+/// The mean; empty for a lower bound, which is written to the lower end of the interval, as in
+/// reports.
 fn mean(estimate: Option<Estimate>) -> String {
     optional(estimate.filter(|estimate| !estimate.is_bound).map(|estimate| estimate.mean))
 }

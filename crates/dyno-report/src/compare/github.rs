@@ -1,5 +1,5 @@
-//! A comparison for GitHub Actions: annotations, which a job prints, and a short summary, which it
-//! appends to the file that `GITHUB_STEP_SUMMARY` names.
+//! A comparison for GitHub Actions: annotations for the log of a job, and a short summary for the
+//! file that `GITHUB_STEP_SUMMARY` names.
 
 use super::{notes, tables};
 use crate::cell::Cell;
@@ -11,15 +11,15 @@ use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, MetricPair}
 use dyno_analysis::model::Verdict;
 use dyno_model::printable;
 
-/// GitHub shows ten errors of a step; the first is the outcome.
+/// GitHub shows at most ten errors per step; the first is the outcome.
 const WORSE_MAX: usize = 9;
 
-/// Kinds of statements that became slower and are named, as warnings, of which GitHub shows ten,
-/// too.
+/// Maximum number of slower kinds of statements that are reported as warnings; GitHub shows at most
+/// ten of these, too.
 const SLOWER_MAX: usize = 9;
 
-/// The outcome as a workflow command, one for each comparison that is worse, the largest first, and
-/// one for each kind of statement that became slower.
+/// The workflow commands: the outcome, one for each comparison that is worse, the largest first,
+/// and one for each kind of statement that became slower.
 #[must_use]
 pub fn annotations(model: &CompareModel, lang: Lang) -> String {
     let command = match model.outcome.verdict {
@@ -51,7 +51,7 @@ pub fn annotations(model: &CompareModel, lang: Lang) -> String {
     [first].into_iter().chain(each).chain(slower).collect()
 }
 
-/// A workflow command, with what has a meaning there escaped as GitHub's toolkit does.
+/// A workflow command; special characters are escaped as in GitHub's toolkit.
 fn annotation(command: &str, title: &str, message: &str) -> String {
     let data = |text: &str| printable::line(text).replace('%', "%25");
     let title = data(title).replace(':', "%3A").replace(',', "%2C");

@@ -1,5 +1,5 @@
-//! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside
-//! the page, ready for A4.
+//! A comparison as one HTML file in the style of reports: no network access, a forest plot as
+//! inline SVG, ready for A4.
 
 use super::{notes, overlay, tables, tiles};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
@@ -62,7 +62,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     document(lang, env!("CARGO_PKG_VERSION"), &title, "", &body)
 }
 
-/// What the first chart shows: throughput, where it is compared.
+/// The metric of the first chart: throughput, if it is compared.
 fn first_metric(model: &CompareModel) -> Metric {
     let has_throughput = model.comparisons().any(|(_, it)| it.metric == Metric::Throughput);
     let primary = model.headline().map_or(Metric::Throughput, |it| it.metric);
@@ -83,8 +83,8 @@ fn warnings(model: &CompareModel, lang: Lang) -> Markup {
     }
 }
 
-/// The forest plot: a group over all configurations, one per metric, a row per configuration, in
-/// parts that fit on a page.
+/// The forest plot: a group over all configurations, one per metric, a row per configuration, split
+/// into parts that fit on a page.
 fn charts(model: &CompareModel, lang: Lang) -> Markup {
     if model.comparisons().all(|(_, metric)| metric.ratio_interval.is_none()) {
         return html! {};

@@ -1,5 +1,5 @@
-//! A comparison of two sides: its renderers. As for reports, every renderer is a function of the
-//! model and computes nothing.
+//! Renderers of a comparison of two sides. As for reports, every renderer is a function of the
+//! model and computes no statistics.
 
 mod csv;
 pub mod github;
@@ -37,11 +37,11 @@ fn json(model: &CompareModel, lang: Lang) -> String {
     struct Document<'a> {
         /// Language of the sentences.
         lang: &'static str,
-        /// The outcome in words.
+        /// The outcome as text.
         sentence: String,
-        /// The findings in words, in the order of `warnings`.
+        /// The warnings as text, in the order of `warnings`.
         sentences: Vec<String>,
-        /// The answers over all configurations in words, in the order of `over_all`, then of
+        /// The answers over all configurations as text, in the order of `over_all`, then of
         /// `statements`.
         answers: Vec<String>,
         #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! Sentences that the forms of a comparison share.
+//! Sentences that the output formats of a comparison share.
 
 use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, list, names, notes};
@@ -21,13 +21,13 @@ pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
     }
 }
 
-/// Both sides: name, and where and when it was measured.
+/// Both sides: name, location and time of the measurement.
 pub(super) fn sides(model: &CompareModel, lang: Lang) -> [(&'static str, String); 2] {
     [(SideName::Base, &model.base), (SideName::New, &model.new)]
         .map(|(name, side)| (compare::side(name, lang), side_line(side, lang)))
 }
 
-/// What curves of base and new are called: the side, with the name of its folder.
+/// Legends of the curves of base and new: the side, with the name of its directory.
 pub(super) fn legends(model: &CompareModel, lang: Lang) -> [String; 2] {
     [(SideName::Base, &model.base), (SideName::New, &model.new)].map(|(name, side)| {
         let folder = side.folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -41,7 +41,7 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
     let ended = side.runs.iter().map(|run| run.ended_at.as_str()).max();
     let (from, to) =
         (to_the_second(begun.unwrap_or_default()), to_the_second(ended.unwrap_or_default()));
-    // The same day is not said twice.
+    // Avoids repeating the same date.
     let to = match (from.split_once(' '), to.split_once(' ')) {
         (Some((day, _)), Some((also, time))) if day == also => time,
         _ => &to,
@@ -53,12 +53,12 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
     [line, systems].join(lang.space)
 }
 
-/// `2026-11-21 08:45:00` of a time in RFC 3339.
+/// Converts a time in RFC 3339 to the format `2026-11-21 08:45:00`.
 fn to_the_second(time: &str) -> String {
     time.get(..19).unwrap_or("?").replace('T', " ")
 }
 
-/// How verdicts were made, and what is missing for those that could not be.
+/// How verdicts were determined, and why some are missing.
 pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     let margin = figures::limit(model.rules.margin * 100.0);
     let mut sentences = Vec::new();
@@ -109,7 +109,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     sentences
 }
 
-/// What is not compared, because a side has no figure of it.
+/// Metrics that are not compared, because a side has no figure.
 fn without_figures(model: &CompareModel, lang: Lang) -> Option<String> {
     let names = model.configurations.iter().flat_map(|pair| {
         let configuration = compare::pair(pair, lang);
@@ -140,14 +140,14 @@ pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
     model.over_configurations().chain(statements).map(answer).collect()
 }
 
-/// True for a difference that is certain, and perhaps inside the margin.
+/// Returns true for a significant difference that may be within the margin.
 pub(super) fn is_marked(metric: &MetricPair) -> bool {
     metric.verdict.differs() && !metric.exceeds_margin
 }
 
-/// Trials that would decide what is inconclusive.
+/// Number of trials that would decide inconclusive comparisons.
 fn needed(model: &CompareModel, margin: &str, lang: Lang) -> Vec<String> {
-    // What the other metrics need depends on whether the primary one is decided.
+    // The requirement of the other metrics depends on whether the primary one is decided.
     let primary = model.headline().map(|it| it.metric);
     let is_open =
         |it: &&MetricPair| it.verdict == Verdict::Inconclusive && Some(it.metric) == primary;
@@ -161,7 +161,7 @@ fn needed(model: &CompareModel, margin: &str, lang: Lang) -> Vec<String> {
             false => fill!(compare::COMPARE_NOTE_NEEDED, lang, margin, least, most),
         });
     }
-    // With a test there was scatter to go by.
+    // A test implies that the variance is known.
     if open().any(|metric| metric.p.is_some() && metric.repeats_needed.is_none()) {
         sentences.push(fill!(compare::COMPARE_NOTE_TOO_MANY, lang, margin));
     }

@@ -1,4 +1,4 @@
-//! The curves of both sides in one chart: over clients, or over time where there is one number of
+//! The curves of both sides in one chart: over clients, or over time if there is one number of
 //! clients.
 
 use super::notes;
@@ -15,10 +15,10 @@ use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 use maud::{Markup, PreEscaped, html};
 
-/// Panels in one chart.
+/// Maximum number of panels in one chart.
 const PANELS: usize = 6;
 
-/// A chart of a metric; nothing where a side has less than two points of it.
+/// A chart of a metric; `None` if a side has fewer than two points.
 pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup {
     let (mut panels, is_over_time) = match over_clients(model, metric, lang) {
         panels if panels.is_empty() => (over_time(model, metric, lang), true),
@@ -59,7 +59,7 @@ pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup
     }
 }
 
-/// Where limits on a metric lie, with their labels.
+/// Limits on a metric, with their labels.
 fn limits(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<(f64, String)> {
     let all =
         model.limits.iter().filter(|it| it.part.is_none() && it.measure.metric() == Some(metric));
@@ -103,7 +103,7 @@ fn curves(
     points.map(|((slot, points), label)| Curve { label, slot: Slot(slot), style, points }).collect()
 }
 
-/// Panels of the lines that have several numbers of clients.
+/// Panels of the series with several numbers of clients.
 fn over_clients(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel> {
     let labels = distinct(model.configurations.iter().map(|pair| pair.name.label.as_str()));
     let is_alone = labels.len() == 1;
@@ -152,7 +152,7 @@ fn point(
     }
 }
 
-/// Panels of the configurations' courses.
+/// Panels of the configurations' timelines.
 fn over_time(model: &CompareModel, metric: Metric, lang: Lang) -> Vec<CurvePanel> {
     let figure = |point: &CoursePoint| match metric {
         Metric::Throughput => Some(point.throughput),

@@ -1,4 +1,4 @@
-//! The table of a comparison.
+//! The tables of a comparison.
 
 use super::notes::is_marked;
 use crate::cell::{Cell, Value};
@@ -14,10 +14,10 @@ use dyno_analysis::compare::model::{
 use dyno_analysis::model::{Effect, Estimate, Range, Verdict};
 use dyno_model::audit::AuditVerdict;
 
-/// What a row tells of a configuration.
+/// A row of a configuration.
 enum Row<'a> {
     Metric(&'a MetricPair),
-    /// A line of its own: one more column would push the verdict off the page.
+    /// A separate row, because another column would move the verdict off the page.
     Ranks(ByRanks),
     /// A count or a verdict of both sides, with its name.
     Book(&'static Message, [Cell; 2]),
@@ -38,13 +38,13 @@ impl Row<'_> {
         })
     }
 
-    /// What only metrics have.
+    /// The cell of a column that only metrics have.
     fn of_metric(&self, cell: impl Fn(&MetricPair) -> Cell) -> Cell {
         if let Self::Metric(metric) = self { cell(metric) } else { Cell::empty() }
     }
 }
 
-/// All comparisons, under their configurations; below them what failed, and audits that did.
+/// All comparisons, grouped by configuration, followed by failures and failed audits.
 pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
     let rows = model.configurations.iter().flat_map(|pair| {
         let metrics = pair.metrics.iter().flat_map(|metric| {
@@ -78,7 +78,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
             Row::Ranks(ranks) => interval(ranks.ratio_interval, lang),
             _ => row.of_metric(|it| interval(it.ratio_interval, lang)),
         })
-        // A terminal has no room for these.
+        // Omitted in a terminal, which is too narrow.
         .right(&headings::P_CORRECTED, |(_, row)| {
             row.of_metric(|it| Cell::figure(it.p_corrected.map(figures::p_value)))
         })
@@ -98,7 +98,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
         .table()
 }
 
-/// One effect over all configurations: metrics, then kinds of statements.
+/// The effects over all configurations: metrics, then kinds of statements.
 pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
     let verdict = |effect: &Effect| {
         let word = words::verdict(effect.verdict);
@@ -132,14 +132,13 @@ pub(super) fn interval(interval: Option<Range>, lang: Lang) -> Cell {
     }))
 }
 
-/// The verdict in a word, marked when the difference may be inside the margin.
+/// The verdict as a word, marked when the difference may be within the margin.
 pub(super) fn verdict_cell(metric: &MetricPair) -> Cell {
     let word = words::verdict(Some(metric.verdict));
     if is_marked(metric) { Value::Marked(word).into() } else { Cell::word(word) }
 }
 
-/// What a figure is, with the numbers of trials that it rests on when they are not all of the valid
-/// ones.
+/// Name of a figure, with the numbers of trials if they differ from those of all valid ones.
 fn figure_name(pair: &ConfigurationPair, metric: &MetricPair, lang: Lang) -> String {
     let name = measures::metric(metric.metric).1.text(lang);
     let repeats = |estimate: Option<Estimate>| estimate.map_or(0, |estimate| estimate.repeats);
@@ -153,7 +152,7 @@ fn figure_name(pair: &ConfigurationPair, metric: &MetricPair, lang: Lang) -> Str
 /// A count with its name.
 type Count = (&'static Message, fn(&SideFigures) -> Option<u64>);
 
-/// What is told of failures, retries and audits: only what is not as it should be on either side.
+/// Failures, retries and audits, if they indicate a problem on either side.
 fn counters(pair: &ConfigurationPair) -> Vec<Row<'static>> {
     let counts: [Count; 5] = [
         (&columns::NEVER_STARTED, |side| side.unstarted),

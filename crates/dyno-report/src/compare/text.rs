@@ -1,4 +1,5 @@
-//! A comparison for a terminal and as Markdown: doubts, figures, and as the last line what follows.
+//! A comparison for a terminal and as Markdown: warnings, figures, and the outcome as the last
+//! line.
 
 use super::{notes, tables};
 use crate::markdown::Page;
@@ -34,7 +35,7 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     for (title, names) in notes::unmatched(model, lang) {
         screen.list(title, names);
     }
-    // One line, however long, so that the last line of the output is the whole sentence.
+    // Not wrapped, so that the last line of the output is the whole sentence.
     screen.text.extend(["\n", &printable::line(&compare::outcome(model, lang)), "\n"]);
     screen.text
 }
@@ -49,7 +50,7 @@ fn answers(model: &CompareModel, lang: Lang) -> Vec<String> {
         .collect()
 }
 
-/// Doubts with their severity.
+/// Warnings with their severity.
 fn warnings(model: &CompareModel, lang: Lang) -> Vec<String> {
     let sentence = |warning: &CompareWarning| {
         names::labelled(
@@ -61,8 +62,8 @@ fn warnings(model: &CompareModel, lang: Lang) -> Vec<String> {
     model.warnings.iter().map(sentence).collect()
 }
 
-/// Renders as Markdown (GitHub's dialect), the outcome first: a comment on a change is read from
-/// its top.
+/// Renders as GitHub Flavored Markdown, with the outcome first, because comments on a change are
+/// read from the top.
 pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
     let mut page = Page::new(&notes::title(model, lang), compare::CONFIGURATION, lang);
     page.paragraph(&format!("**{}**", escaped(&compare::outcome(model, lang))));

@@ -33,8 +33,7 @@ pub(super) fn all(model: &CompareModel, lang: Lang) -> Vec<Tile> {
     all
 }
 
-/// A metric of the configuration that heads the comparison, with what was judged of it over all
-/// configurations.
+/// A metric of the main configuration of the comparison, with the verdict over all configurations.
 fn figure(
     model: &CompareModel,
     pair: &ConfigurationPair,
@@ -51,7 +50,7 @@ fn figure(
     if effect.p.is_none() && effect.verdict == Some(Verdict::Inconclusive) {
         tile.notes.push(fill!(tiles::NOT_TESTED, lang, min = model.rules.min_repeats));
     }
-    // Where all is one line, its number of clients says which configuration it is.
+    // If there is only one series, the number of clients identifies the configuration.
     let is_one_line = model.configurations.iter().all(|it| it.name.label == pair.name.label);
     let which = match is_one_line {
         true => names::clients(&[pair.name.clients], lang),
@@ -73,7 +72,7 @@ fn effect(of: &MetricPair) -> Effect {
     }
 }
 
-/// A count of both sides, over all configurations; absent where no side knows it.
+/// A count of both sides, over all configurations; `None` if neither side has it.
 fn counts(model: &CompareModel, of: fn(&SideFigures) -> Option<u64>) -> [Option<u64>; 2] {
     let sum = |side: fn(&ConfigurationPair) -> &SideFigures| {
         model

@@ -1,5 +1,5 @@
-//! The figures of the main part: from the model's panels to charts with titles that state the
-//! finding.
+//! The figures of the page's main part: converts the model's panels to charts, with titles that
+//! state the result.
 
 use super::curve_figures::{
     Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, limits, part_id, repeats_text,
@@ -17,9 +17,10 @@ use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, TrialRow};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
-/// The figures of the main part, most important first, and those that are folded. What is shown
-/// follows the experiment: the courses of trials with faults or stages, the questions when there
-/// are several, the course of a single configuration, growth over rows, else curves over clients.
+/// The figures of the main part, most important first, and the collapsed ones. The selection
+/// depends on the experiment: timelines of trials with faults or stages, questions if there are
+/// several, the timeline of a single configuration, growth over rows, otherwise curves over
+/// clients.
 pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     if page.is_alone() && page.model.growth.is_none() {
         let course =
@@ -41,16 +42,16 @@ pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     }
 }
 
-/// The figures of an experiment that compares.
+/// The figures of an experiment that compares configurations.
 fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
-    // A chart of nothing but zeros says less than the sentence that nothing was lost.
+    // If nothing was lost, a sentence says more than a chart of zeros.
     let has_losses = page.model.configurations.iter().any(|row| row.lost_percent > Some(0.0));
     let mut kinds = vec![super::forests::questions(page).into_iter().collect()];
     kinds.push(if has_losses { lost_updates(page) } else { Vec::new() });
     kinds.push(super::growth::figures(page));
     let mut folded = Vec::new();
-    // Over one number of clients there is no curve, and the mean over a growing table is no figure
-    // to head a report.
+    // One number of clients makes no curve, and the mean over a growing table is not a suitable
+    // main figure.
     let is_one_point =
         page.model.configurations.windows(2).all(|pair| pair[0].clients == pair[1].clients);
     if page.model.growth.is_none() || !is_one_point {
@@ -63,10 +64,10 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
         if !is_given {
             kinds.push(throughput(page));
         }
-        // Three panels for each of many groups are a page of their own, and mean response times
-        // come with the next chart.
+        // Three panels for each of many groups would fill a page, and the next chart includes mean
+        // response times.
         if is_told {
-            // The same figures, without their order.
+            // The same figures, unordered.
         } else if page.facets.all.len() <= 2 {
             kinds.push(response_time(page));
         } else {
@@ -80,7 +81,8 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     }
     let (mut main, mut more) = (Vec::new(), folded);
     for mut figures in kinds {
-        // Of figures in parts the first tells what they are; two charts of growth are two answers.
+        // If a figure has several parts, the first is representative; two charts of growth are two
+        // separate answers.
         more.extend(figures.split_off(figures.len().min(if page.model.growth.is_some() {
             2
         } else {
@@ -139,7 +141,7 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
     figures.map(|figure| figure.about(page.text(&page::CHART_TITLE_TIME))).collect()
 }
 
-/// Throughput in the course of the trials, where one number of clients makes no curve.
+/// Timelines of throughput, for experiments with a single number of clients.
 fn courses(page: &Page<'_>) -> Option<Figure> {
     let curve = |member: &Member| {
         let configuration =
@@ -172,15 +174,15 @@ fn courses(page: &Page<'_>) -> Option<Figure> {
     Some(curves(page, ("courses".to_owned(), title), (Some(over), axis), None, panels, Vec::new()))
 }
 
-/// What was lost over clients, in panels of more than one dot.
+/// Lost updates over clients, in panels with more than one point.
 fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
-    // Only where something was lost there is something to see.
+    // Skips panels without losses.
     let panels = page.facets.all.iter().map(|facet| lost_panel(page, facet)).filter(|panel| {
         panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
     });
     let (drawn, lone): (Vec<CurvePanel>, Vec<CurvePanel>) =
         panels.partition(|panel| levels_of([panel]).len() > 1);
-    // One dot is the sentence over it, and the table has its figure.
+    // A single point has its figure in the sentence above the chart and in the table.
     let lone: Vec<&str> = lone.iter().map(|panel| panel.title.as_str()).collect();
     let part = |(i, panels): (usize, &[CurvePanel])| {
         let title = page.text(&page::CHART_LOST);
@@ -223,7 +225,8 @@ fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
     CurvePanel { title: facet.heading().to_owned(), curves, ..CurvePanel::default() }
 }
 
-/// What marks are, what a loss is, and which panels are `lone` dots that are not drawn.
+/// Captions: the marks, the definition of a loss, and the `lone` panels of a single point, which
+/// are not drawn.
 fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<String> {
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let counts = || points().map(|point| point.repeats.len());
@@ -242,8 +245,8 @@ fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<S
     [marks].into_iter().chain(lone).collect()
 }
 
-/// What every trial is judged by over the mean of its configuration, in run order; nothing without
-/// repeats.
+/// The primary metric of every trial, relative to the mean of its configuration, in run order;
+/// `None` without repeats.
 fn run_order(page: &Page<'_>) -> Option<Figure> {
     if page.model.provenance.blocks < 2 {
         return None;

@@ -1,5 +1,5 @@
-//! Figures of curves: from the model's points to panels, with what was published beside them,
-//! captions and the table below.
+//! Figures of curves: converts the model's points to panels, with published figures, captions and
+//! the data table below.
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
@@ -19,17 +19,17 @@ use dyno_model::plan::Metric;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// Panels in one figure at most, so that a figure fits on a page.
+/// Maximum number of panels in a figure, so that it fits on a page.
 pub(super) const PANELS: usize = 12;
-/// Published values larger or smaller than ours by this factor get a panel of their own.
+/// Published values that differ from the measured ones by this factor get a separate panel.
 const PUBLISHED_FACTOR: f64 = 4.0;
 
-/// With more configurations than this, points have no tooltips: they would weigh more than the
-/// chart, and the table below the chart says the same.
+/// With more configurations than this, points have no tooltips: they would be larger than the
+/// chart, and the table below the chart has the same figures.
 pub(super) const TOLD: usize = 60;
 
-/// The response times that have panels beside each other, and their axis. Beside the name of a
-/// group there is no room for more than the abbreviation.
+/// The response times with side-by-side panels, and their axis. Next to the name of a group, only
+/// the abbreviation fits.
 pub(super) fn times(page: &Page<'_>, has_room: bool) -> ([(Metric, &'static str); 3], Axis) {
     let (p95, p99) = match has_room {
         true => (&page::CHART_PANEL_P95, &page::CHART_P99),
@@ -60,11 +60,11 @@ pub(super) struct Axis {
 #[derive(Clone, Copy)]
 pub(super) struct Over {
     pub(super) title: &'static str,
-    /// True when it is a figure that was measured, false for levels.
+    /// True for a measured quantity, false for levels.
     pub(super) is_measured: bool,
 }
 
-/// A figure of curves over clients, or over what is named and was measured.
+/// A figure of curves over clients, or over the given measured quantity.
 pub(super) fn curves(
     page: &Page<'_>,
     (id, title): (String, String),
@@ -101,15 +101,15 @@ pub(super) fn part_id(id: &str, i: usize) -> String {
     if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) }
 }
 
-/// True when a metric has figures at more than one number of clients: one makes no curve, and the
-/// tables have its figures.
+/// Returns true when a metric has figures at more than one number of clients: a single one makes no
+/// curve, and the tables have its figures.
 pub(super) fn has_panels(page: &Page<'_>, metric: Metric) -> bool {
     let lines = page.model.panel(metric).into_iter().flat_map(|panel| &panel.lines);
     let points = lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some());
     points.map(|point| point.clients).collect::<BTreeSet<_>>().len() > 1
 }
 
-/// Charts of some metrics over clients: a row of panels per facet, a column per metric.
+/// Charts of metrics over clients: a row of panels per facet, a column per metric.
 pub(super) fn curve_figures(
     page: &Page<'_>,
     id: &str,
@@ -152,8 +152,8 @@ pub(super) fn curve_figures(
     figures
 }
 
-/// The panels, without those of one dot where others have more to show; and the lines that are left
-/// out with them.
+/// The panels without those of a single point, if others have more; and the lines that are omitted
+/// with them.
 fn worth_drawing<'a>(page: &Page<'a>, measures: &[(Metric, &str)]) -> (Vec<Facet>, Vec<&'a str>) {
     let lines = || {
         measures.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines)
@@ -206,7 +206,7 @@ pub(super) fn metric_panel(
     }
 }
 
-/// Where limits on a metric lie, with their labels.
+/// Limits on a metric, with their labels.
 pub(super) fn limits(page: &Page<'_>, metric: Metric) -> Vec<(f64, String)> {
     let rows = page.model.limits.iter().filter(|row| row.part.is_none());
     let of_metric = rows.filter(|row| row.measure.metric() == Some(metric));
@@ -230,7 +230,7 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
     }
 }
 
-/// A point of a line, over its number of clients.
+/// A point of a series, at its number of clients.
 pub(super) fn curve_point(
     page: &Page<'_>,
     line: usize,
@@ -280,7 +280,7 @@ pub(super) fn curve_point(
     }
 }
 
-/// What points, bars and dots are, with n.
+/// Caption that explains points, bars and dots, with n.
 pub(super) fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let counts = || points().filter(|point| point.value.is_some()).map(|point| point.repeats.len());
@@ -315,8 +315,8 @@ pub(super) fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> Strin
     }
 }
 
-/// Puts published figures beside ours: into the panels of their metric when they are of our size,
-/// else into a panel of their own.
+/// Adds published figures: to the panels of their metric if they have a similar magnitude,
+/// otherwise to a separate panel.
 fn add_published(
     page: &Page<'_>,
     facets: &[Facet],
@@ -348,8 +348,8 @@ fn add_published(
         sources.dedup();
         let sources = sources.join(page.lang.semicolon);
         if is_of_our_size || measures.len() > 1 {
-            // A grid of several metrics has no place for a further panel; its axis is logarithmic
-            // where sizes differ.
+            // A grid of several metrics has no room for an additional panel; its axis is
+            // logarithmic if magnitudes differ.
             for (facet, panel) in
                 facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len()))
             {
@@ -362,7 +362,8 @@ fn add_published(
             captions.push(fill!(page::CHART_CAPTION_PUBLISHED, page.lang, sources));
         } else {
             let title = page.text(&page::CHART_PUBLISHED_PANEL).to_owned();
-            // A single panel of ours has no title of its own; beside this one it needs one.
+            // A single panel of measured figures has no title; next to the published one it needs
+            // one.
             for panel in panels.iter_mut().filter(|panel| panel.title.is_empty()) {
                 page.text(&page::CHART_MEASURED_PANEL).clone_into(&mut panel.title);
             }
@@ -372,7 +373,7 @@ fn add_published(
     }
 }
 
-/// Figures of a system belong into panels that have a curve of it.
+/// Whether published figures of a system belong to a panel: it must have a curve of that system.
 fn is_beside(page: &Page<'_>, series: &PublishedSeries, facet: &Facet) -> bool {
     series.system.is_none_or(|system| {
         facet.members.iter().any(|member| page.model.lines[member.line].system == system)
@@ -401,7 +402,7 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
     Curve { points, label, slot, style: Style::Published }
 }
 
-/// The figures of a chart as a table: a row per line, a column per number of clients.
+/// The figures of a chart as a table: a row per series, a column per number of clients.
 pub(super) fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quantity) -> Markup {
     let levels = levels_of(panels);
     let clients = levels.iter().map(|level| names::clients(&[*level as u32], page.lang));

@@ -1,4 +1,4 @@
-//! Configuration by configuration, folded: statements, distribution, course, trials.
+//! Details of each configuration, collapsed: statements, distribution, timeline, trials.
 
 use super::errors::ErrorPanel;
 use super::heat_map;
@@ -18,11 +18,11 @@ use dyno_model::plan::LoadBy;
 use dyno_model::warning::Warning;
 use maud::{Markup, html};
 
-/// Points that the lines of a configuration's charts hold at most, so that a page of many
-/// configurations stays handy.
+/// Maximum number of points in the lines of a configuration's charts, which keeps a page of many
+/// configurations small.
 struct Detail {
     seconds: usize,
-    /// Of the distribution of all trials together, and of each alone.
+    /// For the distribution of all trials combined, and of each alone.
     points: [usize; 2],
 }
 
@@ -43,7 +43,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         section #details {
             h2 { (page.text(&page::PAGE_DETAILS)) }
             p { (page.text(&page::PAGE_DETAILS_NOTE)) }
-            // Once for all, not below each chart.
+            // Once for all charts, not below each.
             p.note {
                 (page.text(&page::CHART_CAPTION_TIMELINE)) (page.lang.space) (page.text(&page::CHART_CAPTION_PERCENTILES)) (page.lang.space)
                 (page.text(&notes::NOTE_MERGED))
@@ -88,12 +88,12 @@ fn statements(page: &Page<'_>, configuration: usize) -> Markup {
     }
 }
 
-/// The course of a configuration's trials.
+/// The timeline of a configuration's trials.
 pub(super) fn timeline(page: &Page<'_>, configuration: usize) -> Option<Figure> {
     drawn(page, configuration, "s", page.text(&headings::TIMELINE).to_owned(), panels)
 }
 
-/// The same without what machine and server did.
+/// The timeline without the activity of machine and server.
 pub(super) fn commits(page: &Page<'_>, configuration: usize) -> Option<Figure> {
     let name = names::configuration(page.model, configuration, page.lang);
     drawn(page, configuration, "f", name, |_| Vec::new())
@@ -158,7 +158,7 @@ fn drawn<'a>(
     Some(Figure { id, title: heading, topic: None, captions, chart, data: None })
 }
 
-/// How many seconds of a timeline become one step of its line.
+/// Number of timeline intervals that are merged into one step of the line.
 fn step(page: &Page<'_>, timelines: &[&Timeline]) -> usize {
     let longest = timelines.iter().map(|timeline| timeline.points.len()).max().unwrap_or(0);
     longest.div_ceil(Detail::of(page).seconds).max(1)
@@ -170,7 +170,8 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
     let window =
         timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
-    // In the grace period, clients that wait for an answer commit nothing, and nobody else works.
+    // In the grace period, clients that wait for an answer commit nothing, and no other client is
+    // active.
     let closes = trial.and_then(|trial| Some(window + trial.figures.as_ref()?.measured_s));
     let is_empty = |point: &&TimelinePoint| {
         point.throughput == Some(0.0)
@@ -194,7 +195,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let rates = points().filter(|_| stages.iter().all(|row| row.by == LoadBy::Rate));
     Course {
         stages: stages.iter().skip(1).filter_map(|row| Some(row.course.first()?.at_s)).collect(),
-        // The warm-up has the load that the first stage begins with.
+        // The warm-up has the initial load of the first stage.
         offered: rates
             .clone()
             .take(1)
@@ -218,8 +219,8 @@ fn faults_of<'a>(page: &Page<'a>, timeline: &Timeline) -> &'a [FaultRecord] {
     trial.map_or(&[], |trial| &trial.faults)
 }
 
-/// `step` intervals as one: the mean throughput, the middle one of the medians, the highest of the
-/// 99th percentiles. Warm-up and measured window are never mixed.
+/// Merges `step` intervals: the mean throughput, the median of the medians, the maximum of the 99th
+/// percentiles. Warm-up and measured window are never mixed.
 fn binned(points: &[TimelinePoint], step: usize) -> Vec<Moment> {
     let phases = points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
     phases.flat_map(|phase| phase.chunks(step.max(1)).map(bin)).collect()
@@ -228,7 +229,7 @@ fn binned(points: &[TimelinePoint], step: usize) -> Vec<Moment> {
 fn bin(points: &[TimelinePoint]) -> Moment {
     let first = &points[0];
     let length: f64 = points.iter().map(|point| point.length_s).sum();
-    // Seconds by their lengths; what is too short to be a rate counts for nothing.
+    // Weighted by length; intervals too short for a rate are ignored.
     let rates = || points.iter().filter_map(|point| Some((point.throughput?, point.length_s)));
     let rated: f64 = rates().map(|(_, length)| length).sum();
     let committed: f64 = rates().map(|(rate, length)| rate * length).sum();

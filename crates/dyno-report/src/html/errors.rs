@@ -1,4 +1,4 @@
-//! The panel below a timeline that shows which errors clients met.
+//! The panel below a timeline that shows the errors that clients received.
 
 use super::page::Page;
 use crate::chart::text::Quantity;
@@ -8,7 +8,8 @@ use dyno_analysis::model::{Timeline, TimelinePoint};
 use dyno_model::failure::FailureKind;
 use std::collections::BTreeMap;
 
-/// Kinds that have an area of their own, the most frequent; the others share one.
+/// Maximum number of error kinds with a separate area, the most frequent ones; the others share
+/// one.
 const KINDS_MAX: usize = 5;
 
 /// Kinds of errors, the same for all repeats of a configuration.
@@ -18,7 +19,7 @@ pub(super) struct ErrorPanel {
 }
 
 impl ErrorPanel {
-    /// `None` where no client met any.
+    /// `None` if no client received an error.
     pub(super) fn of(timelines: &[&Timeline]) -> Option<Self> {
         let mut sums: BTreeMap<FailureKind, u64> = BTreeMap::new();
         for point in timelines.iter().flat_map(|timeline| &timeline.errors) {
@@ -43,8 +44,8 @@ impl ErrorPanel {
         }
     }
 
-    /// One repeat, `step` intervals as one: errors per second. Warm-up and measured window are
-    /// never mixed.
+    /// Errors per second of one repeat, with `step` intervals merged. Warm-up and measured window
+    /// are never mixed.
     pub(super) fn course(&self, timeline: &Timeline, step: usize) -> TrackCourse {
         let phases = timeline.points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
         let stretches = phases.flat_map(|phase| phase.chunks(step.max(1)));

@@ -1,6 +1,6 @@
-//! Which lines share a panel: those that the experiment compares. Unless the spec says what that
-//! is, with several systems and several levels a panel holds the systems at one combination of
-//! levels.
+//! Facets: which series share a panel. A panel contains the series that the experiment compares. If
+//! the spec does not define the comparison, and there are several systems and several levels, a
+//! panel contains the systems at one combination of levels.
 
 use crate::chart::palette::{SLOTS, Slot};
 use dyno_analysis::level_name;
@@ -9,22 +9,22 @@ use dyno_model::lists::distinct;
 use dyno_model::plan::Compare;
 use dyno_model::words::short_factor;
 
-/// One panel: some lines, and how they are called in it.
+/// One panel: its series, and their names in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facet {
-    /// What its lines have in common, with the names of the factors; empty when there is only one
-    /// panel.
+    /// The common properties of its series, with the names of the factors; empty when there is only
+    /// one panel.
     pub(super) title: String,
-    /// The same without the names of the factors, for narrow places.
+    /// The same without the names of the factors, for narrow layouts.
     pub(super) short: String,
     pub(super) members: Vec<Member>,
 }
 
-/// Characters of a panel's title for which there is room where three panels stand in a row.
+/// Maximum length of a panel's title, in characters, for three panels in a row.
 const TITLE_LENGTH: usize = 28;
 
 impl Facet {
-    /// Its name above a panel. Cut short, the names of two panels may be the same.
+    /// Its heading. Truncated headings of two panels may be equal.
     pub(super) fn heading(&self) -> &str {
         if self.title.chars().count() > TITLE_LENGTH { &self.short } else { &self.title }
     }
@@ -34,7 +34,7 @@ impl Facet {
 pub(super) struct Member {
     /// Index into [`ReportModel::lines`].
     pub(super) line: usize,
-    /// Name inside the panel: a system, or levels with their factors.
+    /// Name within the panel: a system, or levels with their factors.
     pub(super) label: String,
     /// Colour, dash and marker; the same for the same name in every panel.
     pub(super) slot: Slot,
@@ -42,7 +42,7 @@ pub(super) struct Member {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facets {
-    /// Panels in order of their first line; at least one if there is a line.
+    /// Panels in order of their first series; at least one if there is a series.
     pub(super) all: Vec<Facet>,
 }
 
@@ -77,12 +77,12 @@ impl Facets {
         Self { all }
     }
 
-    /// Number of different names of lines.
+    /// Number of distinct names of series.
     pub(super) fn names(&self) -> usize {
         distinct(self.all.iter().flat_map(|facet| &facet.members).map(|member| &member.label)).len()
     }
 
-    /// The slot of curves of this name, with or without its factor, if there are any.
+    /// The slot of curves with this name, with or without its factor, if there are any.
     pub(super) fn slot_of_name(&self, name: &str) -> Option<Slot> {
         let is_it = |label: &str| {
             label == name || label.strip_suffix(name).is_some_and(|it| it.ends_with(' '))
@@ -90,7 +90,7 @@ impl Facets {
         self.members().find(|member| is_it(&member.label)).map(|member| member.slot)
     }
 
-    /// The slot of a system's curves, if systems make the curves.
+    /// The slot of a system's curves, if each curve is a system.
     pub(super) fn slot_of_system(&self, model: &ReportModel, system: usize) -> Option<Slot> {
         let is_its_own = |member: &&Member| {
             let line = &model.lines[member.line];
@@ -104,14 +104,14 @@ impl Facets {
     }
 }
 
-/// What lines of a panel have in common: a level with its factor, or a system.
+/// A common property of a panel's series: a level with its factor, or a system.
 type Part = (Option<String>, String);
 
-/// What makes the curves inside of a panel.
+/// What distinguishes the curves within a panel.
 enum Curves {
     Systems,
     Factor(usize),
-    /// There are so few that one panel holds them all.
+    /// All combinations, which are few enough for one panel.
     Combinations,
 }
 
@@ -122,7 +122,7 @@ fn curves(model: &ReportModel) -> Curves {
         Some(Compare::System) => Curves::Systems,
         Some(Compare::Factor(factor)) => Curves::Factor(factor),
         None if systems > 1 || combinations == 1 => Curves::Systems,
-        // One system, many combinations: the last factor makes the curves, the others the panels.
+        // One system, many combinations: the last factor distinguishes curves, the others panels.
         None if combinations > SLOTS && model.factors.len() > 1 => {
             Curves::Factor(model.factors.len() - 1)
         }
@@ -130,7 +130,7 @@ fn curves(model: &ReportModel) -> Curves {
     }
 }
 
-/// A line's panel and its name there.
+/// The panel of a series and the name of the series there.
 fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, String) {
     let levels = model.factors.iter().cloned().map(Some).zip(line.levels.iter().cloned());
     let level = |index: usize| level_name(&model.factors[index], &line.levels[index]);
@@ -165,7 +165,7 @@ mod tests {
             members: Vec::new(),
         };
         assert_eq!(facet("variant = in-place", "in-place").heading(), "variant = in-place");
-        // Cut short, both would be `variant = read-modify-write, isolation…`.
+        // Truncated, both would be `variant = read-modify-write, isolation…`.
         let both = ["read-committed", "serializable"].map(|level| {
             let short = format!("read-modify-write, {level}");
             facet(&format!("variant = read-modify-write, isolation = {level}"), &short)

@@ -1,4 +1,4 @@
-//! Forest plots of the comparisons: one figure per metric, in parts that fit on a page.
+//! Forest plots of the comparisons: one figure per metric, split into parts that fit on a page.
 
 use super::page::{Figure, Page};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
@@ -12,7 +12,7 @@ use crate::words;
 use dyno_analysis::model::{Comparison, Effect, Verdict};
 use dyno_model::plan::Metric;
 
-/// The questions about what the run is judged by, two or more.
+/// The questions about the primary metric; `None` for fewer than two.
 pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     let judged_by = page.model.judged_by;
     let asked = page.model.questions.iter().filter(|it| it.metric == judged_by);
@@ -32,7 +32,7 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]).about(topic))
 }
 
-/// All forest plots of comparisons; a single ratio needs none.
+/// All forest plots of comparisons; none for a single ratio.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let metrics = [
         Metric::Throughput,
@@ -106,7 +106,7 @@ fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
     fill!(title, page.lang, metric, comparisons, better, worse, equivalent, inconclusive)
 }
 
-/// Comparisons of the same two lines under one heading, a row per number of clients.
+/// Comparisons of the same two series under one heading, a row per number of clients.
 fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
     let model = page.model;
     let mut groups: Vec<((usize, usize), ForestGroup)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tables that grow: the charts over rows, which head such a report.
+//! Charts over the number of rows, which are the main charts for growing tables.
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
@@ -16,11 +16,11 @@ use dyno_analysis::model::{
 };
 use std::collections::BTreeSet;
 
-/// A published curve is drawn when its rows reach no farther than this many times ours.
+/// A published curve is drawn if its number of rows is at most this multiple of the measured one.
 const PUBLISHED_REACH: f64 = 1.25;
 
-/// What a panel shows: its title, what its values are, where its axis ends, its figure, and by how
-/// much that is divided.
+/// Definition of a panel: its title, quantity, upper end of the axis, figure, and the divisor of
+/// the figure.
 type Measure = (&'static Message, Quantity, Option<f64>, fn(&GrowthStep) -> Option<Estimate>, f64);
 
 const MEASURES: [Measure; 6] = [
@@ -32,7 +32,7 @@ const MEASURES: [Measure; 6] = [
     (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, |step| step.data_bytes, 1e6),
 ];
 
-/// One figure per facet and number of clients; nothing when no table grows.
+/// One figure per facet and number of clients; none without a growing table.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let Some(growth) = &page.model.growth else { return Vec::new() };
     let clients: BTreeSet<u32> = growth
@@ -98,7 +98,7 @@ fn figure(
         .iter()
         .enumerate()
         .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
-        // What nobody saw, or only once, has no panel.
+        // Omits quantities that were measured at most once.
         .filter(|panel| {
             let seen = |curve: &GrowthCurve| {
                 curve.marks.iter().filter(|mark| mark.value.is_some()).count()
@@ -133,7 +133,7 @@ fn figure(
     Figure { id, title, topic: None, captions, chart, data: None }.about(page.text(&texts::GROWTH))
 }
 
-/// The first statement about configurations of this figure.
+/// The first conclusion about configurations of this figure.
 fn title(page: &Page<'_>, lines: &[(&Member, &GrowthLine)]) -> Option<String> {
     let is_here =
         |configuration: usize| lines.iter().any(|(_, line)| line.configuration == configuration);
@@ -197,7 +197,7 @@ fn panel(
     }
 }
 
-/// Published curves whose rows are on our axis.
+/// Published curves whose rows are on the axis.
 fn published(page: &Page<'_>, end: f64) -> Vec<GrowthCurve> {
     let series = page.model.published.iter().enumerate().filter(|(_, series)| {
         series.over_rows.last().is_some_and(|point| point.rows as f64 <= end * PUBLISHED_REACH)

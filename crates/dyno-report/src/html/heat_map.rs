@@ -1,4 +1,4 @@
-//! Heat maps of response times in the course of a trial.
+//! Latency heat maps: response times over the course of a trial.
 
 use super::page::{Figure, Page};
 use crate::chart::heat_map::{HeatChart, HeatStretch};
@@ -8,7 +8,7 @@ use crate::figures;
 use crate::messages::{fill, names, page};
 use dyno_analysis::model::{HeatColumn, HeatMap};
 
-/// The heat map of a configuration, where there is one.
+/// The heat map of a configuration, if it has one.
 pub(super) fn of_configuration(page: &Page<'_>, configuration: usize) -> Option<Figure> {
     let map = page.model.heat_maps.iter().find(|map| map.configuration == configuration)?;
     let name = names::configuration(page.model, configuration, page.lang);
@@ -32,7 +32,7 @@ pub(super) fn of_configuration(page: &Page<'_>, configuration: usize) -> Option<
         bands: map.bands_ms.clone(),
         columns: map.columns.iter().map(stretch).collect(),
     };
-    // Among many configurations it is told once for all.
+    // With many configurations, the caption appears once for all.
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
     let title = fill!(page::CHART_HEAT_OF, page.lang, trial);
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
@@ -50,7 +50,7 @@ pub(super) fn of_configuration(page: &Page<'_>, configuration: usize) -> Option<
 fn tooltip(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> String {
     let end = column.start_s + column.length_s;
     let (from, to) = (format!("{:.1}", column.start_s), format!("{end:.1}"));
-    // Of equal ones the fastest.
+    // Of equal counts, the fastest band.
     let most = column.counts.iter().enumerate().rev().max_by_key(|(_, count)| **count);
     let last = column.counts.iter().rposition(|count| *count > 0);
     let Some(((most, _), last)) = most.zip(last) else {

@@ -1,5 +1,5 @@
-//! What response times cost: over throughput where clients make it, over the rate at which
-//! transactions arrive where that is given.
+//! Charts of latency against throughput: over throughput in a closed loop, over the arrival rate in
+//! an open loop.
 
 use super::curve_figures::{Over, PANELS, curve_point, curves, limits, points_caption, times};
 use super::facets::{Facet, Member};
@@ -13,8 +13,8 @@ use crate::messages::{fill, names, page};
 use dyno_analysis::model::{PanelPoint, RateLine, RatePoint};
 use dyno_model::plan::Metric;
 
-/// The mean response time over throughput, a line from the fewest clients to the most; nothing
-/// where arrivals have a rate.
+/// The mean response time over throughput, a line from the smallest number of clients to the
+/// largest; `None` with an arrival rate.
 pub(super) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
     let model = page.model;
     let line_of = |metric: Metric, line: usize| {
@@ -61,8 +61,8 @@ pub(super) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
     Some(curves(page, name, (over, axis), None, panels, captions))
 }
 
-/// Response times over the rate at which transactions arrive, a line for everything else; nothing
-/// where the rate is no factor, or where there are more lines than can be told apart.
+/// Response times over the arrival rate, a line for each combination of the other factors; `None`
+/// if the rate is not a factor, or if there are too many lines to distinguish.
 pub(super) fn over_rate(page: &Page<'_>) -> Option<Figure> {
     let model = page.model;
     if model.rates.is_empty() || model.rates.len() > SLOTS {

@@ -1,13 +1,13 @@
-//! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready
+//! The report as one HTML file: no script needed, no network access, charts as inline SVG, ready
 //! for A4.
 //!
 //! # Layout
 //! The page's order is that of the questions a reader asks: [`tiles`] (the figures), [`summary`]
-//! (what follows), [`charts`] with [`curve_figures`] and [`trade`], and [`percentiles`] (what it
-//! looks like), [`tables`] (figures, comparisons, audit, warnings), [`details`] (configuration by
-//! configuration), [`setting`] (machine, systems, spec, method). [`test_report`] is another page of
-//! the same parts. [`facets`] decides which lines share a panel; tables are those of all forms
-//! (`crate::tables`), laid out by `crate::grid`.
+//! (what follows), [`charts`] with [`curve_figures`] and [`latency_throughput`], and
+//! [`percentiles`] (what it looks like), [`tables`] (figures, comparisons, audit, warnings),
+//! [`details`] (configuration by configuration), [`setting`] (machine, systems, spec, method).
+//! [`test_report`] is another page of the same parts. [`facets`] decides which lines share a panel;
+//! tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
 //!
 //! # Invariants
 //! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything
@@ -102,7 +102,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     without_optional_ends(&whole)
 }
 
-/// The charts of a report as SVG files of their own, by a short name: for a README or a slide.
+/// The charts of a report as stand-alone SVG files, by a short name: for a README or a slide.
 pub(crate) fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, String)> {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };

@@ -1,4 +1,4 @@
-//! What every part of the page has in common.
+//! Elements that all parts of the page share.
 
 use super::facets::Facets;
 use crate::cell::Cell;
@@ -11,15 +11,15 @@ use crate::words::Word;
 use dyno_analysis::model::ReportModel;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// With more configurations than this, the charts of each are small ones on every medium, so that
-/// the page stays handy ...
+/// With more configurations than this, the charts of each use the small layout on every medium, to
+/// limit the size of the page ...
 const DETAILS_SMALL: usize = 24;
-/// ... and with more than this all that are folded.
+/// ... and with more than this, all collapsed charts do.
 const FOLDED_SMALL: usize = 60;
 
 pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 
-/// A whole page with this body: `style` is what its style sheet has beside that of all pages.
+/// A whole page with this body; `style` is added to the common style sheet.
 pub(crate) fn document(
     lang: Lang,
     version: &str,
@@ -43,7 +43,7 @@ pub(crate) fn document(
     grid::with_whole_figures(&whole.into_string())
 }
 
-/// What every part of the page needs.
+/// The context that every part of the page needs.
 #[derive(Clone, Copy)]
 pub(super) struct Page<'a> {
     pub(super) model: &'a ReportModel,
@@ -56,7 +56,7 @@ impl Page<'_> {
         message.text(self.lang)
     }
 
-    /// True when there is one configuration: its course is then the report's main chart.
+    /// Returns true when there is one configuration: its timeline is then the report's main chart.
     pub(super) fn is_alone(&self) -> bool {
         self.model.configurations.len() == 1
     }
@@ -73,7 +73,7 @@ impl Page<'_> {
         grid::table(table, "", self.lang)
     }
 
-    /// Figures that are folded; nothing without any.
+    /// Collapsed figures; nothing if there are none.
     pub(super) fn folded_figures(&self, figures: &[Figure]) -> Markup {
         html! {
             @if !figures.is_empty() { details {
@@ -87,7 +87,7 @@ impl Page<'_> {
         }
     }
 
-    /// A chart of which each configuration has one.
+    /// A chart that each configuration has.
     pub(super) fn drawn(&self, labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Drawn {
         match self.model.configurations.len() {
             ..=DETAILS_SMALL => Drawn::of(labels, draw),
@@ -95,7 +95,7 @@ impl Page<'_> {
         }
     }
 
-    /// A table that is folded on screen and open on paper.
+    /// A table that is collapsed on screen and expanded on paper.
     pub(super) fn printed_rows(&self, table: Table) -> Markup {
         html! {
             details.paper.rows {
@@ -105,7 +105,7 @@ impl Page<'_> {
         }
     }
 
-    /// A table that is folded, with a note below it.
+    /// A collapsed table, with a note below it.
     pub(super) fn all_rows(&self, table: Table, note: Option<String>) -> Markup {
         html! {
             details {
@@ -117,17 +117,16 @@ impl Page<'_> {
     }
 }
 
-/// A chart with its caption and, folded, its figures.
+/// A chart with its caption and its collapsed data table.
 #[derive(Clone)]
 pub(super) struct Figure {
-    /// Unique in the page; also names the file of a chart that stands alone.
+    /// Unique in the page; also the name of the file of a stand-alone chart.
     pub(super) id: String,
-    /// The finding, or what is drawn.
+    /// The result, or the subject.
     pub(super) title: String,
-    /// What is drawn, where the title is a finding: the first screen says that in a sentence
-    /// already.
+    /// The subject, if the title states a result that the first screen already gives in a sentence.
     pub(super) topic: Option<String>,
-    /// What marks and bars are, and n.
+    /// Explanation of marks and bars, and n.
     pub(super) captions: Vec<String>,
     pub(super) chart: Drawn,
     /// Table with the same figures.
@@ -135,7 +134,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// The figure, whose title may be a finding, with what it shows of.
+    /// Sets the subject of a figure whose title may be a result.
     pub(super) fn about(self, topic: impl Into<String>) -> Self {
         Self { topic: Some(topic.into()), ..self }
     }
@@ -149,8 +148,8 @@ impl Figure {
         self.titled(page, &self.title, &caption)
     }
 
-    /// The figure on the first screen, which has its own sentences: what is drawn over it, and how
-    /// to read it folded below.
+    /// The figure on the first screen, which has separate sentences: its subject appears above it,
+    /// and the caption is collapsed below.
     pub(super) fn heading_markup(&self, page: &Page<'_>) -> Markup {
         let caption = html! {
             @if !self.captions.is_empty() {
@@ -170,7 +169,7 @@ impl Figure {
                 div.scroll { (PreEscaped(self.chart.inline())) }
                 (caption)
             }
-            // Outside the figure, which is kept on one page.
+            // Outside the figure element, which must not be split across pages.
             @if let Some(data) = &self.data {
                 details.data { summary { (page.text(&page::PAGE_DATA)) } (data) }
             }

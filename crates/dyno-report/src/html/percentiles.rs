@@ -1,4 +1,4 @@
-//! Percentile plots: the lines of a facet at the largest number of clients, and each configuration
+//! Percentile plots: the series of a facet at the largest number of clients, and each configuration
 //! alone.
 
 use super::facets::Facet;
@@ -9,7 +9,7 @@ use crate::chart::svg::Labels;
 use crate::messages::{fill, headings, list, names, page};
 use dyno_analysis::model::{PercentileCurve, PercentilePoint};
 
-/// Facets that get a plot of their own.
+/// Maximum number of facets with a plot.
 const FACETS: usize = 6;
 
 /// One plot per facet, at the largest number of clients.
@@ -39,7 +39,7 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
         fill!(page::CHART_TITLE_PERCENTILES_OF, page.lang, group = facet.title, clients = at)
     };
     let height = if page.facets.all.len() > 1 { 240.0 } else { 270.0 };
-    // Several such charts follow each other: the first explains all.
+    // In a sequence of such charts, only the first has captions.
     let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
     let figure = Figure {
         captions: captions.into_iter().collect(),
@@ -48,8 +48,8 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
     Some(figure)
 }
 
-/// The plot of one configuration, with at most so many points of all its trials together and of
-/// each alone.
+/// The plot of one configuration, with a maximum number of points for all its trials combined and
+/// for each alone.
 pub(super) fn of_configuration(
     page: &Page<'_>,
     configuration: usize,
@@ -101,7 +101,8 @@ fn figure(
     Some(Figure { id, title, topic: None, captions: Vec::new(), chart, data: None })
 }
 
-/// At most `most` of the points, evenly by position, the first and the last always.
+/// Reduces the points to at most `most`, evenly by position; the first and the last are always
+/// kept.
 fn thinned<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     if points.len() <= most || most < 2 {
         return points.to_vec();

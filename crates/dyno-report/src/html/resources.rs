@@ -1,4 +1,4 @@
-//! What machine and server did: the panels below a timeline.
+//! Panels of resource usage below a timeline: activity of machine and server.
 
 use super::page::Page;
 use crate::chart::text::Quantity;
@@ -6,14 +6,14 @@ use crate::chart::tracks::{Stretch, Track, TrackCourse};
 use crate::messages::{Message, columns, page};
 use dyno_analysis::model::{ResourcePoint, Timeline};
 
-/// Panels are only drawn when they say something: the disk above this rate in bytes per second, ...
+/// Panels are only drawn above these thresholds: a disk rate in bytes per second, ...
 const DISK_MIN: f64 = 1e6;
-/// ... sessions when so many of them waited at once, ...
+/// ... a number of sessions waiting at the same time, ...
 const WAITING_MIN: f64 = 2.0;
-/// ... and disk and pressure above this percentage.
+/// ... and a percentage for disk and pressure.
 const PERCENT_MIN: f64 = 10.0;
 
-/// At most three, the same for all repeats.
+/// At most three panels, the same for all repeats.
 pub(super) fn panels(timelines: &[&Timeline]) -> Vec<&'static Panel> {
     let points = || timelines.iter().flat_map(|timeline| &timeline.resources);
     let largest =
@@ -35,7 +35,7 @@ pub(super) fn panels(timelines: &[&Timeline]) -> Vec<&'static Panel> {
     panels
 }
 
-/// A value of a stretch, and its name.
+/// A value of an interval, and its name.
 type Series = (&'static Message, fn(&ResourcePoint) -> Option<f64>);
 
 /// A panel below a timeline.
@@ -43,7 +43,7 @@ pub(super) struct Panel {
     title: &'static Message,
     pub(super) caption: &'static Message,
     quantity: Quantity,
-    /// The lowest first.
+    /// From bottom to top.
     areas: &'static [Series],
     lines: &'static [Series],
 }
@@ -111,7 +111,7 @@ impl Panel {
         }
     }
 
-    /// One repeat, `step` stretches as one: their means.
+    /// Data of one repeat: means of `step` merged intervals.
     pub(super) fn course(&self, timeline: &Timeline, step: usize) -> TrackCourse {
         let stretch = |points: &[ResourcePoint]| {
             let (first, last) = (&points[0], &points[points.len() - 1]);

@@ -1,6 +1,6 @@
-//! Reports of many shapes for the tests of the page: the invented run of `dyno_store::fixture`,
-//! analysed once for each shape, and changed where a report has to be larger or stranger than a run
-//! can be.
+//! Sample reports for the tests of the page: the synthetic run of `dyno_store::fixture`, analysed
+//! once for each shape, and modified where a report must be larger or more extreme than a run can
+//! be.
 
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
@@ -10,7 +10,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_store::fixture::Shape;
 use std::sync::OnceLock;
 
-/// Variants of the workload, of which the first loses updates.
+/// Variants of the workload; the first one loses updates.
 const VARIANTS: [&str; 4] = ["read-modify-write", "in-place", "for-update", "optimistic"];
 
 fn shape() -> Shape {
@@ -28,7 +28,7 @@ pub(super) fn rush() -> ReportModel {
     MODEL.get_or_init(|| analyse(&shape().read())).clone()
 }
 
-/// All variants on all systems, nothing published.
+/// All variants on all systems, without published figures.
 pub(super) fn variants() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
     let made = MODEL.get_or_init(|| {
@@ -37,11 +37,12 @@ pub(super) fn variants() -> ReportModel {
     made.clone()
 }
 
-/// 108 configurations in five blocks, with a look at each of 300 seconds.
+/// 108 configurations in five blocks, with timelines of 300 seconds.
 pub(super) fn hundred() -> ReportModel {
     let clients = vec![1, 2, 4, 8, 16, 32, 64, 128, 256];
     let mut model = of_variants(&Shape { variants: VARIANTS.into(), clients, ..shape() });
-    // Three blocks were analysed, which takes long enough; the last two are like the first two.
+    // Only three blocks are analysed, because that is slow; the last two are copies of the first
+    // two.
     let name = |block: u32, of: &str| format!("b{block:02}{}", &of[3..]);
     for from in [1, 2] {
         let block = from + 3;
@@ -75,7 +76,7 @@ fn of_variants(shape: &Shape) -> ReportModel {
     ReportModel { published: Vec::new(), ..analyse(&shape.read()) }
 }
 
-/// What a first run without arguments gives: nothing lost, nothing published.
+/// The result of a first run without arguments: nothing lost, nothing published.
 pub(super) fn quickstart() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
     let shape =
@@ -88,13 +89,13 @@ pub(super) fn alone() -> ReportModel {
     of_variants(&Shape { systems: 1, clients: vec![8], blocks: 1, ..shape() })
 }
 
-/// One trial that is invalid and one that failed, nothing published.
+/// One invalid trial and one failed trial, without published figures.
 pub(super) fn failures() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
     MODEL.get_or_init(|| of_variants(&Shape { has_trouble: true, ..shape() })).clone()
 }
 
-/// Its published throughput is at most so many times the measured one.
+/// The highest published throughput is this multiple of the measured one.
 pub(super) fn published(factor: f64) -> ReportModel {
     let mut model = rush();
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
@@ -108,7 +109,7 @@ pub(super) fn published(factor: f64) -> ReportModel {
     model
 }
 
-/// Every timeline as long as this, its points one after the other again and again.
+/// Extends every timeline to this length by repeating its points.
 fn long(mut model: ReportModel, seconds: usize) -> ReportModel {
     for timeline in &mut model.timelines {
         let points = timeline.points.iter().cycle().take(seconds).enumerate();
@@ -119,7 +120,7 @@ fn long(mut model: ReportModel, seconds: usize) -> ReportModel {
         };
         timeline.points = points.map(moved).collect();
     }
-    // As many stretches as there may be.
+    // The maximum number of intervals.
     let number = if model.configurations.len() > 24 { 24 } else { 60 };
     for map in &mut model.heat_maps {
         let columns = map.columns.iter().cycle().take(number).enumerate();
@@ -133,7 +134,7 @@ fn long(mut model: ReportModel, seconds: usize) -> ReportModel {
     model
 }
 
-/// All throughputs a million times as large, all response times as small.
+/// Multiplies all throughputs by a million and divides all response times by it.
 fn huge() -> ReportModel {
     let mut model = quickstart();
     let scaled = |estimate: &mut Option<Estimate>, factor: f64| {
@@ -162,7 +163,7 @@ fn huge() -> ReportModel {
     model
 }
 
-/// No audit was run.
+/// Removes all audits.
 fn unaudited(mut model: ReportModel) -> ReportModel {
     model.audits.clear();
     for row in &mut model.configurations {
@@ -171,7 +172,7 @@ fn unaudited(mut model: ReportModel) -> ReportModel {
     model
 }
 
-/// Names that do not fit, are in other scripts, or look like markup.
+/// Names that are too long, in other scripts, or look like markup.
 fn long_names() -> ReportModel {
     let mut model = variants();
     "<script>alert(\"title\")</script> & a title that goes on for long enough to need a second line"

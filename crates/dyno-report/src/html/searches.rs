@@ -1,5 +1,5 @@
-//! What searches tried: the figure that is to stay below the limit over the load, with the limit,
-//! and where it is met.
+//! The chart of saturation searches: the limited metric over the load, with the limit, and the
+//! highest load that passed.
 
 use super::curve_figures::{Axis, Over, curves};
 use super::page::{Figure, Page};
@@ -13,8 +13,8 @@ use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::LoadBy;
 use dyno_model::search::Outcome;
 
-/// All loads that were tried; nothing without a search, or where there are more lines than can be
-/// told apart.
+/// All loads that were tested; `None` without a search, or if there are too many lines to
+/// distinguish.
 pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let rows = &page.model.searches;
     let search = &rows.first()?.search;
@@ -37,7 +37,7 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
                 CurvePoint { value: Some(figure), tooltip, ..at }
             }
             (Outcome::Failed, Some(figure)) => CurvePoint { unusable: vec![figure], ..at },
-            // What has no figure lies on the limit, so that each load is seen.
+            // A load without a figure is drawn on the limit, so that it is visible.
             (_, figure) => CurvePoint { stood: vec![figure.unwrap_or(search.below)], ..at },
         }
     };

@@ -1,4 +1,5 @@
-//! How it was measured: machine, systems, settings, load, spec; and how to read the figures.
+//! The setup of the experiment: machine, systems, settings, load, spec; and how to read the
+//! figures.
 
 use super::page::Page;
 use crate::cell::Cell;
@@ -43,7 +44,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Who talks to whom.
+/// The network topology.
 pub(super) fn topology(page: &Page<'_>) -> Markup {
     html! {
         @for chart in topology::charts(page.model, page.lang) {
@@ -52,7 +53,7 @@ pub(super) fn topology(page: &Page<'_>) -> Markup {
     }
 }
 
-/// A table of names and values; rows without value are left out.
+/// A table of names and values; rows without a value are omitted.
 pub(super) fn pairs(page: &Page<'_>, rows: &[(&Message, String)]) -> Markup {
     let rows = rows.iter().filter(|(_, value)| !value.is_empty());
     table(rows.map(|(name, value)| (page.text(name), value.as_str())))
@@ -64,7 +65,7 @@ fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Markup {
     }
 }
 
-/// How often a server was started and how long that took.
+/// Number of server starts, and their duration.
 fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
     let Some(starts) = starts else { return page.text(&headings::ABSENT).to_owned() };
     let number = starts.all.len();
@@ -91,7 +92,8 @@ fn systems(page: &Page<'_>) -> Table {
         .table()
 }
 
-/// Settings asked for beside what the server reported; all reported ones folded.
+/// Requested settings next to the values that the server reported; the list of all reported ones is
+/// collapsed.
 fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
     let number = system.settings_read.len();
     let others = fill!(page::PAGE_SETTINGS_OF, page.lang, system = system.name, number);
@@ -129,7 +131,7 @@ fn settings_read(page: &Page<'_>, system: &SystemRow) -> Markup {
     table(read.iter().map(|(name, value)| (name.as_str(), value.as_ref())))
 }
 
-/// One table for all, so that their options stand below each other.
+/// One table for all workloads, so that their options are aligned.
 fn workloads(page: &Page<'_>, workloads: &[WorkloadRow]) -> Markup {
     let told = |workload: &WorkloadRow| {
         let options: Vec<String> =
@@ -195,7 +197,7 @@ fn published(page: &Page<'_>) -> Markup {
     }
 }
 
-/// How to read the figures, and what they do not show.
+/// How to read the figures, and their limitations.
 pub(super) fn method(page: &Page<'_>) -> Markup {
     let rules = &page.model.comparison_rules;
     let (margin, alpha) =

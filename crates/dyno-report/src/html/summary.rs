@@ -1,6 +1,5 @@
-//! The top of the page, one screen: title, the first chart, and at most three sentences that follow
-//! from the figures. How sure they are, what they rest on and what would change them stands with
-//! the warnings.
+//! The top of the page, one screen: title, the first chart, and at most three sentences about the
+//! figures. Their uncertainty, their basis and what would change them appear with the warnings.
 
 use super::page::{Figure, Page};
 use crate::figures;
@@ -12,12 +11,12 @@ use dyno_analysis::model::{Conclusion, LimitVerdict, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 
-/// Sentences on the first screen.
+/// Maximum number of sentences on the first screen.
 const SENTENCES: usize = 3;
-/// With the scatter seen, more blocks than this are no advice.
+/// Maximum number of blocks that a report recommends for the observed variance.
 const BLOCKS_MAX: u32 = 50;
 
-/// Title, description, provenance, and what is missing.
+/// Title, description, provenance, and missing data.
 pub(super) fn header(page: &Page<'_>) -> Markup {
     let model = page.model;
     let description = model.description.trim();
@@ -41,7 +40,7 @@ fn to_the_minute(time: &str) -> String {
     time.get(..16).map_or_else(|| time.to_owned(), |minute| minute.replace('T', " "))
 }
 
-/// The first chart, and beside it what the figures say.
+/// The first chart, with the conclusions next to it.
 pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     let (shown, rest) = shown(page);
     let more = fill!(page::PAGE_MORE_CONCLUSIONS, page.lang, number = rest.len());
@@ -65,7 +64,7 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     }
 }
 
-/// How sure the answers are, what they rest on, and what would change them.
+/// Uncertainty of the answers, their basis, and what would change them.
 pub(super) fn trust(page: &Page<'_>) -> Markup {
     html! {
         dl.facts {
@@ -76,8 +75,9 @@ pub(super) fn trust(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What stands on the first screen, and what is folded: of each kind the first, and pairs and peaks
-/// only where no question was asked. What is neither has rows in a table: questions and limits.
+/// Splits conclusions into those on the first screen and the collapsed ones: the first of each
+/// kind, and pairs and peaks only if there are no questions. The others have rows in tables:
+/// questions and limits.
 fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
     let all = &page.model.conclusions;
     let has_losses = all.iter().any(|it| matches!(it, Conclusion::LostUpdates { .. }));
@@ -85,7 +85,7 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
         it if page.model.is_beside_answers(it) => 0,
         Conclusion::NoLostUpdates { .. } if has_losses => 0,
         Conclusion::LostUpdates { .. } => 1,
-        // Of questions that the data do not answer the chart and the table say more.
+        // For questions without an answer, the chart and the table are more informative.
         Conclusion::Question { question } => match page.model.questions[*question].effect.verdict {
             Some(verdict) if verdict.is_decided() => 2,
             _ => 1,
@@ -160,7 +160,7 @@ fn change(page: &Page<'_>) -> String {
     fill!(message, page.lang, blocks, now, margin)
 }
 
-/// What a claim comes to that holds somewhere, is contradicted somewhere, or both.
+/// The verdict on a claim that holds for some, is contradicted for some, or both.
 fn claimed(holds: bool, is_contradicted: bool) -> Verdict {
     match (holds, is_contradicted) {
         (true, false) => Verdict::Better,

@@ -1,5 +1,4 @@
-//! The tables of the main part: throughput with what was kept of it, results, comparisons, audit,
-//! doubts.
+//! The tables of the main part: throughput with lost work, results, comparisons, audit, warnings.
 
 use super::page::Page;
 use crate::figures;
@@ -15,14 +14,14 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of clients that the matrix of throughput and losses holds at most.
+/// Maximum number of client columns in the matrix of throughput and losses.
 const MATRIX_COLUMNS: usize = 8;
-/// Rows that a table shows before it is folded.
+/// Maximum number of rows of an expanded table.
 const ROWS_SHOWN: usize = 24;
-/// From this number of rows on, the table is printed only where the reader has opened it.
+/// From this number of rows on, the table is printed only if the reader has expanded it.
 const ROWS_PRINTED: usize = 41;
 
-/// A table with a note below it, folded when it has many rows.
+/// A table with a note below it, collapsed if it has many rows.
 fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
     if table.rows() > ROWS_SHOWN {
         return page.all_rows(table, note);
@@ -30,7 +29,7 @@ fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
     html! { (page.table(table)) @if let Some(note) = note { p.note { (note) } } }
 }
 
-/// All configurations, on paper too as long as they take half a page and no matrix has their
+/// All configurations; also printed if they take at most half a page and no matrix shows their
 /// throughput.
 fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     let table = tables::results(page.model);
@@ -66,8 +65,8 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Lines by clients where something was lost; in each cell the throughput and, at the same size,
-/// what was lost of it.
+/// A matrix of series by clients for runs with losses; each cell shows the throughput and, in the
+/// same font size, the lost part of it.
 fn kept(page: &Page<'_>) -> Markup {
     let rows = &page.model.configurations;
     let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
@@ -75,7 +74,7 @@ fn kept(page: &Page<'_>) -> Markup {
         |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
     let facets =
         || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
-    // At one number of clients the table of results has the same figures.
+    // With one number of clients, the table of results has the same figures.
     if !(2..=MATRIX_COLUMNS).contains(&levels.len()) || facets().next().is_none() {
         return html! {};
     }
@@ -128,7 +127,7 @@ fn kept_cell(page: &Page<'_>, row: Option<&ConfigurationRow>) -> Markup {
     }
 }
 
-/// A section of the page: the first of these with its heading, the others below it.
+/// A section of the page: the first part with its heading, the others below it.
 pub(super) fn section(page: &Page<'_>, parts: Vec<Section>) -> Markup {
     let Some(id) = parts.first().map(|first| first.id) else { return html! {} };
     html! {
@@ -157,7 +156,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
         @if has_comparisons(page) { section #comparisons {
             h2 { (page.text(&headings::COMPARISONS)) }
                 @let figures = super::forests::figures(page);
-                // Questions have a forest of their own at the top.
+                // Questions have a separate forest plot at the top.
                 @if figures.len() > 2 || !page.model.questions.is_empty() {
                     (page.folded_figures(&figures))
                 } @else { @for figure in figures { (figure.markup(page)) } }
@@ -175,12 +174,12 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     }
 }
 
-/// True where there is something to compare.
+/// Returns true when there are comparisons.
 pub(super) fn has_comparisons(page: &Page<'_>) -> bool {
     !page.model.comparisons.is_empty()
 }
 
-/// What the data said.
+/// Results of the audits.
 pub(super) fn audit(page: &Page<'_>) -> Markup {
     let audits = &page.model.audits;
     let table = tables::audits(page.model);
@@ -191,7 +190,8 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             @if has_updates {
                 @let witnesses = crate::notes::witnesses(page.model, page.lang);
                 @let losses = tables::losses(page.model);
-                // Folded rows are not printed; where a matrix has the shares, they are.
+                // Collapsed rows are not printed; if a matrix has the shares, it is printed
+                // instead.
                 @if table.rows() > ROWS_SHOWN && (1..=ROWS_SHOWN).contains(&losses.rows()) && kept(page).0.is_empty() {
                     h3 { (page.text(&page::PAGE_AUDIT_LOST)) }
                     (page.table(losses))
@@ -221,7 +221,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What was found, in sentences of which the first stands for all.
+/// Examples as sentences; the first one is representative, the others are collapsed.
 fn examples(page: &Page<'_>, sentences: &[String]) -> Markup {
     let Some((first, others)) = sentences.split_first() else { return html! {} };
     html! {
@@ -235,7 +235,7 @@ fn examples(page: &Page<'_>, sentences: &[String]) -> Markup {
     }
 }
 
-/// Numbers of rows and sums of columns that were checked; right ones are only counted.
+/// Row counts and column sums that were checked; correct ones are only counted.
 fn contents(page: &Page<'_>) -> Markup {
     let table = tables::contents(page.model);
     let audits = || page.model.audits.iter();
@@ -256,7 +256,7 @@ fn contents(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Warnings, and the generator's view of itself.
+/// Warnings, and the load generator's measures of itself.
 pub(super) fn validity(page: &Page<'_>) -> Markup {
     let model = page.model;
     let is_doubted =

@@ -1,4 +1,4 @@
-//! The test report as a page that is made for paper.
+//! The formal test report as an HTML page for printing.
 
 use super::charts;
 use super::facets::Facets;

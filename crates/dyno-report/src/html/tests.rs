@@ -1,4 +1,4 @@
-//! The page as a whole, over made-up reports of many shapes.
+//! Tests of the whole page, with synthetic reports of many shapes.
 
 use super::{render, sample, stand_alone_charts};
 use crate::figures;
@@ -154,7 +154,7 @@ fn every_line_is_in_every_chart_over_clients() {
             let (_, chart) =
                 all.iter().find(|(other, _)| other == id).unwrap_or_else(|| panic!("{name}: {id}"));
             let document = roxmltree::Document::parse(chart).unwrap();
-            // Of four variants three lose updates.
+            // Three of four variants lose updates.
             let panels = match id {
                 "response-time" => 3 * variants,
                 "lost-updates" => variants.min(3),
@@ -308,12 +308,12 @@ fn losses_stand_beside_throughput_at_the_same_size() {
     assert!(!intact.contains("table class=\"kept"), "and so is a table of them");
 }
 
-/// What stands before the first table.
+/// The page up to the first table.
 fn first_screen(page: &str) -> &str {
     page.split_once("<nav").expect("links follow the first screen").0
 }
 
-/// The sentences of the first screen that are not folded.
+/// The sentences of the first screen that are not collapsed.
 fn sentences(page: &str) -> Vec<&str> {
     let (_, said) = first_screen(page).split_once("<div class=\"said\">").expect("the sentences");
     let (shown, _) = said.split_once("</ul>").expect("a list");
@@ -378,7 +378,7 @@ fn the_first_screen_has_tiles_then_a_chart_then_at_most_three_sentences_none_of_
 
 #[test]
 fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
-    // So many of the questions about throughput are answered.
+    // A model in which this many of the questions about throughput are answered.
     let answered = |number: usize| {
         let mut model = sample::rush();
         let of_throughput = model.questions.iter_mut().filter(|it| it.metric == Metric::Throughput);
@@ -409,7 +409,7 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
             "two answers are not one"
         );
         assert_ne!(title(&model, "throughput", lang), said, "it stands above already");
-        // One question has no chart of its own.
+        // A single question has no separate chart.
         let mut alone = answered(1);
         alone.questions.retain(|it| it.metric != Metric::Throughput || it.subject == first.subject);
         alone.conclusions.retain(|it| !matches!(it, Conclusion::Question { .. }));
@@ -419,7 +419,7 @@ fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
     }
 }
 
-/// The rush, one trial of which stood still for two seconds.
+/// The rush run, with a stall of two seconds in one trial.
 fn with_a_stall() -> dyno_analysis::model::ReportModel {
     let mut model = sample::rush();
     let warning = Warning::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
@@ -520,7 +520,7 @@ fn a_chart_of_losses_has_no_panel_of_one_dot() {
         chart(&model).unwrap().contains("variant = optimistic"),
         "it loses in these invented runs"
     );
-    // Of the last variant only the worst trial was audited.
+    // For the last variant, only the worst trial was audited.
     let is_of = |label: &str| label.contains("optimistic");
     let lines: Vec<usize> =
         (0..model.lines.len()).filter(|at| is_of(&model.lines[*at].label)).collect();
@@ -542,7 +542,7 @@ fn a_chart_of_losses_has_no_panel_of_one_dot() {
     assert!(!chart(&model).unwrap().contains("variant = optimistic"), "{label}");
     let page = render(&model, EN);
     assert!(page.contains("variant = optimistic not drawn, because a single dot shows nothing"));
-    // Alone, a dot is the sentence over it.
+    // A single dot is replaced by the sentence above it.
     model.audits.retain(|it| it.configuration == kept);
     assert_eq!(chart(&model), None);
 }

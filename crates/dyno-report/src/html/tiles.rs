@@ -1,5 +1,4 @@
-//! The tiles of a report: what was reached or changed, what failed, what was lost, and which limits
-//! passed.
+//! The tiles of a report: main results or changes, failures, losses, and limits.
 
 use super::page::Page;
 use crate::figures;
@@ -13,7 +12,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{LoadBy, Metric};
 use maud::Markup;
 
-/// Lines of a table that grows, or searches, that have tiles of their own.
+/// Maximum number of series of a growing table, or of searches, with a tile each.
 const LINES_MAX: usize = 3;
 
 pub(super) fn markup(page: &Page<'_>) -> Markup {
@@ -41,7 +40,7 @@ fn all(page: &Page<'_>) -> Vec<Tile> {
     all
 }
 
-/// A figure of the configurations that head the report.
+/// A figure of the main configurations of the report.
 fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
     let model = page.model;
     let estimate = |configuration: usize| model.estimate(configuration, metric);
@@ -74,7 +73,7 @@ fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
     Some(tile)
 }
 
-/// What the worst and the best line reached.
+/// Results of the worst and the best series.
 fn ends(page: &Page<'_>, title: String, at: [usize; 2], [worst, best]: [Estimate; 2]) -> Tile {
     let [low, high] =
         at.map(|configuration| names::configuration(page.model, configuration, page.lang));
@@ -104,7 +103,7 @@ fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
     })
 }
 
-/// The highest loads that were found: each, or the least and the most of many.
+/// The highest loads that searches found: each, or the minimum and the maximum of many.
 fn searched(page: &Page<'_>) -> Vec<Tile> {
     let rows = &page.model.searches;
     if rows.len() > LINES_MAX
@@ -141,7 +140,7 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
     tile
 }
 
-/// How long nothing was committed after faults: the longest.
+/// The longest write outage after faults.
 fn outage(page: &Page<'_>) -> Option<Tile> {
     let rows = page.model.faults.iter();
     let worst = rows.max_by(|one, other| one.outage.max.total_cmp(&other.outage.max))?;
@@ -182,8 +181,8 @@ fn lost(page: &Page<'_>) -> Tile {
     }
 }
 
-/// A limit: its verdict over all configurations that have to keep it, and the figure nearest to it
-/// or farthest beyond.
+/// A limit: its verdict over all configurations that it applies to, and the figure nearest to it or
+/// farthest beyond.
 fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     let verdict = rows.iter().map(|row| row.verdict).max()?;
     let first = rows.first()?;
@@ -216,7 +215,7 @@ fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
     })
 }
 
-/// How many questions about what the run is judged by were decided.
+/// How many questions about the primary metric were decided.
 fn questions(page: &Page<'_>) -> Option<Tile> {
     let asked = page.model.asked();
     let decided = asked.iter().filter(|verdict| verdict.is_decided()).count();

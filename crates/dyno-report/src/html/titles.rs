@@ -1,12 +1,12 @@
-//! What charts say in their titles.
+//! Titles of charts that state the result.
 
 use super::page::Page;
 use crate::messages::{conclusion, page};
 use dyno_analysis::model::{Conclusion, Verdict};
 use dyno_model::plan::Metric;
 
-/// The answer that was found to a question of these metrics, in a sentence. One of several would
-/// not say what a chart of them shows: `None` then, and where none was found.
+/// The answer to the question about these metrics, as a sentence; `None` if there is no answer, or
+/// more than one, because one of several would not describe the chart.
 pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
     let mut answered = page.model.conclusions.iter().filter(|conclusion| {
         let Conclusion::Question { question } = conclusion else { return false };
@@ -18,8 +18,8 @@ pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
     another.is_none().then(|| conclusion::parts(page.model, first, page.lang).0)
 }
 
-/// The answer, unless a chart above has it; else the first real difference in throughput, else the
-/// highest peak.
+/// The answer, unless a chart above states it; otherwise the first real difference in throughput,
+/// otherwise the highest peak.
 pub(super) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
     if let Some(answer) = answer(page, &[Metric::Throughput]).filter(|_| !is_told_above) {
         return answer;
@@ -34,7 +34,7 @@ pub(super) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
         _ => None,
     });
     let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
-    // Where there are questions, their cells are no answers of their own.
+    // If there are questions, their configuration pairs are not separate answers.
     let difference = difference.filter(|_| page.model.questions.is_empty());
     difference.or(highest).map_or_else(
         || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),

@@ -21,7 +21,7 @@ pub(crate) fn side(side: SideName, lang: Lang) -> &'static str {
     }
 }
 
-/// A configuration of both sides in words.
+/// Name of a configuration of both sides.
 pub(crate) fn pair(pair: &ConfigurationPair, lang: Lang) -> String {
     let line = match &pair.system_new {
         None => pair.name.label.clone(),
@@ -30,8 +30,7 @@ pub(crate) fn pair(pair: &ConfigurationPair, lang: Lang) -> String {
     names::line_at(&line, pair.name.clients, lang)
 }
 
-/// What an effect over all configurations is about: a metric, or the mean time of a kind of
-/// statement.
+/// Subject of an effect over all configurations: a metric, or the mean time of a kind of statement.
 pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
     match &over_all.statement {
         None => names::metric(over_all.metric, lang).to_owned(),
@@ -62,7 +61,7 @@ fn answer_sentences(model: &CompareModel, over_all: &OverAll, lang: Lang) -> Vec
     answer.sentences(lang)
 }
 
-/// A doubt as a whole sentence.
+/// A warning as a whole sentence.
 pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
     let number = |number: &u32| figures::count(u64::from(*number));
     let side = |name: &SideName| side(*name, lang);
@@ -140,7 +139,7 @@ pub(crate) fn warning(warning: &CompareWarningKind, lang: Lang) -> String {
 }
 
 fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang) -> String {
-    // Settings and options have names and values of their own.
+    // Settings and options have their own names and values.
     let is_own = |name: &str| match condition {
         Condition::Settings
         | Condition::KernelSettings
@@ -181,8 +180,8 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
     fill!(message, lang, system, number = each.len(), values = list(lang, &each))
 }
 
-/// What follows from all verdicts: what was decided on the primary metric first, then the other
-/// metrics, what is open last.
+/// Summary of all verdicts: decided ones on the primary metric first, then the other metrics,
+/// undecided ones last.
 pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
     let Outcome {
         verdict,
@@ -233,11 +232,11 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
     sentences.join(lang.space)
 }
 
-/// Sentences of a page's first screen.
+/// Maximum number of sentences on the first screen of a page.
 const SENTENCES: usize = 3;
 
-/// The same for a page, which has tiles and tables: at most three sentences, what was decided first
-/// and what is worse next.
+/// The summary for a page, which has tiles and tables: at most three sentences, decided results
+/// first and regressions next.
 pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
     let lead = model.over_all.iter().find(|it| it.effect.verdict == Some(model.outcome.verdict));
     let Some(lead) =
@@ -264,7 +263,7 @@ pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
     sentences
 }
 
-/// The other metrics that came out so, in a sentence.
+/// The other metrics with this verdict, in a sentence.
 fn others(
     model: &CompareModel,
     lead: &OverAll,
@@ -278,7 +277,7 @@ fn others(
     (!names.is_empty()).then(|| fill!(message, lang, metrics = list(lang, &names)))
 }
 
-/// Why the interval of an answer has a level of its own, where it has.
+/// Explains the confidence level of an answer's interval if it differs from the others.
 fn level(model: &CompareModel, lead: &OverAll, lang: Lang) -> Option<String> {
     let effect = &lead.effect;
     let level = figures::level(effect.interval_level.filter(|_| is_interval_told(effect))?);
@@ -289,7 +288,8 @@ fn level(model: &CompareModel, lead: &OverAll, lang: Lang) -> Option<String> {
     (level != figures::level(0.95)).then(|| fill!(LEVEL_SHARED, lang, level, alpha))
 }
 
-/// In how many configurations new is worse; and in how many better, where only these say so.
+/// The number of configurations in which new is worse, and of those in which it is better if there
+/// is no other answer.
 fn configurations(model: &CompareModel, is_answered: bool, lang: Lang) -> Option<String> {
     let Outcome { verdict, comparisons, better, worse, .. } = model.outcome;
     if verdict == Verdict::Better && !is_answered {
@@ -309,7 +309,7 @@ fn configurations(model: &CompareModel, is_answered: bool, lang: Lang) -> Option
     ))
 }
 
-/// The comparison that is worse by the largest factor.
+/// The comparison with the largest factor for the worse.
 fn worst(model: &CompareModel) -> Option<(&ConfigurationPair, &MetricPair)> {
     let factor = |metric: &MetricPair| metric.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let worse = model.comparisons().filter(|(_, metric)| metric.verdict == Verdict::Worse);

@@ -27,7 +27,7 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
     [statement].into_iter().chain(reservations).collect::<Vec<_>>().join(lang.space)
 }
 
-/// What a conclusion states, and the sentences that qualify it.
+/// The statement of a conclusion, and the sentences that qualify it.
 #[expect(clippy::too_many_lines, reason = "a table: one arm per conclusion")]
 pub(crate) fn parts(
     model: &ReportModel,
@@ -156,7 +156,7 @@ pub(crate) fn parts(
     (statement, Vec::new())
 }
 
-/// Whether a limit was kept, and what is to be said of that.
+/// Whether a limit passed, with qualifications.
 fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
     let Conclusion::Limit {
         measure,
@@ -210,13 +210,13 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     (statement, untested.into_iter().chain(enough).collect())
 }
 
-/// How long trials would have to measure for a percentile.
+/// The measurement time that a percentile needs.
 pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
     let duration = figures::as_option(shortage.duration_s?);
     Some(fill!(notes::NOTE_ENOUGH, lang, duration))
 }
 
-/// The highest load that a system takes.
+/// The highest load that a system sustains.
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     let number =
         |number: f64| figures::value(row.found.map_or(Unit::Count, |found| found.unit), number);
@@ -238,7 +238,7 @@ fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     fill!(message, lang, line, load, limit, low, high)
 }
 
-/// Why a search found no load, after so many steps.
+/// Why a search found no load, after this many steps.
 #[must_use]
 pub fn no_load(search: &Search, end: &SearchEnd, steps: usize, lang: Lang) -> String {
     let limit = figures::limit_of(search);
@@ -268,7 +268,7 @@ pub fn no_load(search: &Search, end: &SearchEnd, steps: usize, lang: Lang) -> St
     }
 }
 
-/// Whose load was searched for, with the number of clients where it says more.
+/// The series that was searched, with the number of clients if it is informative.
 pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     let clients = |configuration: usize| model.configurations[configuration].clients;
     let is_same = model
@@ -289,7 +289,7 @@ pub(crate) fn load(most: LoadBy, number: &str, lang: Lang) -> String {
     }
 }
 
-/// What an audit found in the data, a sentence for each kind of fault.
+/// The violations that an audit found in the data, a sentence for each kind.
 fn violated(
     line: &str,
     clients: &str,
@@ -316,7 +316,7 @@ fn violated(
     sentences.join(lang.space)
 }
 
-/// What a failed audit found, lost work or too much of it: a throughput must not stand alone beside
+/// The result of a failed audit, lost or duplicated work: a throughput must not be reported without
 /// it.
 fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> Vec<String> {
     let violated = |line: usize| {
@@ -362,7 +362,7 @@ fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
     )
 }
 
-/// Anomalies that the level forbids, or those that it allows.
+/// Anomalies that the isolation level forbids, or those that it allows.
 fn anomalies(model: &ReportModel, audit: &AuditRow, is_forbidden: bool, lang: Lang) -> String {
     let Some(anomalies) = &audit.anomalies else { return String::new() };
     let name = |it: &FoundAnomaly| {
@@ -523,8 +523,8 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
     }
 }
 
-/// What two compared lines are called: where the experiment asks about a factor, by their levels,
-/// after what they have in common.
+/// Names of two compared series: if the experiment asks about a factor, their levels, after their
+/// common properties.
 struct Sides<'a> {
     context: String,
     subject: &'a str,
@@ -609,7 +609,7 @@ fn compared_sides(
         (Some(Verdict::Inconclusive), _) => (INCONCLUSIVE, INCONCLUSIVE_RANGE),
         (Some(Verdict::Invalid), _) => return without_figures(NOT_COMPARABLE),
     };
-    // Of what is less, one says how much per cent is left.
+    // For decreases, the sentence gives the remaining percentage.
     let is_share = matches!(verdict, Some(Verdict::Worse | Verdict::Inconclusive));
     let as_text =
         |ratio: f64| if is_share { figures::share(ratio * 100.0) } else { figures::ratio(ratio) };

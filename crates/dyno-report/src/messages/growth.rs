@@ -6,10 +6,10 @@ use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{GrowthLead, GrowthMoment, ReportModel};
 
-/// From this share of its best on, a rate was held.
+/// From this share of its maximum on, a rate counts as sustained.
 const HELD: f64 = 0.95;
 
-/// A configuration as sentences name it: its line, with the clients where they differ.
+/// Name of a configuration in sentences: its series, with the number of clients if it varies.
 pub(crate) fn name(model: &ReportModel, configuration: usize, lang: Lang) -> String {
     let line = model.configurations[configuration].line;
     let is_alone = model.configurations.iter().filter(|other| other.line == line).count() == 1;
@@ -59,7 +59,7 @@ pub(super) fn course(
     if fastest.rows_from == last.rows_from
         && slowest.is_none_or(|slowest| slowest.rows_from == last.rows_from)
     {
-        // A trial of one interval, of which no course can be told.
+        // A trial with a single interval has no course to describe.
         let (from, to) = (figures::count(last.rows_from), figures::count(last.rows_to));
         return fill!(
             GROWTH_ONE,
@@ -71,7 +71,7 @@ pub(super) fn course(
         );
     }
     let slowest = slowest.unwrap_or(last);
-    // Two stretches are told, not one twice.
+    // Describes two distinct intervals, not the same one twice.
     let is_held = slowest.rows_per_second >= HELD * fastest.rows_per_second;
     let fastest = if fastest.rows_from == last.rows_from && is_held { slowest } else { fastest };
     let share = last.rows_per_second / fastest.rows_per_second.max(f64::MIN_POSITIVE);
@@ -93,7 +93,7 @@ pub(super) fn course(
             share = figures::percent(100.0 * share)
         )
     };
-    // Only what was never slower has held its rate.
+    // Only a rate that was never slower counts as sustained.
     if is_held {
         return say(GROWTH_HELD);
     }

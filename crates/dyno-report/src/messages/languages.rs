@@ -1,4 +1,4 @@
-//! The languages that there are.
+//! The list of supported languages.
 
 pub(super) mod en;
 pub(super) mod ja;

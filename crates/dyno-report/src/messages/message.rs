@@ -1,36 +1,35 @@
-//! What a message is, and what a language decides beside its texts.
+//! The types of messages and languages, and the macros that declare them.
 
 use std::fmt::Display;
 
-/// A language. `T` holds its texts; English declares which there are, and stands on this file.
+/// A language. `T` contains its texts; English, which is declared with this file's macros,
+/// determines which there are.
 #[derive(Debug)]
 pub struct Language<T> {
-    /// Code of BCP 47, as on the command line and in `<html lang>`.
+    /// BCP 47 code, as on the command line and in `<html lang>`.
     pub code: &'static str,
     /// Its name in English, for the command line.
     pub name: &'static str,
-    /// How many forms a text has that depends on a number: `{place:form|form}`, where `#` stands
-    /// for the value.
+    /// Number of plural forms of a text: `{place:form|form}`, where `#` stands for the value.
     pub forms: usize,
-    /// Which of the forms, from 0 on, stands with a value as it is shown: a number or a list of
-    /// numbers.
+    /// Index of the plural form, from 0, for a formatted value: a number or a list of numbers.
     pub form: fn(&str) -> usize,
-    /// A list inside of a sentence; never empty.
+    /// Formats a list inside a sentence; the list is never empty.
     pub list: fn(&[String]) -> String,
-    /// Between names that stand beside each other without being part of a sentence.
+    /// Separator between names outside a sentence.
     pub comma: &'static str,
-    /// The same, where the names may have commas.
+    /// Separator between names that may contain commas.
     pub semicolon: &'static str,
-    /// Between two sentences.
+    /// Separator between two sentences.
     pub space: &'static str,
-    /// Behind a figure in per cent.
+    /// Suffix of a percentage.
     pub percent: &'static str,
     /// Its texts.
     pub texts: T,
 }
 
 impl<T> Language<T> {
-    /// A figure as this language writes it; `figures` has it as English does.
+    /// Converts a figure from the English format of `figures` to the format of this language.
     pub(crate) fn figure(&self, shown: String) -> String {
         match shown.strip_suffix(" %") {
             Some(number) => format!("{number}{}", self.percent),
@@ -39,12 +38,12 @@ impl<T> Language<T> {
     }
 }
 
-/// One message: a whole sentence or heading with named places.
+/// One message: a whole sentence or heading with named placeholders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message<T> {
     /// Group and name in the file of each language.
     pub(crate) name: &'static str,
-    /// Where its text stands.
+    /// Returns its text.
     pub(crate) of: fn(&T) -> &'static str,
 }
 
@@ -61,10 +60,10 @@ impl<T> Message<T> {
         (self.of)(&lang.texts)
     }
 
-    /// The sentence with its places filled. A value without a place is left out.
+    /// Fills the placeholders of the sentence. Values without a placeholder are ignored.
     ///
     /// # Panics
-    /// In debug builds, when a place gets no value.
+    /// In debug builds, when a placeholder has no value.
     pub(crate) fn fill(&self, lang: &Language<T>, values: &[(&str, &dyn Display)]) -> String {
         let mut filled = String::new();
         for piece in pieces(self.text(lang)) {
@@ -90,8 +89,8 @@ impl<T> Message<T> {
     }
 }
 
-/// A message with its places filled, which are written as those of `format!` are:
-/// `fill!(LINE_AT, lang, line, clients = 8)`. A value without a place is left out.
+/// Fills the placeholders of a message, with the syntax of `format!`: `fill!(LINE_AT, lang, line,
+/// clients = 8)`. Values without a placeholder are ignored.
 macro_rules! fill {
     (@ $value:ident) => { &$value };
     (@ $name:ident = $value:expr) => { &$value };
@@ -103,11 +102,12 @@ pub(crate) use fill;
 
 pub(super) enum Piece<'a> {
     Text(&'a str),
-    /// Its name, and the forms that its value chooses from.
+    /// Its name, and the plural forms that its value selects from.
     Place(&'a str, Option<&'a str>),
 }
 
-/// Cuts a message into text and places. A brace that opens no place stands for itself.
+/// Splits a message into text and placeholders. A brace that does not open a placeholder is
+/// literal.
 pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     while let Some(open) = text.find('{') {
@@ -124,9 +124,9 @@ pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Declares all messages with their texts in the first language. Between the braces stands what
-/// stands in every other language's file, an expression of the type `Texts`, from which the type
-/// itself and a [`Message`] for each text are made.
+/// Declares all messages with their texts in the first language. The braces enclose an expression
+/// of the type `Texts`, as in every other language's file; the macro derives the type itself and a
+/// [`Message`] for each text from it.
 macro_rules! messages {
     ($($group:ident: $of:ident::Texts { $($name:ident: $text:literal),+ $(,)? }),+ $(,)?) => {
         /// All texts of a language, by the part of a report that shows them.
@@ -148,11 +148,11 @@ macro_rules! messages {
 }
 pub(super) use messages;
 
-/// Declares the titles of columns that measures have: behind a name its text in each of the
-/// languages between the brackets.
+/// Declares the column titles of measures: a name, followed by its text in each of the languages in
+/// brackets.
 macro_rules! columns {
     ([$($language:ident),+] $($name:ident: $($text:literal),+;)+) => {
-        /// Whose titles a language shows.
+        /// The language of the titles.
         #[derive(Debug, Clone, Copy)]
         pub enum Columns { $($language),+ }
         pub(crate) mod columns {

@@ -1,16 +1,16 @@
-//! All prose in reports: whole sentences with named places, a file for each language.
+//! All prose in reports: whole sentences with named placeholders, one file per language.
 //!
 //! # Rules
-//! * A message is a whole sentence or a whole heading; sentences are never put together from
-//!   pieces, because word order and particles differ between languages.
-//! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose.
-//!   Where the words beside it depend on its number, it is written with their forms:
+//! * A message is a whole sentence or a whole heading; sentences are never assembled from pieces,
+//!   because word order and particles differ between languages.
+//! * A placeholder is written `{name}` and is filled with a figure, a name or a list, never with
+//!   prose. If the surrounding words depend on its number, it includes their plural forms:
 //!   `{clients:1 client|# clients}`.
-//! * A language's file ([`languages`]) has all that differs between languages: texts, forms of
-//!   plurals, how lists and sentences are joined. Figures look the same in all of them
+//! * A language's file ([`languages`]) contains everything that differs between languages: texts,
+//!   plural forms, how lists and sentences are joined. Figures have the same format in all of them
 //!   ([`crate::figures`]).
-//! * What a message is for is said beside the English one only. The other files say which message
-//!   is meant, by the part of the report that shows it.
+//! * Only the English file explains the purpose of a message. The other files are grouped by the
+//!   same parts of the report.
 
 pub(crate) mod compare;
 pub(crate) mod conclusion;
@@ -46,7 +46,7 @@ mod tests {
         pieces(text).into_iter().filter_map(place).collect()
     }
 
-    /// What is wrong with the texts of a language.
+    /// Errors in the texts of a language.
     fn faults(lang: &Language<Texts>) -> Vec<String> {
         let names = |text| places(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
         let mut faults = Vec::new();

@@ -1,4 +1,4 @@
-//! What things are called inside of sentences: numbers of clients, metrics, reasons, lists.
+//! Names inside sentences: numbers of clients, metrics, reasons, lists.
 
 pub(crate) use super::languages::en::names::*;
 use super::languages::{EN, Lang, Message};
@@ -15,27 +15,27 @@ pub(crate) fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
     if items.is_empty() { String::new() } else { (lang.list)(&items) }
 }
 
-/// A line with its number of clients: `MySQL (for-update), 20 clients`.
+/// A series with its number of clients: `MySQL (for-update), 20 clients`.
 pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
     fill!(LINE_AT, lang, line, clients = clients(&[number], lang))
 }
 
-/// A configuration in words: `MySQL (for-update), 20 clients`.
+/// Name of a configuration: `MySQL (for-update), 20 clients`.
 pub(crate) fn configuration(model: &ReportModel, index: usize, lang: Lang) -> String {
     line_at(&model.line_of(index).label, model.configurations[index].clients, lang)
 }
 
-/// A text under what it is about: `warning: The kernels differ.`
+/// A text after its label: `warning: The kernels differ.`
 pub(crate) fn labelled(label: &str, text: &str, lang: Lang) -> String {
     fill!(LABELLED, lang, label, text)
 }
 
-/// A name with more about it behind: `haproxy 2.6 (proxy)`.
+/// A name followed by a note: `haproxy 2.6 (proxy)`.
 pub(crate) fn with_note(name: &str, note: &str, lang: Lang) -> String {
     fill!(WITH_NOTE, lang, name, note)
 }
 
-/// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
+/// A long duration, rounded: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
 pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     match seconds {
         s if s < 99.5 => format!("{s:.0} s"),
@@ -67,7 +67,7 @@ pub(crate) fn metric(metric: Metric, lang: Lang) -> &'static str {
     .text(lang)
 }
 
-/// What an anomaly is called in tables and sentences.
+/// Name of an anomaly in tables and sentences.
 pub(crate) fn anomaly(anomaly: Anomaly) -> &'static Message {
     match anomaly {
         Anomaly::DirtyRead => &headings::DIRTY_READS,
@@ -102,7 +102,7 @@ pub(crate) fn faults(row: &FaultRow, lang: Lang) -> String {
     faults.iter().map(name).collect::<Vec<_>>().join(lang.comma)
 }
 
-/// What was done to a node, or the command that was run: `kill data node 1`.
+/// The fault of a node, or the command that was run: `kill data node 1`.
 pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
     let message = match action {
         FaultAction::Kill => FAULT_KILL,
@@ -119,19 +119,19 @@ pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
     };
     let name = if action == FaultAction::Run { node.to_owned() } else { node_name(node, lang) };
     let told = fill!(message, lang, node = name);
-    // Japanese has a blank between its own letters and Latin ones, and none between its own.
+    // Japanese has a space between Japanese and Latin characters, and none between Japanese ones.
     let is_own = lang.code == "ja" && name.ends_with(|last: char| !last.is_ascii());
     if is_own { told.replacen(&format!("{name} "), &name, 1) } else { told }
 }
 
-/// A fault that is stored as a text, `kill data node 2`, in the language of the report.
+/// A fault that is stored as text, `kill data node 2`, in the language of the report.
 pub(crate) fn fault_named(what: &str, lang: Lang) -> String {
     let (verb, node) = what.split_once(' ').unwrap_or((what, ""));
     let action = FaultAction::ALL.iter().find(|action| action.to_string() == verb);
     action.map_or_else(|| what.to_owned(), |action| fault(*action, node, lang))
 }
 
-/// A node as specs name it, in the language of the report: `data node 2`.
+/// A node name from a spec, in the language of the report: `data node 2`.
 fn node_name(node: &str, lang: Lang) -> String {
     let (kind, number) = match node.rsplit_once(' ') {
         Some((kind, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {

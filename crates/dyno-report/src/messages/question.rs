@@ -10,19 +10,19 @@ use dyno_analysis::model::{
 };
 use dyno_model::words::short_factor;
 
-/// With more levels than this, a sentence says how many there are and not which.
+/// With more levels than this, a sentence gives their number instead of their names.
 const LEVELS_NAMED: usize = 4;
 
-/// Where not even a ratio of this would have been seen, an interval says nothing.
+/// If even this ratio was not detectable, an interval is not informative.
 pub(super) const BLIND: f64 = 2.0;
 
-/// True when the answer quotes the interval of its effect.
+/// Returns true when the answer quotes the interval of its effect.
 pub(super) fn is_interval_told(effect: &Effect) -> bool {
     let is_blind = effect.detectable_ratio.unwrap_or(f64::INFINITY) > BLIND;
     effect.ratio_interval.is_some() && !(is_blind && effect.verdict == Some(Verdict::Inconclusive))
 }
 
-/// How an answer is worded.
+/// The wording of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Two named sides differ.
@@ -31,22 +31,22 @@ pub(crate) enum Form {
     Change,
 }
 
-/// An answer, of whatever is asked of a metric.
+/// An answer to a question about a metric.
 pub(crate) struct Answer<'a> {
     pub(crate) metric: &'a str,
     pub(crate) form: Form,
-    /// What is judged.
+    /// The subject of the comparison.
     pub(crate) subject: &'a str,
-    /// What it is judged against.
+    /// The baseline of the comparison.
     pub(crate) baseline: &'a str,
     pub(crate) effect: &'a Effect,
     pub(crate) interactions: &'a [Interaction],
-    /// What it is over, besides clients.
+    /// The factors that it is averaged over, besides clients.
     pub(crate) varied: &'a [Varied],
     pub(crate) clients: &'a [u32],
     /// Names of factors.
     pub(crate) factors: &'a [String],
-    /// Differences inside this share count as none.
+    /// Equivalence margin, as a share: smaller differences count as none.
     pub(crate) margin: f64,
 }
 
@@ -71,7 +71,7 @@ fn of_report<'a>(model: &'a ReportModel, question: &'a Question, lang: Lang) -> 
 }
 
 impl Answer<'_> {
-    /// The answer in a sentence, and what it depends on in more.
+    /// The answer as a sentence, followed by sentences about its interactions.
     pub(crate) fn sentences(&self, lang: Lang) -> Vec<String> {
         let margin = figures::limit(self.margin * 100.0);
         let mut sentences = vec![self.sentence(&margin, lang)];
@@ -126,10 +126,10 @@ impl Answer<'_> {
         }
     }
 
-    /// How an effect depends on something.
+    /// How an effect depends on a factor.
     fn dependence(&self, interaction: &Interaction, lang: Lang) -> String {
         let ends = [&interaction.low, &interaction.high];
-        // Two of the same kind are understood together.
+        // Two ratios of the same kind are easier to understand together.
         let is_times = |ratio: f64| ratio >= 2.0 || ratio >= 1.0 && interaction.high.ratio >= 2.0;
         let [low, high] = ends.map(|end| match is_times(end.ratio) {
             false => fill!(SHARE, lang, value = figures::share(end.ratio * 100.0)),
@@ -150,8 +150,8 @@ impl Answer<'_> {
     }
 }
 
-/// The messages for a difference and for a change, its size, and the ends of its interval: in per
-/// cent, from a doubling on as a factor.
+/// The messages for a difference and for a change, its size, and the bounds of its interval: as a
+/// percentage, or as a factor from a doubling on.
 fn size(ratio: f64, interval: Range) -> (Message, Message, [String; 3]) {
     let Range { low, high } = interval;
     match ratio {
@@ -171,7 +171,7 @@ fn capitalised(name: &str) -> String {
     }
 }
 
-/// What an answer is over: `over 3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`,
+/// The scope of an answer: `over 3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`,
 /// `at 1 client`.
 fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> String {
     let part = |varied: &Varied| {
@@ -198,7 +198,7 @@ fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> 
     fill!(message, lang, scope = names::list(lang, &parts))
 }
 
-/// How a run ended whose number of blocks depends on its data.
+/// How an adaptive run ended, whose number of blocks depends on its data.
 pub(super) fn interim_analyses(
     model: &ReportModel,
     interim_analyses: &InterimAnalyses,
@@ -219,7 +219,7 @@ pub(super) fn interim_analyses(
     fill!(message, lang, blocks, most, interim_analyses, metric)
 }
 
-/// What an effect depends on.
+/// Name of a factor that an effect depends on.
 pub(crate) fn depends_on(factors: &[String], with: InteractionWith, lang: Lang) -> &str {
     match with {
         InteractionWith::Clients => WITH_CLIENTS.text(lang),

@@ -1,7 +1,7 @@
-//! What runs and models hold as English text: kinds of failures, reasons, names of what differs
-//! between two runs. A text that is one of the messages of this group in English is said in the
-//! language of the report, whichever version wrote it. Any other is in the words of a server, a
-//! system or a script, and stays as it is.
+//! Translation of English texts stored in runs and models: kinds of failures, reasons, names of
+//! differences between two runs. A text that matches a message of this group in English is
+//! translated to the language of the report, whichever version wrote it. Any other text comes from
+//! a server, a system or a script, and is left unchanged.
 
 use super::languages::en::ALL;
 use super::languages::{EN, Lang};
@@ -20,12 +20,12 @@ pub(crate) fn said<'t>(text: &'t str, lang: Lang) -> Cow<'t, str> {
     })
 }
 
-/// Why something failed, within a line: a remedy that stands in a line of its own goes on in it.
+/// The reason for a failure on one line: a remedy on a separate line is appended.
 pub(crate) fn in_line(text: &str, lang: Lang) -> String {
     said(text, lang).replace("\nhint: ", "; hint: ")
 }
 
-/// The values in a text that was filled from a message.
+/// Extracts the values from a text that was filled from a message.
 fn values<'t>(message: &'static str, text: &'t str) -> Option<Vec<(&'static str, &'t str)>> {
     let mut rest = text;
     let mut values = Vec::new();
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Everything that the crates say, but for the messages themselves and tests.
+    /// The source text of all crates, except the messages themselves and tests.
     fn sources(folder: &Path, into: &mut String) {
         for entry in std::fs::read_dir(folder).expect("sources can be listed") {
             let path = entry.expect("an entry").path();
@@ -111,7 +111,7 @@ mod tests {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
                 let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-                // A text that goes on in the next line is one.
+                // Joins strings that continue on the next line.
                 into.extend(code.split("\\\n").map(str::trim_start));
             }
         }
@@ -129,7 +129,7 @@ mod tests {
         }
         for message in ALL.iter().filter(|message| message.name.starts_with("stored::")) {
             let text = message.text(EN);
-            // Kinds of machines are joined where there are two.
+            // Machine kinds are joined if there are two.
             let is_said =
                 |part: &str| match part.split(['{', '}']).step_by(2).max_by_key(|it| it.len()) {
                     Some(longest) if longest != part => code.contains(longest),

@@ -1,4 +1,4 @@
-//! Sentences for findings.
+//! Sentences for warnings.
 
 use super::fill;
 use super::languages::Lang;
@@ -176,15 +176,15 @@ fn drift(metric: Metric, share: f64, lang: Lang) -> String {
     fill!(message, lang, metric = names::metric(metric, lang), percent)
 }
 
-/// Groups of sessions that a sentence names at most.
+/// Maximum number of session groups in a sentence.
 const GROUPS_MAX: usize = 4;
 
-/// What sessions did; empty where that is not known.
+/// Activity of the sessions; empty if it is unknown.
 fn groups(sessions: &[SessionGroup], lang: Lang) -> String {
     list(lang, &sessions.iter().take(GROUPS_MAX).map(group).collect::<Vec<_>>())
 }
 
-/// A group of sessions in the server's own words: how many, state, wait, statement.
+/// A group of sessions in the server's own words: count, state, wait, statement.
 fn group(group: &SessionGroup) -> String {
     let words = [&group.state, &group.wait, &group.statement];
     let words: Vec<&str> =

@@ -1,4 +1,4 @@
-//! What a run says of itself, in every language.
+//! Tests of the progress messages of a run, in every language.
 
 use super::*;
 use crate::messages::{EN, LANGUAGES};
@@ -103,7 +103,7 @@ fn what_a_plan_says_is_not_rounded() {
     assert_eq!(exact(Duration::from_secs(80), EN), "1 min 20 s");
 }
 
-/// A record of 1,000 commits in a second; each took a millisecond, but for the audit's findings.
+/// A record of 1,000 commits in a second; each took a millisecond, with the given audit results.
 fn record(lost: u64, in_doubt: u64) -> TrialRecord {
     let mut times = dyno_model::latency::histogram();
     times.record_n(1_000_000, 1_000).unwrap();
