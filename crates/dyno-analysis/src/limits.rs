@@ -1,4 +1,4 @@
-//! Whether limits were kept: figures against numbers that the spec names, and conclusions from them.
+//! Whether limits passed: figures against numbers that the spec names, and conclusions from them.
 
 use crate::comparisons::MIN_REPEATS;
 use crate::eligibility;

@@ -200,7 +200,7 @@ fn a_trial_whose_supervisor_died_makes_the_run_incomplete_and_is_measured_again(
     assert_eq!(json["completeness"]["is_complete"], false, "{report}");
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert!(ended.is_done(), "{ended}");
-    assert!(ended.stderr.contains("1 of 2 trials are measured"), "{ended}");
+    assert!(ended.stderr.contains("1 of 2 trials measured"), "{ended}");
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(json["completeness"]["is_complete"], true, "{report}");
