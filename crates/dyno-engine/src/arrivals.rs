@@ -10,6 +10,7 @@
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
 use dyno_drivers::lock;
+use dyno_model::client_group::LoadShare;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::Course;
 use std::sync::{Arc, Mutex};
@@ -23,6 +24,11 @@ struct Sequence {
     random: Random,
     spacing: Spacing,
     course: Arc<Course>,
+    /// The clients whose arrivals these are; all others are drawn and passed over, so that several
+    /// generators have the arrivals of one.
+    share: LoadShare,
+    /// Arrivals drawn, those of other generators included.
+    drawn: u64,
     /// Area under the curve up to the next arrival, and its position on the curve.
     area: f64,
     piece: usize,
@@ -31,10 +37,11 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn new(seed: u64, spacing: Spacing, course: Course) -> Self {
+    fn new(seed: u64, spacing: Spacing, course: Course, share: LoadShare) -> Self {
         let random = Random::new(seed, Stream::Arrival, 0, 0);
+        let course = Arc::new(course);
         let mut sequence =
-            Self { random, spacing, course: Arc::new(course), area: 0.0, piece: 0, next: 0 };
+            Self { random, spacing, course, share, drawn: 0, area: 0.0, piece: 0, next: 0 };
         sequence.advance();
         sequence
     }
@@ -47,11 +54,17 @@ impl Sequence {
     }
 
     fn advance(&mut self) {
-        self.area += match self.spacing {
-            // 1 - u is never 0.
-            Spacing::Poisson => -(1.0 - self.random.unit()).ln(),
-            Spacing::Even => 1.0,
-        };
+        loop {
+            self.area += match self.spacing {
+                // 1 - u is never 0.
+                Spacing::Poisson => -(1.0 - self.random.unit()).ln(),
+                Spacing::Even => 1.0,
+            };
+            self.drawn += 1;
+            if self.share.has_item(self.drawn - 1) {
+                break;
+            }
+        }
         self.next = self.course.reaches(self.area, &mut self.piece);
     }
 }
@@ -120,9 +133,9 @@ struct State {
 }
 
 impl Arrivals {
-    /// The schedule of a load; `None` in a closed loop.
-    pub(crate) fn of(load: &LoadPlan, seed: u64) -> Option<Self> {
-        let origin = Sequence::new(seed, load.spacing, load.offered()?);
+    /// The schedule of a load, or of a share of its clients; `None` in a closed loop.
+    pub(crate) fn of(load: &LoadPlan, seed: u64, share: LoadShare) -> Option<Self> {
+        let origin = Sequence::new(seed, load.spacing, load.offered()?, share);
         let state = State { sequence: origin.clone(), taken: 0, given_back: Vec::new() };
         Some(Self { state: Mutex::new(state), origin })
     }
@@ -231,12 +244,17 @@ mod tests {
     fn at(seed: u64, rate: f64) -> Arrivals {
         let load =
             LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
-        Arrivals::of(&load, seed).expect("an open loop")
+        Arrivals::of(&load, seed, LoadShare::whole(1)).expect("an open loop")
     }
 
     /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second
     /// of warm-up before.
     fn staged(spacing: Spacing) -> Arrivals {
+        shared(spacing, LoadShare::whole(1))
+    }
+
+    /// The same for a share of the clients.
+    fn shared(spacing: Spacing, share: LoadShare) -> Arrivals {
         let segment = |(seconds, from, to)| Segment { length: Nanos(seconds * SECOND), from, to };
         let segments = [(100, 100.0, 300.0), (10, 0.0, 0.0), (10, 1_000.0, 1_000.0)].map(segment);
         let stages = vec![Stage { name: "1".to_owned(), segments: segments.to_vec() }];
@@ -246,7 +264,7 @@ mod tests {
             stages: Some(Stages { by: LoadBy::Rate, stages }),
             ..LoadPlan::new(StopRule::Duration(Nanos(120 * SECOND)))
         };
-        Arrivals::of(&load, 3).expect("an open loop")
+        Arrivals::of(&load, 3, share).expect("an open loop")
     }
 
     /// Mean and variance of gaps.
@@ -291,6 +309,25 @@ mod tests {
         let gaps: Vec<f64> = areas.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let (mean, variance) = spread(&gaps);
         assert!((mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.09, "{mean} {variance}");
+    }
+
+    #[test]
+    fn several_generators_have_the_arrivals_of_one_at_the_same_times() {
+        let times = |arrivals: Arrivals| -> Vec<u64> {
+            std::iter::from_fn(|| arrivals.take(121 * SECOND)).collect()
+        };
+        for spacing in [Spacing::Poisson, Spacing::Even] {
+            let whole = times(staged(spacing));
+            for generators in [2, 3, 8] {
+                let part = |it| times(shared(spacing, LoadShare::new(11, it, generators)));
+                let parts: Vec<Vec<u64>> = (0..generators).map(part).collect();
+                // Client 0 of generator 0 has every eleventh arrival, its others likewise.
+                assert!(parts.iter().all(|part| part.len() * 11 >= whole.len() * 10 / 11));
+                let mut all: Vec<u64> = parts.into_iter().flatten().collect();
+                all.sort_unstable();
+                assert_eq!(all, whole, "{spacing:?}, {generators} generators");
+            }
+        }
     }
 
     #[test]

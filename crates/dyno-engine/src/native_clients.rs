@@ -7,6 +7,7 @@ use crate::recording::NAMES_MAX;
 use crate::session::{CONTROL_KINDS, SessionPlan};
 use crate::text::lasting;
 use crate::workload::Workload;
+use dyno_model::client_group::ClientNumbers;
 use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
@@ -92,7 +93,7 @@ impl<W: Workload> NativeClients<W> {
 
     /// The place of a client's database.
     fn database(&self, client: ClientId) -> usize {
-        client.0 as usize % self.workloads.len()
+        ClientNumbers::group_of(client.0, self.workloads.len() as u32).0 as usize
     }
 
     /// What a client works at.
@@ -102,7 +103,7 @@ impl<W: Workload> NativeClients<W> {
 
     /// The number of a client among those of its database.
     pub(crate) fn own_number(&self, client: ClientId) -> ClientId {
-        ClientId(client.0 / self.workloads.len() as u32)
+        ClientId(ClientNumbers::group_of(client.0, self.workloads.len() as u32).1)
     }
 
     /// What a client notes of its commits in, where it does.

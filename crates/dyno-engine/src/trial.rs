@@ -366,8 +366,11 @@ fn trial(
         _ => None,
     };
     facts.uptime = uptime(&before, &after, passed);
-    let asked =
-        Asked { engine: input.nodes[0].target.engine, clients: load.clients, load: load.load };
+    let asked = Asked {
+        engine: input.nodes[0].target.engine,
+        clients: load.clients.clients,
+        load: load.load,
+    };
     record.warnings = judge(&record, &asked);
     Ok(record)
 }

@@ -2,6 +2,7 @@
 
 use dyno_drivers::lock;
 use dyno_model::catalog::Growth;
+use dyno_model::client_group::LoadShare;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::stages::Course;
 use dyno_model::units::Nanos;
@@ -122,6 +123,15 @@ impl Window {
             at_work: load.at_work(),
             think: load.think,
         }
+    }
+
+    /// The window of a share of the clients: budgets are those of the share.
+    pub(crate) fn shared(self, share: LoadShare) -> Self {
+        let stop = match self.stop {
+            StopRule::Transactions(budget) => StopRule::Transactions(share.items(budget)),
+            stop => stop,
+        };
+        Self { stop, until_target: share.items(self.until_target), ..self }
     }
 
     /// Creates a window that admits no transaction; clients use it until the trial begins.
@@ -416,6 +426,22 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
         });
         assert_eq!(admitted, 1_000);
+    }
+
+    #[test]
+    fn the_budgets_of_several_generators_add_up_to_that_of_the_load() {
+        let growth = Growth { rows_before: 40, rows_per_transaction: 3 };
+        let admitted = |stop: StopRule, generator, generators| {
+            let share = LoadShare::new(7, generator, generators);
+            let window = Window::new(Instant::now(), &load(stop), Some(growth)).shared(share);
+            (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count() as u64
+        };
+        for (stop, budget) in [(StopRule::Transactions(1_003), 1_003), (StopRule::Rows(100), 20)] {
+            for generators in 1..=7 {
+                let all = (0..generators).map(|generator| admitted(stop, generator, generators));
+                assert_eq!(all.sum::<u64>(), budget, "{stop:?} of {generators} generators");
+            }
+        }
     }
 
     #[test]

@@ -49,18 +49,20 @@ pub(crate) fn spawn_native<W: Workload>(
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
     let engine = native.targets[0].0.engine;
+    let clients = input.clients.count();
     let workers = match input.load.workers {
-        Some(workers) if !engine.is_embedded() => workers.min(input.clients),
-        _ => default_workers(engine, input.clients, input.shares_machine),
+        Some(workers) if !engine.is_embedded() => workers.min(clients),
+        _ => default_workers(engine, clients, input.shares_machine),
     };
     let (batch, work) = match engine.is_embedded() {
         true => (SMALL_BATCH, run_blocking::<W> as fn(&Assignment<W>) -> WorkerReport),
         false => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
     };
     let connecting = Arc::new(AtomicUsize::new(0));
+    let numbers = input.clients.numbers;
     for index in 0..workers {
         let clients: Vec<ClientId> =
-            (index..input.clients).step_by(workers as usize).map(ClientId).collect();
+            numbers.iter().skip(index as usize).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
         let (shares, arrivals, expected) =

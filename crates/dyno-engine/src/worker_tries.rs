@@ -40,8 +40,8 @@ pub(crate) fn tried<W: Workload>(
     {
         return Ok(Vec::new());
     }
-    known.known((engine, native.targets[0].1.kinds.clone(), input.clients), || {
-        let mut tried = candidates(input.clients);
+    known.known((engine, native.targets[0].1.kinds.clone(), input.clients.count()), || {
+        let mut tried = candidates(input.clients.count());
         for place in (0..tried.len()).chain((0..tried.len()).rev()) {
             let plan = LoadPlan {
                 workers: Some(tried[place].workers),
@@ -51,7 +51,13 @@ pub(crate) fn tried<W: Workload>(
             let one = LoadInput {
                 shares_machine: input.shares_machine,
                 is_dead: input.is_dead,
-                ..LoadInput::new(&input.name, input.clients, &plan, input.seed, input.interrupts)
+                ..LoadInput::new(
+                    &input.name,
+                    input.clients.count(),
+                    &plan,
+                    input.seed,
+                    input.interrupts,
+                )
             };
             let record = run(&one, &mut Silent)?;
             tried[place].per_second +=
@@ -71,5 +77,8 @@ fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {
         !load.is_open() && load.find.is_none() && load.stages.is_none() && load.think.is_none();
     let is_closed = is_closed && input.expected == Expected::Peace;
     let is_shared = input.shares_machine && engine.has_sql() && !engine.is_embedded();
-    is_shared && is_closed && load.workers.is_none() && CLIENTS_TRIED.contains(&input.clients)
+    is_shared
+        && is_closed
+        && load.workers.is_none()
+        && CLIENTS_TRIED.contains(&input.clients.count())
 }

@@ -11,6 +11,7 @@ use crate::lists;
 use crate::plan::{Configuration, LoadPlan, Plan, WorkloadPlan};
 use crate::record::{Facts, TrialRecord};
 use crate::warning::Warning;
+use serde::{Deserialize, Serialize};
 
 pub use crate::plan::BackgroundPlan;
 pub use crate::record::GroupRecord;
@@ -45,7 +46,7 @@ pub enum GroupRole {
 /// Numbers of clients: `first`, `first + step` and so on. Each client of a trial has one number,
 /// from 0. The numbers of the measured groups alternate, so that any range of numbers (the active
 /// clients of a stage, or those of one of several generators) is divided evenly among the groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientNumbers {
     /// The lowest number.
     pub first: u32,
@@ -61,6 +62,81 @@ impl ClientNumbers {
     pub fn dealt(clients: u32, group: u32, groups: u32) -> Self {
         let count = clients / groups + u32::from(group < clients % groups);
         Self { first: group, step: groups, count }
+    }
+
+    /// The group of a client among groups that clients are dealt out to, and its number within it.
+    #[must_use]
+    pub fn group_of(client: u32, groups: u32) -> (u32, u32) {
+        (client % groups, client / groups)
+    }
+
+    /// The numbers, ascending.
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        (0..self.count).map(move |place| self.first + place * self.step)
+    }
+
+    /// The place of one of the numbers among them, from 0.
+    #[inline]
+    #[must_use]
+    pub fn place(self, client: u32) -> u32 {
+        (client - self.first) / self.step
+    }
+
+    /// How many of the numbers are below a limit.
+    fn below(self, limit: u32) -> u32 {
+        limit.saturating_sub(self.first).div_ceil(self.step).min(self.count)
+    }
+}
+
+/// The clients of a load that one process drives: all, or those of one of several generators.
+///
+/// **The rule that divides a load**: client c of a load belongs to generator c modulo the number of
+/// generators. Item i of whatever all clients share (the arrivals of an open loop, in order; the
+/// transactions of a budget) belongs to client i modulo the number of clients, and so to the
+/// generator of that client. All that a client does on its own follows from its number. The parts
+/// of any number of generators are therefore disjoint, and together they are the whole load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadShare {
+    /// The clients that this process drives.
+    pub numbers: ClientNumbers,
+    /// Number of clients of the load.
+    pub clients: u32,
+}
+
+impl LoadShare {
+    /// The whole load.
+    #[must_use]
+    pub fn whole(clients: u32) -> Self {
+        Self::new(clients, 0, 1)
+    }
+
+    /// The share of one of several generators, which are numbered from 0.
+    #[must_use]
+    pub fn new(clients: u32, generator: u32, generators: u32) -> Self {
+        Self { numbers: ClientNumbers::dealt(clients, generator, generators), clients }
+    }
+
+    /// Number of clients that this process drives.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        self.numbers.count
+    }
+
+    /// True for an item, from 0, that belongs to one of these clients.
+    #[inline]
+    #[must_use]
+    pub fn has_item(self, item: u64) -> bool {
+        let client = (item % u64::from(self.clients)) as u32;
+        client >= self.numbers.first
+            && (client - self.numbers.first).is_multiple_of(self.numbers.step)
+    }
+
+    /// How many of the first items belong to these clients.
+    #[must_use]
+    pub fn items(self, first: u64) -> u64 {
+        let clients = u64::from(self.clients);
+        let rest = self.numbers.below((first % clients) as u32);
+        first / clients * u64::from(self.numbers.count) + u64::from(rest)
     }
 }
 
@@ -254,6 +330,34 @@ impl TrialRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_parts_of_any_number_of_generators_are_the_whole_load(
+            clients in 1_u32..200, generators in 1_u32..20, items in 0_u64..1_000
+        ) {
+            let generators = generators.min(clients);
+            let parts: Vec<LoadShare> =
+                (0..generators).map(|it| LoadShare::new(clients, it, generators)).collect();
+            let mut all: Vec<u32> = parts.iter().flat_map(|part| part.numbers.iter()).collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..clients).collect::<Vec<_>>());
+            for item in 0..items {
+                let owners = parts.iter().filter(|part| part.has_item(item)).count();
+                prop_assert_eq!(owners, 1, "item {}", item);
+            }
+            for part in &parts {
+                let counted = (0..items).filter(|item| part.has_item(*item)).count() as u64;
+                prop_assert_eq!(part.items(items), counted);
+                let places: Vec<u32> =
+                    part.numbers.iter().map(|client| part.numbers.place(client)).collect();
+                prop_assert_eq!(places, (0..part.count()).collect::<Vec<_>>());
+                // Even where clients are not, parts are as even as they can be.
+                prop_assert!(part.count() >= clients / generators);
+            }
+        }
+    }
 
     #[test]
     fn each_group_has_its_share_of_the_clients_and_each_client_is_in_one_group() {

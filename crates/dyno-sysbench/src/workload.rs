@@ -512,7 +512,7 @@ impl Scripts {
         let nodes = nodes.map(|node| node.client_target.as_ref().unwrap_or(&node.target));
         let usage = Usage {
             command: "run",
-            threads: input.load.clients,
+            threads: input.load.clients.clients,
             seed: input.load.seed,
             targets: nodes.cloned().collect(),
             logger: &logger,

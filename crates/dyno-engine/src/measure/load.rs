@@ -1,8 +1,10 @@
 //! The input and the result of a measurement, for native clients and scripts alike.
 
 use crate::recording::shares::{ClientShare, ClientShares};
+use crate::window::Window;
 use crate::worker_count::MeasuredWorkers;
 use dyno_model::catalog::Growth;
+use dyno_model::client_group::LoadShare;
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::failure_log::FailureLog;
@@ -21,6 +23,7 @@ use hdrhistogram::Histogram;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
 
 /// Default length of an interval.
 const INTERVAL: Nanos = Nanos(1_000_000_000);
@@ -34,9 +37,10 @@ pub struct ClientId(pub u32);
 pub struct LoadInput<'a> {
     /// Name under which events and intervals appear; a trial's id.
     pub name: String,
-    /// Number of clients.
-    pub clients: u32,
-    /// Load rules.
+    /// The clients of the load that this process drives: all, or those of one of several
+    /// generators.
+    pub clients: LoadShare,
+    /// Load rules, of all clients together.
     pub load: &'a LoadPlan,
     /// Seed of everything that clients draw, arrivals included.
     pub seed: u64,
@@ -73,14 +77,14 @@ impl<'a> LoadInput<'a> {
     ) -> Self {
         Self {
             name: name.into(),
-            clients,
+            clients: LoadShare::whole(clients),
             load,
             seed,
             interval: INTERVAL,
             growth: None,
             shares_machine: false,
             expected: Expected::Peace,
-            shares: Arc::new(ClientShares::new(clients)),
+            shares: Arc::new(ClientShares::new(LoadShare::whole(clients).numbers)),
             measured_workers: None,
             interrupts,
             is_dead: &nobody_watches,
@@ -89,6 +93,18 @@ impl<'a> LoadInput<'a> {
 }
 
 impl LoadInput<'_> {
+    /// Leaves only the clients of one of several generators.
+    #[must_use]
+    pub fn part(self, generator: u32, generators: u32) -> Self {
+        let clients = LoadShare::new(self.clients.clients, generator, generators);
+        Self { clients, shares: Arc::new(ClientShares::new(clients.numbers)), ..self }
+    }
+
+    /// The window of these clients, whose warm-up begins at `epoch`.
+    pub(crate) fn window(&self, epoch: Instant) -> Window {
+        Window::new(epoch, self.load, self.growth).shared(self.clients)
+    }
+
     /// The event that reports the beginning of a phase.
     pub(crate) fn enters(&self, phase: Phase) -> Event {
         Event::PhaseStarted { trial: self.name.clone(), phase }

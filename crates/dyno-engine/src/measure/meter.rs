@@ -417,7 +417,7 @@ pub(crate) fn spawn_scripts<S: Script>(
 ) -> Result<(), TrialError> {
     let input = worker_pool.input;
     let (counts_early, seed) = (input.load.warmup.0 == 0, input.seed);
-    for client in (0..input.clients).map(ClientId) {
+    for client in input.clients.numbers.iter().map(ClientId) {
         let common = (Arc::clone(script), Arc::clone(&input.shares), worker_pool.arrivals());
         worker_pool.spawn(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
             let (script, shares, arrivals) = common;

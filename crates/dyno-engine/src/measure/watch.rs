@@ -80,7 +80,7 @@ fn progress(window: &Window, collector: &Collector, input: &LoadInput<'_>, now: 
     let (done, total, unit) = match input.load.stop {
         StopRule::Transactions(count) => (collector.committed, count, ProgressUnit::Transactions),
         StopRule::TransactionsPerClient(count) => {
-            let total = count.saturating_mul(input.clients.into());
+            let total = count.saturating_mul(input.clients.count().into());
             (collector.committed, total, ProgressUnit::Transactions)
         }
         StopRule::Rows(target) => {

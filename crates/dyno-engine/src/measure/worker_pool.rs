@@ -139,7 +139,7 @@ impl<'a> WorkerPool<'a> {
         let (report, incoming) = channel();
         // Workers wait when the coordinator is behind: no measurement is discarded, and memory is
         // bounded.
-        let (batch, batches) = sync_channel((2 * input.clients as usize).clamp(64, 1024));
+        let (batch, batches) = sync_channel((2 * input.clients.count() as usize).clamp(64, 1024));
         Self {
             input,
             ending,
@@ -154,7 +154,7 @@ impl<'a> WorkerPool<'a> {
                 .with_stages(StageTally::of(input.load)),
             kinds,
             gives_way: input.shares_machine && !input.load.is_open(),
-            arrivals: Arrivals::of(input.load, input.seed).map(|arrivals| {
+            arrivals: Arrivals::of(input.load, input.seed, input.clients).map(|arrivals| {
                 let due = arrivals.due();
                 (Arc::new(arrivals), due)
             }),
@@ -243,7 +243,7 @@ impl<'a> WorkerPool<'a> {
         self.senders = None;
         let mut ready = 0;
         let error = loop {
-            if ready == input.clients {
+            if ready == input.clients.count() {
                 self.connecting = self.spawned_at.elapsed().into();
                 return Ok(());
             }
@@ -262,7 +262,7 @@ impl<'a> WorkerPool<'a> {
                         trial: input.name.clone(),
                         phase: Phase::Ramp,
                         done: ready.into(),
-                        total: input.clients.into(),
+                        total: input.clients.count().into(),
                         unit: ProgressUnit::Connections,
                     });
                     if let Some(reason) = (input.is_dead)() {
@@ -276,7 +276,7 @@ impl<'a> WorkerPool<'a> {
             // Scripts may already send statements.
             self.receive();
             if limit.is_some_and(|limit| self.spawned_at.elapsed() > limit) {
-                break TrialError::NotReady { ready, clients: input.clients };
+                break TrialError::NotReady { ready, clients: input.clients.count() };
             }
         };
         self.call_off();
@@ -390,7 +390,7 @@ impl<'a> WorkerPool<'a> {
     /// Gives the signal to start and returns when every worker has ended or was left behind.
     pub(crate) fn measure(mut self, start: &Start, listener: &mut dyn Listener) -> Measured {
         let epoch = start.epoch;
-        let window = Arc::new(Window::new(epoch, self.input.load, self.input.growth));
+        let window = Arc::new(self.input.window(epoch));
         let mut watch = Watch::new();
         let mut silence = Silence::default();
         let mut spare = Vec::new();

@@ -1,5 +1,6 @@
 //! The work of each client, readable from any thread while the clients work.
 
+use dyno_model::client_group::ClientNumbers;
 use dyno_model::units::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,20 +43,23 @@ impl Default for Slot {
 const UNKNOWN: u64 = u64::MAX;
 
 /// The shares of all clients. Only its client writes a share; reading takes no lock.
-#[derive(Debug, Default)]
-pub struct ClientShares(Box<[Slot]>);
+#[derive(Debug)]
+pub struct ClientShares {
+    numbers: ClientNumbers,
+    slots: Box<[Slot]>,
+}
 
 impl ClientShares {
-    /// Shares of this many clients, all 0.
+    /// Shares of the clients with these numbers, all 0.
     #[must_use]
-    pub fn new(clients: u32) -> Self {
-        Self((0..clients).map(|_| Slot::default()).collect())
+    pub fn new(numbers: ClientNumbers) -> Self {
+        Self { numbers, slots: numbers.iter().map(|_| Slot::default()).collect() }
     }
 
     /// All shares as they are now. Each is exact; together they form a consistent snapshot only
     /// after the clients have ended.
     pub fn iter(&self) -> impl Iterator<Item = ClientShare> + '_ {
-        self.0.iter().map(|slot| ClientShare {
+        self.slots.iter().map(|slot| ClientShare {
             events: slot.events.load(Ordering::Relaxed),
             busy: Nanos(slot.busy.load(Ordering::Relaxed)),
             min: Nanos(
@@ -68,7 +72,7 @@ impl ClientShares {
     /// Starts a new period for extremes. A transaction that ends meanwhile may count towards either
     /// period.
     pub fn forget_extremes(&self) {
-        for slot in &self.0 {
+        for slot in &self.slots {
             slot.min.store(UNKNOWN, Ordering::Relaxed);
             slot.max.store(0, Ordering::Relaxed);
         }
@@ -78,7 +82,7 @@ impl ClientShares {
     /// and store lose nothing.
     #[inline]
     pub(crate) fn record(&self, client: u32, latency: u64) {
-        let slot = &self.0[client as usize];
+        let slot = &self.slots[self.numbers.place(client) as usize];
         slot.events.store(slot.events.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         slot.busy.store(slot.busy.load(Ordering::Relaxed) + latency, Ordering::Relaxed);
         // Extremes change rarely, so this mostly reads.
@@ -97,17 +101,17 @@ mod tests {
 
     #[test]
     fn a_clients_extremes_are_those_since_they_were_forgotten() {
-        let shares = ClientShares::new(2);
+        let shares = ClientShares::new(ClientNumbers::dealt(4, 1, 2));
         let of_first = || shares.iter().next().unwrap();
         assert_eq!(of_first(), ClientShare::default());
         for latency in [30, 10, 20] {
-            shares.record(0, latency);
+            shares.record(1, latency);
         }
         let expected = ClientShare { events: 3, busy: Nanos(60), min: Nanos(10), max: Nanos(30) };
         assert_eq!(of_first(), expected);
         shares.forget_extremes();
         assert_eq!(of_first(), ClientShare { min: Nanos(0), max: Nanos(0), ..expected });
-        shares.record(0, 25);
+        shares.record(1, 25);
         assert_eq!((of_first().min, of_first().max), (Nanos(25), Nanos(25)));
     }
 }
