@@ -1,8 +1,8 @@
-//! The arguments of the process. Whoever may list processes sees them (`ps`, `/proc/PID/cmdline`),
-//! so passwords are taken out of the kernel's copy before anything else is done. The file
-//! `/proc/self/mem` is the way that needs neither unsafe code nor a second start of the program, to
-//! which a pipe or a variable of the environment would have to carry the password, and whose first
-//! start would be seen as well.
+//! The arguments of the process. Every user who can list processes sees them (`ps`,
+//! `/proc/PID/cmdline`), so dyno first overwrites the passwords in the kernel's copy. Writing to
+//! `/proc/self/mem` needs no unsafe code. The alternative, starting the program a second time,
+//! would need a pipe or an environment variable for the password, and the first process would still
+//! be visible.
 
 use dyno_model::mask::{is_of_password, masked};
 use std::ffi::{OsStr, OsString};
@@ -11,10 +11,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 
-/// The arguments with their passwords; from now on nobody else sees those.
+/// Returns the arguments with their passwords, after masking the passwords for other processes.
 ///
 /// # Errors
-/// With the arguments, when a list of processes still shows a password.
+/// Returns the arguments as well when a process listing still shows a password.
 pub(crate) fn taken() -> (Vec<OsString>, io::Result<()>) {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let shown: Vec<Vec<u8>> = (0..arguments.len()).map(|i| shown(&arguments, i)).collect();
@@ -24,7 +24,7 @@ pub(crate) fn taken() -> (Vec<OsString>, io::Result<()>) {
     (arguments, hidden)
 }
 
-/// What others may see of an argument, in as many bytes.
+/// The argument as other processes may see it, with the same number of bytes.
 fn shown(arguments: &[OsString], i: usize) -> Vec<u8> {
     let bytes = arguments[i].as_bytes();
     let before = i.checked_sub(1).map(|before| arguments[before].to_string_lossy());
@@ -54,7 +54,7 @@ fn overwrite(arguments: &[OsString], shown: &[Vec<u8>]) -> io::Result<()> {
     memory.write_all_at(&with_ends(&mut shown.iter().map(Vec::as_slice)), start_of_arguments()?)
 }
 
-/// Where the arguments are in memory: field 48 of `/proc/self/stat`, proc_pid_stat(5).
+/// Address of the arguments in memory: field 48 of `/proc/self/stat`, proc_pid_stat(5).
 fn start_of_arguments() -> io::Result<u64> {
     let line = fs::read_to_string("/proc/self/stat")?;
     let behind_name = line.rsplit_once(')').map_or("", |(_, fields)| fields);

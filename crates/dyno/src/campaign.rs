@@ -1,5 +1,5 @@
-//! Which trials are measured: all of a plan, those that an interrupted run still lacks, or some by
-//! name.
+//! Selection of the trials to measure: all of a plan, those missing from an interrupted run, or
+//! some by name.
 
 use crate::cli::RunArguments;
 use crate::failure::Failure;
@@ -15,11 +15,11 @@ use dyno_store::{Run, masked_json};
 use serde_json::Value;
 use std::path::Path;
 
-/// The experiment that the arguments ask for.
+/// The experiment that the arguments select.
 ///
 /// # Errors
-/// When the spec has errors, the results to go on with cannot be read or are of another plan, or
-/// there is no such trial.
+/// When the spec has errors, the results to resume cannot be read or belong to another plan, or a
+/// named trial does not exist.
 pub(crate) fn experiment(
     arguments: &RunArguments,
     catalog: &[WorkloadDescription],
@@ -34,7 +34,7 @@ pub(crate) fn experiment(
     }
 }
 
-/// The experiment of a results folder.
+/// The rest of the experiment in a results folder.
 fn rest(
     arguments: &RunArguments,
     folder: &Path,
@@ -72,8 +72,8 @@ fn rest(
                         go on with the plan of the folder";
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
-        // The same plan, with the passwords that stand in addresses and commands, and in no results
-        // folder.
+        // The same plan, with the passwords of addresses and commands, which are not stored in
+        // results folders.
         plan = Plan { name: plan.name, ..now };
     } else if has_lost(&plan) {
         let text =
@@ -85,9 +85,9 @@ fn rest(
     Ok(Experiment { text: run.spec, plan })
 }
 
-/// The command that goes on with a run, to be copied from the terminal. Passwords of URLs are not
-/// kept with the results: those of a spec file are read there again, and for that of a line a
-/// variable is named.
+/// The command that resumes a run, to be copied from the terminal. Passwords of URLs are not stored
+/// with the results: dyno reads those of a spec file again, and for a URL on the command line it
+/// names an environment variable.
 pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Path) -> String {
     let spec = &arguments.spec;
     let variables = lists::distinct(plan.systems.iter().filter_map(password_in_url));
@@ -109,7 +109,7 @@ pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Pat
     words.join(" ")
 }
 
-/// A plan without what only describes it.
+/// A plan without its purely descriptive fields.
 fn what_it_does(plan: &Plan) -> Option<String> {
     let nothing = String::new;
     let plan = Plan {
@@ -122,19 +122,18 @@ fn what_it_does(plan: &Plan) -> Option<String> {
     serde_json::to_string(&plan).ok()
 }
 
-/// True when the results folder will not hold all that the plan does, because commands have
-/// passwords.
+/// True when the results folder cannot store the whole plan because its commands contain passwords.
 fn has_secrets(plan: &Plan) -> bool {
     what_it_does(plan).is_some_and(|text| masked_json(&text) != text)
 }
 
-/// True for the plan of a results folder of which that was so.
+/// True when the plan comes from a results folder that omitted such passwords.
 fn has_lost(plan: &Plan) -> bool {
     what_it_does(plan).is_some_and(|text| is_masked(&text))
 }
 
-/// The variable of the environment that can hold the password of a system, where that stands, or
-/// stood, in its URL.
+/// The environment variable that can supply a system's password if the URL contains or contained
+/// it.
 fn password_in_url(system: &SystemPlan) -> Option<&'static str> {
     match &system.source {
         SystemSource::Existing(ExistingSystem {
@@ -146,10 +145,10 @@ fn password_in_url(system: &SystemPlan) -> Option<&'static str> {
     }
 }
 
-/// The spec of a line with a URL, to be kept in a file.
+/// The spec of a command line with a URL, for saving in a file.
 ///
 /// # Errors
-/// When a spec file is meant whose passwords would be missing.
+/// When the arguments name a spec file whose passwords would be missing.
 pub(crate) fn printed_spec(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -170,7 +169,7 @@ pub(crate) fn printed_spec(
     Ok(format!("{}{}", experiment.text.trim_end(), masked(&beside)))
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn in_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=@%+".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -201,14 +200,14 @@ fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
     }
     if !names.is_empty() {
         plan.trials.retain(|trial| names.contains(&trial.id));
-        // They are measured because they were named, and not to decide something.
+        // The user named these trials; a budget must not skip them.
         plan.budget = None;
         plan.limits.iter_mut().for_each(|limit| limit.aborts = false);
     }
     Ok(())
 }
 
-/// Names the first thing in which two plans differ; the name of the spec's file is none.
+/// Describes the first difference between two plans, ignoring the name of the spec file.
 fn difference(then: &Plan, now: &Plan) -> Option<String> {
     let value = |plan: &Plan| -> Option<Value> {
         let text = serde_json::to_string(&Plan { name: String::new(), ..plan.clone() }).ok()?;

@@ -1,12 +1,11 @@
-//! Looks at this machine: for `dyno doctor`, which shows all of it, and for preflight, which asks
-//! for the doubts.
+//! Observations about this machine: `dyno doctor` shows all of them, preflight only the warnings.
 
 use dyno_drivers::open_files;
 use dyno_host::checkup;
 use dyno_model::observation::Observation;
 use dyno_store::environment::Environment;
 
-/// What can be told at once: processors, clock, memory, limits.
+/// Observations that need no waiting: processors, clock, memory, limits.
 pub(crate) fn machine(environment: &Environment) -> Vec<Observation> {
     let setting = |name: &str| environment.kernel_settings.get(name).map(String::as_str);
     let source = setting("clocksource").unwrap_or("unknown").to_owned();

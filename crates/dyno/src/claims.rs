@@ -1,4 +1,4 @@
-//! Whether the databases of a run are still its own, and those that it only reads unchanged.
+//! Checks that a run still owns its databases and that read-only databases are unchanged.
 
 use crate::data::Missing;
 use crate::system::Ready;
@@ -11,12 +11,12 @@ use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::warning::Warning;
 use std::time::{Duration, Instant};
 
-/// How long the sessions of scripts, which nobody waits for, may take to end at the server.
+/// Time that the server may need to end the sessions of scripts, whose end dyno does not await.
 const ENDING: Duration = Duration::from_secs(2);
-/// Pause between two questions.
+/// Pause between two queries.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whether sessions of others are connected, once those of the trial have ended.
+/// True when foreign sessions are connected after those of the trial have ended.
 fn has_foreign_sessions(ready: &Ready) -> bool {
     let began = Instant::now();
     while ready.foreign_sessions() > 0 {
@@ -29,7 +29,7 @@ fn has_foreign_sessions(ready: &Ready) -> bool {
 }
 
 impl<'p> Systems<'p> {
-    /// What a system's database is claimed with.
+    /// The options for claiming a system's database.
     pub(crate) fn claim_options<'a>(&self, system: usize, created_at: &'a str) -> ClaimOptions<'a>
     where
         'p: 'a,
@@ -42,19 +42,19 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Whether the databases of a system that are claimed are still this run's.
+    /// Checks that this run still owns the claimed databases of a system.
     ///
     /// # Errors
-    /// When another run uses one, in words.
+    /// A description, when another run uses one.
     pub(crate) fn check_claims(&mut self, system: usize) -> Result<(), String> {
         let is_marked = self.data_policy(system) != DataPolicy::Existing;
         self.ready(system).map_or(Ok(()), |ready| ready.check_claims(is_marked))
     }
 
-    /// The figures of a trial whose databases are as they should be.
+    /// Returns the record of a trial after checking its databases.
     ///
     /// # Errors
-    /// Why it has none, or why they say nothing.
+    /// The reason why the trial has no record, or why its results are invalid.
     pub(crate) fn check_after(
         &mut self,
         system: usize,
@@ -65,17 +65,17 @@ impl<'p> Systems<'p> {
         self.check_unchanged(system, before, listener).map_err(Missing::Trial)?;
         let record = measured?;
         if record.end != TrialEnd::System && record.end != TrialEnd::User {
-            // Figures of data that another run has taken over say nothing.
+            // Results are invalid if another run has taken over the data.
             self.check_claims(system)?;
         }
         Ok(record)
     }
 
-    /// Sees whether databases were changed that a trial was only to read. When nobody else can have
-    /// done it, nothing more is sent to the system.
+    /// Checks whether databases changed that the trial may only read. If no foreign session can
+    /// have changed them, dyno sends nothing more to the system.
     ///
     /// # Errors
-    /// When they were, by the trial.
+    /// When the trial changed one.
     fn check_unchanged(
         &mut self,
         system: usize,
@@ -102,7 +102,7 @@ impl<'p> Systems<'p> {
         Err(reason)
     }
 
-    /// Tells which databases of a system could not be locked.
+    /// Reports which databases of a system could not be locked.
     pub(crate) fn tell_unlocked(&mut self, system: usize, listener: &mut dyn Listener) {
         let unlocked = self.ready(system).map_or_else(Vec::new, |ready| ready.unlocked().collect());
         self.tell_once(unlocked, listener);

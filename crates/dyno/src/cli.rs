@@ -1,4 +1,5 @@
-//! The command line: options, their types and their help. docs/reference/cli.md is made from it.
+//! The command line: options, their types and their help. docs/reference/cli.md is generated from
+//! it.
 
 mod examples;
 
@@ -18,7 +19,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Everything that can be asked of dyno.
+/// The complete command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "dyno",
@@ -46,18 +47,18 @@ Exit codes: 0 success, 2 usage, 3 errors in the spec, 4 preflight failed,
     max_term_width = 80
 )]
 pub(crate) struct Cli {
-    /// What to do; the built-in experiment when nothing is said.
+    /// The command; without one, the built-in experiment runs.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 impl Cli {
-    /// What is to be done: `dyno` alone is `dyno run`.
+    /// The command to carry out: `dyno` alone is `dyno run`.
     pub(crate) fn into_command(self) -> Command {
         self.command.unwrap_or_else(|| Self::parse_from(["dyno", "run"]).into_command())
     }
 
-    /// The language that was asked for.
+    /// The selected language.
     pub(crate) fn lang(&self) -> Lang {
         match &self.command {
             Some(Command::Run(arguments)) => arguments.lang,
@@ -138,7 +139,7 @@ pub(crate) enum Command {
     Supervise,
 }
 
-/// Which experiment.
+/// Options that select an experiment.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SpecArguments {
     /// Spec file (TOML), or the URL of a database; without it the built-in experiment on embedded
@@ -170,23 +171,23 @@ pub(crate) struct SpecArguments {
 }
 
 impl SpecArguments {
-    /// True when anything says which experiment is meant.
+    /// True when the arguments select an experiment.
     pub(crate) fn is_given(&self) -> bool {
         self.spec.is_some()
             || self.profile.is_some()
             || !self.overrides().is_ok_and(|keys| keys.is_empty())
     }
 
-    /// The URL, when the line names one in the place of a file.
+    /// The URL, if the command line names one instead of a file.
     pub(crate) fn url(&self) -> Option<&str> {
         self.spec.as_deref().and_then(Path::to_str).filter(|text| Address::scheme(text).is_some())
     }
 
-    /// Everything that is laid over the file, as `key=value`. What stands beside a URL is in the
-    /// spec that is made of it.
+    /// The overrides of the file's keys, as `key=value`. Options given with a URL are already in
+    /// the spec that is generated for it.
     ///
     /// # Errors
-    /// When the line names scripts or a workload beside a file.
+    /// When the command line combines scripts or a workload with a spec file.
     pub(crate) fn overrides(&self) -> Result<Vec<String>, Failure> {
         if self.url().is_some() {
             return Ok(self.set.clone());
@@ -289,8 +290,8 @@ pub(crate) struct CleanupArguments {
 }
 
 impl CleanupArguments {
-    /// The experiment whose systems are meant. Behind a URL it is any that has tables of dyno's:
-    /// the marker says which these are.
+    /// The experiment whose systems are cleaned up. For a URL it is any experiment with tables of
+    /// dyno: the marker lists them.
     pub(crate) fn experiment(&self) -> SpecArguments {
         let mut arguments = SpecArguments {
             spec: Some(self.spec.clone()),
@@ -397,7 +398,7 @@ const UNITS: [(&str, &str, Nanos); 3] = [
     ("ms", "Milliseconds", Nanos(1_000_000)),
 ];
 
-/// Forms of a report: a format whose whole report is one file, or none for charts.
+/// Forms of a report: a format whose whole report is one file, or `None` for charts.
 const REPORT_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ("html", "One self-contained page: report.html", Some(Format::Html)),
     ("md", "Markdown: report.md", Some(Format::Markdown)),
@@ -472,7 +473,7 @@ fn margin(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Metrics that are compared.
+/// Metrics that can be compared.
 const COMPARE_METRICS: [(&str, &str, Metric); 5] = [
     ("throughput", "Committed transactions per second", Metric::Throughput),
     ("mean", "Mean response time", Metric::MeanMs),
@@ -481,7 +482,7 @@ const COMPARE_METRICS: [(&str, &str, Metric); 5] = [
     ("p99", "p99 response time", Metric::P99Ms),
 ];
 
-/// A verdict that can end dyno with an exit code of its own.
+/// A verdict that can make dyno exit with a specific code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
     /// New is worse than base, or some of its trials failed: exit code 8
@@ -501,8 +502,8 @@ pub(crate) enum FailOn {
     None,
 }
 
-/// Forms of a comparison: a format, or none for annotations of GitHub, which are lines of their own
-/// beside any other form.
+/// Forms of a comparison: a format, or `None` for GitHub annotations, which are printed in addition
+/// to any other form.
 const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ("text", "Tables for the terminal", Some(Format::Text)),
     ("md", "Markdown, outcome first", Some(Format::Markdown)),
@@ -516,7 +517,7 @@ const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
     ),
 ];
 
-/// The formats among these, each once.
+/// The requested formats, each once.
 pub(crate) fn each_once(asked: &[Option<Format>]) -> Vec<Format> {
     lists::distinct(asked.iter().flatten().copied())
 }
@@ -526,7 +527,7 @@ fn languages() -> impl TypedValueParser<Value = Lang> {
     one_of(&LANGUAGES.map(|lang| (lang.code, lang.name, lang)))
 }
 
-/// One of these words, each with its help and what it stands for.
+/// A parser for a fixed set of words, each with its help and value.
 fn one_of<T>(words: &[(&'static str, &'static str, T)]) -> impl TypedValueParser<Value = T> + use<T>
 where
     T: Copy + Send + Sync + 'static,

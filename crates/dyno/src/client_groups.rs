@@ -1,4 +1,4 @@
-//! What measures a background group of a trial, and where the clients of a group connect.
+//! The client groups of a trial: running background groups, and the nodes that a group connects to.
 
 use crate::workload::AnyWorkload;
 use crate::workload_set::Member;
@@ -9,13 +9,13 @@ use dyno_model::plan::Trial;
 use dyno_sysbench::SCRIPT_STACK;
 use std::sync::atomic::AtomicUsize;
 
-/// What the background groups of a trial have in common.
+/// What the background groups of a trial share.
 pub(crate) struct Background<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) nodes: &'a [Node],
     /// Seed of the experiment.
     pub(crate) seed: u64,
-    /// Number of interrupts by the user.
+    /// Number of interrupts by the user so far.
     pub(crate) count: &'a AtomicUsize,
     pub(crate) shares_machine: bool,
 }
@@ -25,7 +25,7 @@ impl Background<'_> {
         let nodes = nodes_for(&member, self.nodes);
         let Member { group, workload, is_audited, .. } = member;
         let (name, clients) = (group.name, group.clients.count);
-        // It draws other numbers than its neighbours.
+        // Each group draws its own random numbers.
         let seed = trial_seed(self.seed, &name);
         let run = move |barrier: &BarrierMember, listener: &mut dyn Listener| {
             let mut input = TrialInput {
@@ -36,12 +36,13 @@ impl Background<'_> {
             input.load.shares_machine = self.shares_machine;
             AnyWorkload::run(vec![workload], &input, listener)
         };
-        // Scripts may be read on its thread.
+        // The thread may have to parse scripts, which needs a larger stack.
         BackgroundGroup { name, clients, run: Box::new(run), stack_size: SCRIPT_STACK }
     }
 }
 
-/// Where the clients of a group connect; sessions that only read are kept from writing.
+/// The nodes that the clients of a group connect to; read-only groups get sessions that cannot
+/// write.
 pub(crate) fn nodes_for(member: &Member, nodes: &[Node]) -> Vec<Node> {
     let mut nodes = nodes.to_vec();
     if member.only_reads {
@@ -81,7 +82,7 @@ mod tests {
             WorkloadSet::new(&plan, configuration).expect("both only read").into_members();
         let own = members.next().expect("the measured group");
         let count = AtomicUsize::new(0);
-        // Without a server there is nowhere to connect, which is a mistake of whoever asks.
+        // A group without a server cannot connect: the caller made a mistake.
         let background =
             Background { trial, nodes: &[], seed: 1, count: &count, shares_machine: true };
         let groups = members.map(|member| background.group(member)).collect();

@@ -1,5 +1,5 @@
-//! A drop-in over several numbers of clients, or repeated: run after run in randomised blocks, and
-//! one report of all of them.
+//! A drop-in (sysbench or pgbench) run with several numbers of clients, or repeated: one run after
+//! another in randomised blocks, and one report of all of them.
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -11,12 +11,12 @@ use dyno_model::spec::in_blocks;
 use dyno_report::EN;
 use std::path::Path;
 
-/// Seed of the order, as that of a spec that says none.
+/// Seed of the run order; the default of a spec.
 const SEED: u64 = 1;
 
-/// Runs them all, and prints the report of what was measured. `one` runs `program` with so many
-/// clients, and has its results written below a folder; it returns the program's exit code. A run
-/// that fails ends the rest, and so does the user. Returns the exit code of the last run.
+/// Runs all points and prints the report of the measured ones. `one` runs `program` with a number
+/// of clients and writes the results below a folder; it returns the program's exit code. A failed
+/// run or an interrupt by the user ends the series. Returns the exit code of the last run.
 ///
 /// # Errors
 /// When results cannot be written or read.
@@ -44,7 +44,7 @@ pub(crate) fn run<A>(
         }
         done += 1;
     }
-    // A run that failed at once has left nothing there.
+    // A run that failed at once left no results.
     if done == 0 && std::fs::remove_dir(&folder).is_ok() {
         return Ok(code);
     }

@@ -1,4 +1,4 @@
-//! The data of a trial: made, restored by copy, or used once more.
+//! Data of a trial: loaded, restored from a copy, or reused.
 
 use crate::databases::{ClaimedDatabases, Wish};
 use crate::interrupt::Interrupts;
@@ -17,28 +17,28 @@ use dyno_model::units::Nanos;
 use dyno_store::utc_now;
 use std::time::{Duration, Instant};
 
-/// Why a trial has no figures.
+/// Why a trial has no record.
 pub(crate) enum Missing {
-    /// The user asked for the end.
+    /// The user interrupted it.
     Interrupted,
-    /// Its system is not there.
+    /// Its system is not available.
     System(String),
-    /// Something else that only concerns this trial.
+    /// A reason that affects only this trial.
     Trial(String),
-    /// Its search for the highest load found none.
+    /// Its search for the highest load found no load.
     Search(Box<SearchRecord>),
-    /// Something after which nothing more can be measured.
+    /// A failure after which nothing more can be measured.
     Run(String),
 }
 
-/// Whatever keeps a server from being there concerns its system.
+/// Text errors come from bringing up a server, so they affect its system.
 impl From<String> for Missing {
     fn from(reason: String) -> Self {
         Self::System(reason)
     }
 }
 
-/// Brings the system of a trial up with the trial's data.
+/// Starts the system of a trial with the trial's data.
 pub(crate) struct Provider<'a, 'p> {
     pub(crate) trial: &'a Trial,
     pub(crate) systems: &'a mut Systems<'p>,
@@ -46,8 +46,8 @@ pub(crate) struct Provider<'a, 'p> {
 }
 
 impl Provider<'_, '_> {
-    /// Brings the system up, and makes or restores its data unless what is there will do. Returns
-    /// the time that the data took.
+    /// Starts the system, and loads or restores its data unless the present data can be reused.
+    /// Returns the time that loading took.
     pub(crate) fn provide(
         &mut self,
         data: &WorkloadSet,
@@ -96,7 +96,7 @@ impl Provider<'_, '_> {
         Ok(time.into())
     }
 
-    /// Makes the data set on a system that is up, unless the one that is there will do.
+    /// Loads the data set on a running system, unless the present data can be reused.
     fn make(&mut self, data: &WorkloadSet, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
         let system = self.systems.system_of(self.trial.configuration);
         if self.systems.data_policy(system) == DataPolicy::Existing {
@@ -117,7 +117,7 @@ impl Provider<'_, '_> {
         let ready = self.systems.ready(system).expect("it is still up");
         let time = load(self.trial, ready, &places, self.interrupts, listener);
         if data.is_made_once() {
-            // What was made before a failure is dyno's too, and has names now.
+            // dyno also owns the tables created before a failure, and their names are now known.
             self.systems.claimed(system, Ready::adopt).map_err(Missing::Trial)?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
@@ -131,7 +131,7 @@ impl Provider<'_, '_> {
         Ok(time.into())
     }
 
-    /// Makes a fresh copy of a system's database, and sends to it what scripts of SQL set up.
+    /// Copies a system's database and runs the setup scripts in the copy.
     fn copy(&mut self, system: usize, data: &WorkloadSet) -> Result<Nanos, Missing> {
         let began = Instant::now();
         self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::Trial)?;
@@ -144,8 +144,8 @@ impl Provider<'_, '_> {
         Ok(began.elapsed().into())
     }
 
-    /// Notes what is about to be made in a database, and clears away what cannot be made twice.
-    /// Returns where the database is.
+    /// Records which tables are about to be created in a database, and drops existing ones with
+    /// these names. Returns the target of the database.
     fn begin_loading(&mut self, system: usize, data: &GroupData) -> Result<Target, Missing> {
         let mut names = names(data);
         if data.database.is_none() && data.is_made_once() {
@@ -162,7 +162,7 @@ impl Provider<'_, '_> {
     }
 }
 
-/// The data of groups that all work in the system's own database.
+/// The data of groups if they all work in the system's own database.
 fn own_database(data: &WorkloadSet) -> Option<&GroupData> {
     data.databases.first().filter(|it| it.database.is_none())
 }
@@ -172,7 +172,7 @@ fn names(data: &GroupData) -> Vec<String> {
     data.tables().into_iter().map(|table| table.name).collect()
 }
 
-/// Makes databases on a server that nobody else knows, each with its data.
+/// Creates databases with their data on a server that dyno started exclusively.
 fn load_databases(
     experiment: &str,
     trial: &Trial,
@@ -199,7 +199,7 @@ fn load_databases(
     Ok(time)
 }
 
-/// Why there are no data.
+/// The failure of loading as a reason.
 fn failed(failure: &OperationFailure) -> Missing {
     match failure.kind {
         FailureKind::Cancelled => Missing::Interrupted,
@@ -207,7 +207,7 @@ fn failed(failure: &OperationFailure) -> Missing {
     }
 }
 
-/// Loads data sets, one after another; returns the time it took.
+/// Loads data sets one after another; returns the total time.
 fn load(
     trial: &Trial,
     ready: &Ready,
@@ -233,10 +233,10 @@ fn load(
 }
 
 impl Systems<'_> {
-    /// Claims the databases of the measured groups of a configuration, on the system, which is up.
+    /// Claims the databases of a configuration's measured groups on its running system.
     ///
     /// # Errors
-    /// When one is not to be had.
+    /// When a database cannot be claimed.
     pub(crate) fn enter(&mut self, configuration: usize) -> Result<(), String> {
         let (system, names) = (
             self.system_of(configuration),

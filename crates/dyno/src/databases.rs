@@ -1,4 +1,4 @@
-//! Databases of `load.databases` on a system: claimed one by one, filled, and cleaned up.
+//! Databases of `load.databases` on a system: claimed one by one, loaded, and cleaned up.
 
 use dyno_host::databases::{self, beside};
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -8,28 +8,28 @@ use dyno_model::target::Target;
 /// A database that clients work in.
 struct Database {
     name: String,
-    /// Its sessions are kept from writing.
+    /// Its sessions are read-only.
     only_reads: bool,
     claim: Claim,
 }
 
-/// The databases of a system that were entered so far.
+/// The databases of a system that have been claimed so far.
 #[derive(Default)]
 pub(crate) struct ClaimedDatabases(Vec<Database>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Wish {
     pub(crate) policy: DataPolicy,
-    /// Nothing is sent but what is not known to write.
+    /// Only statements that are known not to write are sent.
     pub(crate) only_reads: bool,
 }
 
 impl ClaimedDatabases {
-    /// Claims databases beside another, but for those that are claimed already; of those whose
-    /// tables are used as they are, it is seen that they may be.
+    /// Claims further databases on the server of `base`, skipping those already claimed. Where
+    /// existing tables are used, it checks that dyno may use them.
     ///
     /// # Errors
-    /// When one is not to be had, in words.
+    /// A description, when a database cannot be claimed.
     pub(crate) fn enter(
         &mut self,
         base: &Target,
@@ -57,23 +57,23 @@ impl ClaimedDatabases {
         Ok(())
     }
 
-    /// A database that was entered.
+    /// A claimed database.
     fn of(&self, name: &str) -> &Database {
         let found = self.0.iter().find(|known| known.name == name);
         found.expect("databases are entered before anything is done in them")
     }
 
-    /// Where a database is, on the server of another; `None`: that one.
+    /// The target of a database on the server of another; `None` returns `base` itself.
     pub(crate) fn target(&self, base: &Target, name: Option<&str>) -> Target {
         let Some(name) = name else { return base.clone() };
         let target = beside(base, name);
         if self.of(name).only_reads { target.reading() } else { target }
     }
 
-    /// Notes in a database that tables are about to be made.
+    /// Records in a database that tables are about to be created.
     ///
     /// # Errors
-    /// When one is not dyno's, or cannot be noted.
+    /// When a database does not belong to dyno, or the record cannot be written.
     pub(crate) fn record_tables(
         &mut self,
         base: &Target,
@@ -88,7 +88,7 @@ impl ClaimedDatabases {
         recorded.map_err(|error| error.to_string())
     }
 
-    /// Notes that everything in these databases is dyno's, on a server that dyno started.
+    /// Marks everything in these databases as dyno's, on a server that dyno started.
     ///
     /// # Errors
     /// When one cannot be marked.
@@ -103,10 +103,10 @@ impl ClaimedDatabases {
         })
     }
 
-    /// Whether the databases are still this run's.
+    /// Checks that this run still owns the databases.
     ///
     /// # Errors
-    /// When another run uses one, in words.
+    /// A description, when another run uses one.
     pub(crate) fn check(&mut self, base: &Target, is_marked: bool) -> Result<(), String> {
         self.0.iter_mut().filter(|database| !database.only_reads).try_for_each(|database| {
             let checked = database.claim.check(&beside(base, &database.name), is_marked);
@@ -114,7 +114,7 @@ impl ClaimedDatabases {
         })
     }
 
-    /// Those that are only read.
+    /// The databases that are only read.
     pub(crate) fn only_read(&self, base: &Target) -> impl Iterator<Item = Target> {
         let reading = self.0.iter().filter(|database| database.only_reads);
         reading.map(|database| self.target(base, Some(&database.name)))
@@ -125,14 +125,14 @@ impl ClaimedDatabases {
         self.0.iter().map(|database| &database.claim)
     }
 
-    /// Removes what dyno made; what could not be removed, in words.
+    /// Drops what dyno created; returns descriptions of what could not be dropped.
     pub(crate) fn clean_up(self, base: &Target) -> Vec<String> {
         let cleaned = self.0.into_iter().map(|it| databases::clean_up(base, &it.name, it.claim));
         cleaned.filter_map(Result::err).map(|error| error.to_string()).collect()
     }
 }
 
-/// Databases whose tables are used as they are.
+/// Databases whose existing tables are used.
 fn found(
     base: &Target,
     names: Vec<String>,
@@ -149,10 +149,10 @@ fn found(
     names.into_iter().map(look).collect()
 }
 
-/// Says which of the databases is not there.
+/// Checks that the databases exist.
 ///
 /// # Errors
-/// When one is not.
+/// Names the missing one.
 pub(crate) fn missing(base: &Target, names: &[String]) -> Result<(), String> {
     let are_there = databases::are_there(base, names).map_err(|error| error.to_string())?;
     match names.iter().zip(are_there).find(|(_, is_there)| !is_there) {

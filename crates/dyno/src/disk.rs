@@ -1,5 +1,5 @@
-//! Disks that servers write to, watched while a run goes on: a trial is ended before a disk is
-//! full, because a full one also takes results, logs and other programs with it.
+//! Disks that servers write to, watched during a run: dyno ends a trial before a disk is full,
+//! because a full disk also loses results and logs and makes other programs fail.
 
 use dyno_host::probe::{DiskSpace, disk_space};
 use dyno_model::plan::{Plan, SystemSource};
@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Least room that must stay: 256 MiB, or a twentieth of a small disk.
+/// Free space that must remain: 256 MiB, or a twentieth of a small disk.
 const ROOM: u64 = 256 << 20;
-/// With less room than this, a server that fails may have failed for want of it: files grow by as
-/// much at once.
+/// With less free space than this, a failed server may have run out of disk space: files grow by
+/// this much at once.
 const SCARCE: u64 = 64 << 20;
-/// Disks are looked at no more often. At 1 GB/s a disk loses 200 MB between two looks.
+/// Minimum time between checks. At 1 GB/s a disk fills by 200 MB between two checks.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The folders that are watched.
+/// The watched folders.
 #[derive(Debug, Clone)]
 pub(crate) struct DiskWatch {
     folders: Rc<[PathBuf]>,
@@ -43,8 +43,8 @@ impl DiskWatch {
         Self { folders: folders.into(), looked_at: Cell::new(None) }
     }
 
-    /// Says which disk is about to be full, if one is. May be asked at any time: it looks a few
-    /// times a second only.
+    /// Describes the disk that is nearly full, if any. Callers may call it at any time: it checks
+    /// at most five times per second.
     pub(crate) fn full(&self) -> Option<String> {
         if self.looked_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
             return None;
@@ -52,21 +52,22 @@ impl DiskWatch {
         self.full_now()
     }
 
-    /// Says which disk has so little room that a failure may come from it: servers do not always
-    /// say so.
+    /// Describes the disk whose free space is so low that it may explain a failure: servers do not
+    /// always report it.
     pub(crate) fn scarce(&self) -> Option<String> {
         let (disk, room) = self.short(|_| SCARCE)?;
         Some(format!("{disk} had {room} free then"))
     }
 
-    /// The same as [`Self::full`], always looking.
+    /// The same as [`Self::full`], without the pause between checks.
     pub(crate) fn full_now(&self) -> Option<String> {
         self.looked_at.set(Some(Instant::now()));
         let (disk, room) = self.short(|total| ROOM.min(total / 20))?;
         Some(format!("{disk} is almost full: {room} are free"))
     }
 
-    /// The first disk that has less room than it needs, of so much in all, and its room, in words.
+    /// The first disk with less free space than required (a function of its size), and its free
+    /// space as text.
     fn short(&self, needed: impl Fn(u64) -> u64) -> Option<(String, String)> {
         self.folders.iter().find_map(|folder| {
             let DiskSpace { free, total } = disk_space(folder).ok()?;

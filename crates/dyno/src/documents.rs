@@ -1,6 +1,5 @@
-//! What README, guide and the other pages show is what the program takes and says: command lines
-//! are parsed, blocks of TOML are specs or parts of one, defaults, names and messages are those of
-//! the code.
+//! Tests that README, guide and the other pages agree with the program: command lines parse, TOML
+//! blocks are specs or parts of one, and defaults, names and messages are those of the code.
 
 use crate::cli::Cli;
 use crate::workload::catalog;
@@ -23,7 +22,7 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words of a line as a shell has them, up to a comment, a redirection or the next command.
+/// Splits a line into words as a shell does, up to a comment, a redirection or the next command.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut is_word) = (Vec::new(), String::new(), None, false);
     for letter in line.chars() {
@@ -47,14 +46,14 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Every page for users, and the help of the commands as the reference has it.
+/// Every page for users, and the commands' help from the reference.
 fn pages() -> Vec<String> {
     let mut pages = repository::pages(&["docs", "docs/experiments", "docs/reference"]);
     pages.extend(["README.md", "CONTRIBUTING.md"].map(str::to_owned));
     pages
 }
 
-/// Lines of code of a page, and pieces of code in its sentences.
+/// Code lines of a page, and code spans in its sentences.
 fn code(page: &str) -> Vec<String> {
     let mut code = Vec::new();
     for (i, part) in page.split("```").enumerate() {
@@ -69,15 +68,14 @@ fn code(page: &str) -> Vec<String> {
     code
 }
 
-/// A command line that a page shows, when it is one of dyno's. What stands for something else
-/// (`NAME`, `...`) is left as it is.
+/// A dyno command line on a page. Placeholders (`NAME`, `...`) are not replaced.
 fn command_line(code: &str) -> Option<Vec<String>> {
     let line = code.replace("cargo run --release -- ", "dyno ");
-    // Behind several blanks the help says what a line does.
+    // In help, a description follows after several blanks.
     let line = line.split("   ").next().unwrap_or_default();
     let words = words(line.trim_start_matches("$ "));
     let is_command = words.len() > 1 && words[0] == "dyno" && !code.contains("...");
-    // A usage has its parts in brackets, and a sentence may name a program with its version.
+    // Usage lines have brackets, and a sentence may name a program with its version.
     let is_usage = words
         .iter()
         .any(|word| word.starts_with('[') || word.starts_with('<') || word == "VERSION");
@@ -94,8 +92,8 @@ fn every_command_line_in_readme_guide_and_reference_is_one_that_dyno_takes() {
         for code in code(&repository::text(&name)) {
             let Some(words) = command_line(&code) else { continue };
             known += 1;
-            // A sentence may name a command without what it is about, and its help and version are
-            // no errors.
+            // A sentence may name a command without its arguments; its help and version are not
+            // errors.
             let names = [
                 ErrorKind::MissingRequiredArgument,
                 ErrorKind::DisplayHelp,
@@ -112,7 +110,7 @@ fn every_command_line_in_readme_guide_and_reference_is_one_that_dyno_takes() {
     assert!(known > 100, "{known} lines");
 }
 
-/// What a part of a spec may need around it: one of several systems, workloads and loads.
+/// Context that a part of a spec may need: one of several systems, workloads and loads.
 const SYSTEMS: [&str; 5] = [
     "name = \"MySQL\"\nserver = { kind = \"mysql\" }",
     "name = \"Ours\"\nserver = { kind = \"postgres\" }",
@@ -132,7 +130,7 @@ const LOADS: [&str; 3] = [
     "clients = [1, 8]",
 ];
 
-/// Everything that may be around a part.
+/// All combinations of such context.
 fn surroundings() -> Vec<String> {
     let mut all = Vec::new();
     for load in LOADS {
@@ -147,8 +145,7 @@ fn surroundings() -> Vec<String> {
     all
 }
 
-/// The spec that a block is, or is a part of with this around it. Keys that stand in no table
-/// belong to a system.
+/// The spec of a block, completed with this context. Keys outside any table belong to a system.
 fn whole(block: &str, around: &str) -> String {
     let part: Table = block.parse().unwrap_or_else(|error| panic!("{block}\n{error}"));
     let mut spec: Table = around.parse().expect("it is TOML");
@@ -190,12 +187,12 @@ fn every_block_of_toml_in_readme_and_guide_is_a_spec_or_a_part_of_one() {
     }
 }
 
-/// What is wrong with a spec.
+/// The errors of a spec, if any.
 fn refusal(text: &str) -> Option<String> {
     plan(text).err()
 }
 
-/// What follows from a spec, or what is wrong with it. Files that it names are there.
+/// The plan of a spec, or its errors. The files it names exist.
 fn plan(text: &str) -> Result<Plan, String> {
     let script = |file: &Path, _: dyno_model::spec::TextKind| {
         Ok(match file.extension().and_then(|ending| ending.to_str()) {
@@ -214,8 +211,7 @@ fn plan(text: &str) -> Result<Plan, String> {
     parse(input, &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
 }
 
-/// A value that a page writes as code or as a number, as TOML has it: the default of a key. None
-/// for words.
+/// The TOML value of a default that a page writes as code or as a number; `None` for prose.
 fn literal(text: &str) -> Option<Value> {
     let code = text
         .strip_prefix('`')
@@ -233,7 +229,7 @@ fn literal(text: &str) -> Option<Value> {
     })
 }
 
-/// Specs that together have every section of the reference.
+/// Specs that together contain every section of the reference.
 const WHOLE: [&str; 7] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \
      \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
@@ -260,7 +256,7 @@ const WHOLE: [&str; 7] = [
      [[background]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
 ];
 
-/// The table of a section in a spec, if it has one.
+/// The table of a section in a spec, if present.
 fn table<'a>(spec: &'a mut Table, heading: &str) -> Option<&'a mut Table> {
     let path = match heading {
         "server" | "hooks" | "monitor" => format!("system.{heading}"),
@@ -293,7 +289,7 @@ fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
                     continue;
                 }
                 place.insert(key.name.to_owned(), value.clone());
-                // A key may need another beside it, which one of the specs has.
+                // A key may require another key, which one of the specs contains.
                 let Ok(written) = plan(&toml::to_string(&spec).expect("it was TOML")) else {
                     continue;
                 };
@@ -373,7 +369,7 @@ fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
                 .replace("SECONDS", "3")
                 .replace("%3DVALUE", "%3Doff")
                 .replace("NAME", "n");
-            // What needs another beside it has it.
+            // Keys that require another key get it.
             let beside = if parameters.contains("cert") || parameters.contains("key") {
                 "&sslmode=require&sslcert=/c&sslkey=/k"
             } else {
@@ -413,7 +409,7 @@ fn the_mistake_that_the_guide_shows_is_told_in_these_words() {
     assert_eq!(errors.render_plain().trim_end(), shown.expect("it is shown"));
 }
 
-/// Text of the sources without tests, in which strings over several lines are whole.
+/// The sources without tests; strings that span several lines are joined.
 fn sources() -> String {
     let crates = repository::root().join("crates");
     let mut text = String::new();
@@ -437,7 +433,7 @@ fn messages_that_the_guide_explains_are_those_of_the_program() {
     for row in rest.lines() {
         let message = row.trim_start_matches("| ").split(" | ").next().unwrap_or_default();
         for code in message.split('`').skip(1).step_by(2) {
-            // Between values stand the words of the message.
+            // The words of the message separate its values.
             let is_value = |word: &str| {
                 word.starts_with("...")
                     || word.starts_with('"')
@@ -445,7 +441,7 @@ fn messages_that_the_guide_explains_are_those_of_the_program() {
                     || word.parse::<u32>().is_ok()
                     || KINDS.contains(&word)
             };
-            // What stands behind a colon may be another's words.
+            // The text after a colon may come from another program.
             let words: Vec<&str> = code.split(' ').collect();
             let pieces = words
                 .split(|word| is_value(word))
@@ -463,5 +459,5 @@ fn messages_that_the_guide_explains_are_those_of_the_program() {
     assert!(checked > 25, "{checked}");
 }
 
-/// Values in messages that the guide shows.
+/// Values in messages quoted by the guide.
 const KINDS: [&str; 3] = ["mysql", "mariadb", "SQLite"];

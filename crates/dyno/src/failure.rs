@@ -1,4 +1,4 @@
-//! What ends the program: an exit code, a message that names place, value and remedy, and its
+//! Failures that end the program: an exit code, a message with place, value and remedy, and its
 //! causes.
 
 use dyno_model::exit_code;
@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-/// Why dyno could not do what it was asked.
+/// Why dyno could not do what the user requested.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// One of [`dyno_model::exit_code`].
@@ -18,17 +18,17 @@ pub(crate) struct Failure {
     text: String,
     causes: Vec<String>,
     help: Option<String>,
-    /// Errors in a spec, with their places, in the place of all that.
+    /// Errors in a spec, with their places; they replace text, causes and help.
     spec: Option<Box<Diagnostics>>,
 }
 
 impl Failure {
-    /// A failure with a message: lower case, no full stop, naming place and value.
+    /// A failure with a message in lower case, without a full stop, that names place and value.
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), causes: Vec::new(), help: None, spec: None }
     }
 
-    /// Something of the user's files cannot be done, such as `write` one.
+    /// An operation on a user's file failed; `what` is a verb such as `write`.
     pub(crate) fn cannot(what: &str, path: &Path, error: &io::Error) -> Self {
         Self::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display()))
             .because(error)
@@ -44,13 +44,13 @@ impl Failure {
         self
     }
 
-    /// Adds what to do about it.
+    /// Adds a remedy.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// An error of a library whose message says all; its sources become causes.
+    /// A library error whose message is complete; its sources become causes.
     pub(crate) fn from_error(code: u8, error: &dyn Error) -> Self {
         let failure = Self::new(code, error.to_string());
         match error.source() {
@@ -59,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// The text for the terminal, with its labels in a language.
+    /// The text for the terminal, with labels in the given language.
     pub(crate) fn render(&self, is_coloured: bool, lang: Lang) -> String {
         let paint = |word: &str, colour: &str| {
             if is_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
@@ -86,7 +86,7 @@ impl Failure {
     }
 }
 
-/// Results cannot be read or written.
+/// Results could not be read or written.
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::from_error(exit_code::RESULTS_FAILED, &error)

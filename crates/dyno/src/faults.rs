@@ -1,5 +1,5 @@
-//! Makes the faults of a trial at their time, on a thread of its own, while the trial is measured;
-//! and puts the system in order afterwards.
+//! Injects the faults of a trial at their times, on a separate thread during the measurement, and
+//! repairs the system afterwards.
 
 use crate::system::Ready;
 use dyno_engine::random::{Random, Stream, trial_seed};
@@ -19,22 +19,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longest time for a command of the user's.
+/// Time limit of a user's command.
 const COMMAND_LIMIT: Duration = Duration::from_secs(600);
-/// Longest time that a server may take to answer after it was started again; it may have much to
-/// recover.
+/// Time limit for a restarted server to answer; it may have much to recover.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Faults {
     nodes: Arc<Vec<FaultNode>>,
-    /// Ways that can be cut, by the node that each leads to.
+    /// Fault proxies, by the node that each leads to.
     fault_proxies: Arc<Vec<(String, Arc<FaultProxy>)>>,
-    /// Told when the clients begin; when it is gone, no more faults are made.
+    /// Receives the time at which the clients start; once it is dropped, no more faults are
+    /// injected.
     clock: Cell<Option<Sender<Instant>>>,
     thread: Cell<Option<JoinHandle<Vec<FaultRecord>>>>,
 }
 
-/// Tells the thread when the clients begin.
+/// Sends the start time of the clients to the thread.
 pub(crate) struct Clock<'a>(&'a Faults);
 
 impl Listener for Clock<'_> {
@@ -48,10 +48,10 @@ impl Listener for Clock<'_> {
 }
 
 impl Faults {
-    /// Those of a trial; `None` when its system is left in peace.
+    /// The faults of a trial; `None` when the plan has none for its system.
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// When the thread cannot be started.
     pub(crate) fn of(plan: &Plan, trial: &Trial, ready: &Ready) -> Result<Option<Self>, String> {
         let configuration = plan.configuration(trial);
         let planned: Vec<FaultPlan> = plan.faults_of(configuration.system).cloned().collect();
@@ -84,18 +84,18 @@ impl Faults {
         }))
     }
 
-    /// Has to hear of the trial.
+    /// The listener that has to receive the trial's events.
     pub(crate) fn clock(&self) -> Clock<'_> {
         Clock(self)
     }
 
-    /// No more faults are made; what hangs goes on, and at least one node answers again if that can
-    /// be.
+    /// Stops injecting faults, resumes paused servers, and makes at least one node answer again if
+    /// possible.
     pub(crate) fn mend(&self) -> Mended {
         drop(self.clock.take());
         let faults =
             self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
-        // The last fault may have cut a way meanwhile.
+        // The last fault may have cut a network path in the meantime.
         for (_, fault_proxy) in &*self.fault_proxies {
             fault_proxy.reopen();
         }
@@ -104,7 +104,7 @@ impl Faults {
 
     fn states(&self) -> Result<Vec<NodeState>, dyno_host::HostError> {
         if self.nodes.is_empty() {
-            // Nobody but the user's command touched it.
+            // Only the user's command changed the node.
             return Ok(vec![NodeState::Up]);
         }
         let of_clients = || self.nodes.iter().filter(|node| node.is_of_clients());
@@ -131,10 +131,10 @@ fn mended(node: &FaultNode, is_needed: bool) -> Result<NodeState, dyno_host::Hos
     })
 }
 
-/// What the thread has.
+/// State of the thread.
 struct Maker {
     planned: Vec<FaultPlan>,
-    /// How much later the faults come, as a share of what the plan allows.
+    /// Delay of the faults, as a share of the maximum in the plan.
     share: f64,
     warmup: Nanos,
     environment: Vec<(String, String)>,
@@ -142,14 +142,14 @@ struct Maker {
     fault_proxies: Arc<Vec<(String, Arc<FaultProxy>)>>,
 }
 
-/// The node that a fault is made on.
+/// The node that a fault applies to.
 fn node<'n>(nodes: &'n [FaultNode], fault: &FaultPlan) -> Result<&'n FaultNode, String> {
     let node = nodes.iter().find(|node| node.name == fault.node);
     node.ok_or_else(|| format!("there is no {}", fault.node))
 }
 
 impl Maker {
-    /// Waits for the clients to begin, then for each fault's time.
+    /// Waits for the clients to start, then for the time of each fault.
     fn work(&self, told: &Receiver<Instant>) -> Vec<FaultRecord> {
         let Ok(epoch) = told.recv() else { return Vec::new() };
         let opens = epoch + Duration::from(self.warmup);
@@ -254,7 +254,7 @@ mod tests {
         let fault_proxy = Arc::new(FaultProxy::to(&Target::new(Engine::Mysql, endpoint)).unwrap());
         let (clock, told) = channel();
         let cut = Arc::clone(&fault_proxy);
-        // Its time has come just when the clients have ended.
+        // The fault is due at the moment when the clients end.
         let thread = std::thread::spawn(move || {
             assert!(told.recv().is_err());
             cut.shut();

@@ -1,9 +1,9 @@
-//! Ctrl-C, termination and a terminal that is closed: the first signal asks for a clean end with
+//! Ctrl-C, termination and a closed terminal: the first signal requests an orderly end with
 //! results, the second ends the program at once.
 //!
-//! `timeout` and shells signal a program and then its whole process group, so that one request
-//! comes twice within microseconds. Signals that follow each other faster than people do are one,
-//! however late a busy machine lets us hear of them.
+//! `timeout` and shells signal a program and then its whole process group, so one request arrives
+//! twice within microseconds. Signals that follow each other faster than a person can press keys
+//! count as one, however late a busy machine delivers them.
 
 use crate::failure::Failure;
 use dyno_drivers::timeout;
@@ -23,10 +23,10 @@ const SAME_REQUEST: Duration = Duration::from_millis(300);
 /// Stack of the thread that waits for a second request.
 const STACK: usize = 64 << 10;
 
-/// Number of signals so far: more than 0 once a clean end was asked for. All that waits for a
-/// server or a process looks at it a few times a second ([`dyno_drivers::timeout`]). A second
-/// request ends the process with exit code 130, whatever it is doing; the guard process then stops
-/// the servers and removes the scratch folders.
+/// Number of signals so far: more than 0 once an orderly end was requested. Every wait for a server
+/// or a process polls it a few times a second ([`dyno_drivers::timeout`]). A second request ends
+/// the process with exit code 130, whatever it is doing; the supervisor process then stops the
+/// servers and removes the scratch folders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupts {
     count: Arc<AtomicUsize>,
@@ -34,11 +34,11 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Takes over SIGINT, SIGTERM and, unless it is ignored (`nohup`), SIGHUP for the rest of the
+    /// Handles SIGINT, SIGTERM and, unless it is ignored (`nohup`), SIGHUP for the rest of the
     /// process.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the operating system refuses.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let interrupts = Self::default();
         interrupts.register().map_err(|error| {
@@ -63,30 +63,29 @@ impl Interrupts {
         Ok(())
     }
 
-    /// The number itself, as the engine watches it.
+    /// The counter, which the engine polls.
     pub(crate) fn count(&self) -> &AtomicUsize {
         &self.count
     }
 
-    /// The same as a flag that is up once a clean end was asked for.
+    /// A flag that is set once an orderly end was requested.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.is_requested
     }
 
-    /// True once a clean end was asked for.
+    /// True once an orderly end was requested.
     pub(crate) fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Relaxed)
     }
 }
 
-/// Has a file that grows beyond the limit of this process (`ulimit -f`) be an error of whoever
-/// writes it. Without a handler, SIGXFSZ would end the process; what is started gets the signal as
-/// usual.
+/// Turns the file size limit of this process (`ulimit -f`) into an error of the write. Without a
+/// handler, SIGXFSZ would end the process; child processes get the signal as usual.
 pub(crate) fn survive_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Whether whoever started this process has it ignore a signal.
+/// True when the parent process set a signal to be ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -94,17 +93,16 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Waits for signals, one byte each, and ends the process at the first that is a request of its
-/// own.
+/// Waits for signals, one byte each, and ends the process at the first that is a second request.
 fn end_at_second_request(mut signals: UnixStream) {
     if second_request(&mut signals).is_ok() {
         low_level::exit(i32::from(exit_code::INTERRUPTED));
     }
 }
 
-/// Returns with the first signal that is a request of its own. All that have come when
-/// [`SAME_REQUEST`] is over belong to the first, whenever we come to read them. The other end lives
-/// as long as the process; an error would leave the program with its clean end only.
+/// Returns at the first signal that is a second request. Signals received before [`SAME_REQUEST`]
+/// has passed belong to the first, however late they are read. The other end lives as long as the
+/// process; after an error, only the orderly end remains.
 fn second_request(signals: &mut UnixStream) -> std::io::Result<()> {
     let mut byte = [0];
     signals.read_exact(&mut byte)?;

@@ -69,8 +69,8 @@ fn main() -> ExitCode {
     }
     interrupt::survive_large_files();
     let rest = arguments.get(1..).unwrap_or_default();
-    // Under another program's name the whole command line is that program's: scripts and habits
-    // know no other.
+    // Called under another program's name, dyno parses the whole command line as that program does:
+    // scripts and users expect exactly that.
     match arguments.first() {
         Some(program) if is_named(program, "sysbench") => {
             return finish(commands::sysbench::sysbench(rest, printer), printer);
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
     finish(code, printer)
 }
 
-/// True when the program was called by this name, whatever the folder.
+/// True when the program was called by this name, in any folder.
 fn is_named(program: &OsStr, name: &str) -> bool {
     Path::new(program).file_stem().is_some_and(|stem| stem == name)
 }
@@ -133,6 +133,6 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Man { folder } => commands::man::man(&folder, printer),
         Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
         Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
-        Command::Supervise => Ok(exit_code::OK), // main has gone there
+        Command::Supervise => Ok(exit_code::OK), // handled in main
     }
 }

@@ -1,4 +1,4 @@
-//! `dyno run URL`: an experiment from one line. It stands for a spec, which is made here.
+//! `dyno run URL`: an experiment on one command line, from which dyno generates a spec.
 
 use crate::failure::Failure;
 use clap::Args;
@@ -10,7 +10,7 @@ use dyno_model::target::Endpoint;
 use dyno_pgbench::SQL;
 use std::fmt::Write;
 
-/// Parts of a spec that have options of their own.
+/// The options that set parts of a spec.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OneLine {
     /// With a URL: SQL script, one file per kind of transaction, with its weight; can be repeated
@@ -64,12 +64,12 @@ pub(crate) struct OneLine {
     pub(crate) limit: Vec<Limit>,
 }
 
-/// A limit as lines of TOML have it, such as `p99 = "< 20ms"`.
+/// A limit as TOML lines of a spec, such as `p99 = "< 20ms"`.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit(Vec<String>);
 
 impl Limit {
-    /// Whether the spec takes its figure is said where the spec is read.
+    /// Parses only the form; whether the spec knows the metric is checked when the spec is read.
     fn of(text: &str) -> Result<Self, String> {
         let (line, transaction) = whose(text);
         let Some((measure, limit)) = LimitMeasure::leading(&line) else {
@@ -89,7 +89,7 @@ impl Limit {
     }
 }
 
-/// `p99 < 20ms` and `pay`, of `p99 of pay < 20ms`.
+/// Splits `p99 of pay < 20ms` into `p99 < 20ms` and `pay`.
 fn whose(text: &str) -> (String, Option<&str>) {
     let (name, sign) = text.split_at(text.find(['<', '>', '=']).unwrap_or(text.len()));
     match name.split_once(" of ") {
@@ -98,22 +98,22 @@ fn whose(text: &str) -> (String, Option<&str>) {
     }
 }
 
-/// Clients, duration, warm-up and blocks of a line that does not say them.
+/// Default clients, duration, warm-up and blocks of a command line.
 pub(crate) const CLIENTS: [u32; 3] = [1, 8, 64];
 pub(crate) const DURATION: &str = "10s";
 pub(crate) const WARMUP: &str = "2s";
 pub(crate) const BLOCKS: u32 = 3;
 
 impl OneLine {
-    /// A line that names a workload of dyno's own and nothing more.
+    /// A command line that names a built-in workload and nothing else.
     pub(crate) fn of_workload(name: &str) -> Self {
         Self { workload: Some(name.to_owned()), ..Self::default() }
     }
 
-    /// What is laid over a spec, as `key=value`.
+    /// The overrides of a spec's keys, as `key=value`.
     ///
     /// # Errors
-    /// When the line names scripts or a workload, which the spec does.
+    /// When the command line names scripts or a workload: the spec already does.
     pub(crate) fn overrides(&self) -> Result<Vec<String>, Failure> {
         let (option, key) = match (self.script.is_empty(), &self.workload) {
             (false, _) => ("--script", "workload.scripts"),
@@ -125,7 +125,7 @@ impl OneLine {
         Err(Failure::new(USAGE, text).help(format!("{help}; in a spec, write it as `{key}`")))
     }
 
-    /// Keys besides what is run that the line says.
+    /// The keys that the command line sets, apart from scripts and workload.
     fn load(&self) -> Vec<String> {
         let variable = |(name, value): &(String, String)| {
             format!("workload.variables.{name}={}", quoted(value))
@@ -148,17 +148,17 @@ impl OneLine {
         keys
     }
 
-    /// The line of a spec with the values of variables; nothing without any.
+    /// The spec line with the values of variables; empty without variables.
     fn variables(&self) -> String {
         let all = self.define.iter().map(|(name, value)| format!("{name} = {}", quoted(value)));
         let all = all.collect::<Vec<_>>().join(", ");
         if all.is_empty() { all } else { format!("variables = {{ {all} }}\n") }
     }
 
-    /// The spec that a line with a URL stands for, and its name.
+    /// The spec of a command line with a URL, and its name.
     ///
     /// # Errors
-    /// When the line does not say what is to be run.
+    /// When the command line does not say what to run.
     pub(crate) fn spec(
         &self,
         url: &str,
@@ -205,7 +205,7 @@ impl OneLine {
         };
         let clients = match (self.clients.is_empty(), &self.find) {
             (true, None) => &CLIENTS[..],
-            // There have to be enough for whatever rate is tried.
+            // There must be enough clients for every rate that the search tries.
             (true, Some(_)) => &CLIENTS[CLIENTS.len() - 1..],
             (false, _) => &self.clients,
         };
@@ -237,18 +237,19 @@ impl OneLine {
     }
 }
 
-/// A line's spec as it is printed and stored: without the password of its URL, which a variable
-/// then gives.
+/// The generated spec as it is printed and stored: without the password of its URL, which an
+/// environment variable then supplies.
 pub(crate) fn stored(text: &str, url: &str) -> String {
     text.replacen(&given(url), &address(url), 1)
 }
 
-/// The URL of a system, with the password in it.
+/// The URL of a system, including the password.
 fn given(url: &str) -> String {
     format!("url = {}\n", quoted(url))
 }
 
-/// Where a system is, for a file: without the password of the URL, which a variable then gives.
+/// A system's address for a file: without the password of the URL, which an environment variable
+/// then supplies.
 pub(crate) fn address(url: &str) -> String {
     let parsed = Address::of_url(url);
     match (parsed.without_password(url), parsed.engine.traits().password_variable) {
@@ -260,13 +261,13 @@ pub(crate) fn address(url: &str) -> String {
     }
 }
 
-/// The variable of the environment that is to hold the password of a URL, when the URL has one.
+/// The environment variable that supplies the password of a URL, if the URL has one.
 pub(crate) fn password_variable(url: &str) -> Option<&'static str> {
     let parsed = Address::of_url(url);
     parsed.without_password(url).and(parsed.engine.traits().password_variable)
 }
 
-/// The part of the command line that a line of its spec was made of.
+/// The command line option that a line of the generated spec comes from.
 pub(crate) fn option_of(line: &str) -> &'static str {
     let key = line.split_once('=').map_or("", |(key, _)| key.trim().trim_matches('"'));
     match key {
@@ -287,7 +288,7 @@ pub(crate) fn option_of(line: &str) -> &'static str {
     }
 }
 
-/// A variable with its value; a name that can be a key of TOML, so that the rest is said where
+/// A variable with its value. The name need only be a valid TOML key; the rest is checked where
 /// scripts are read.
 fn defined(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -301,14 +302,14 @@ fn defined(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A search for the highest rate, as a spec has it.
+/// The table of a spec that searches for the highest rate.
 fn searched(limit: &str) -> String {
     let (limit, transaction) = whose(limit);
     let transaction = transaction.map(|name| format!(", transaction = {}", quoted(name)));
     format!("{{ while = {}{} }}", quoted(limit.trim()), transaction.unwrap_or_default())
 }
 
-/// What a database is called in the report: its name, or that of its file or engine.
+/// The name of the database in the report: its own, or that of its file or engine.
 fn database(url: &str) -> String {
     let address = Address::of_url(url);
     let target = address.target().ok();
@@ -316,7 +317,7 @@ fn database(url: &str) -> String {
         Endpoint::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         _ => target.database,
     });
-    // A name is no path: what the spec names lies in the working folder.
+    // A bare name has no folder: the spec refers to the working folder.
     if path.is_empty() {
         address.engine.to_string()
     } else {
@@ -324,7 +325,7 @@ fn database(url: &str) -> String {
     }
 }
 
-/// A text of TOML.
+/// A TOML string.
 pub(crate) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

@@ -1,5 +1,5 @@
-//! Systems that commands of the user's steer: what they are called with, and what is restored at
-//! the end.
+//! Systems controlled by lifecycle hooks: the environment of the hooks, and the settings to restore
+//! at the end.
 
 use dyno_host::hooks::{LifecycleHooks, Restoration};
 use dyno_host::supervisor::SupervisorCommand;
@@ -13,13 +13,12 @@ type Settings = BTreeMap<String, String>;
 /// The settings of systems as they were before dyno changed them.
 #[derive(Default)]
 pub(crate) struct Originals {
-    /// Those that an earlier part of the run wrote down and did not restore, by the name of the
-    /// system.
+    /// Settings that an earlier part of the run recorded and did not restore, by system name.
     stored: BTreeMap<String, Settings>,
     restorations: BTreeMap<usize, Restoration>,
 }
 
-/// How a system is steered; `None` for one that is not.
+/// The lifecycle hooks of a system; `None` if it has none.
 pub(crate) fn hooks<'p>(
     plan: &'p Plan,
     system: usize,
@@ -39,17 +38,17 @@ pub(crate) fn hooks<'p>(
 }
 
 impl Originals {
-    /// `stored` are those that an earlier part of the run changed and did not restore.
+    /// `stored` are the settings that an earlier part of the run changed and did not restore.
     pub(crate) fn new(stored: BTreeMap<String, Settings>) -> Self {
         Self { stored, restorations: BTreeMap::new() }
     }
 
-    /// Writes down the settings of a system that its configurations vary, and promises to restore
-    /// them, before the first of them is changed. What an earlier part of the run wrote down is
-    /// what the system had: what it has now may be what that part left.
+    /// Records the settings of a system that its configurations vary, and schedules their
+    /// restoration, before the first change. Settings recorded by an earlier part of the run take
+    /// precedence: the present ones may be leftovers of that part.
     ///
     /// # Errors
-    /// When the system does not tell its settings.
+    /// When the system does not report its settings.
     pub(crate) fn note(
         &mut self,
         plan: &Plan,
@@ -58,7 +57,7 @@ impl Originals {
         listener: &mut dyn Listener,
     ) -> Result<(), String> {
         let Some(hooks) = hooks(plan, system, logs) else { return Ok(()) };
-        // One that is started anew each time keeps nothing.
+        // A system that is started for each restart group keeps no settings.
         if self.restorations.contains_key(&system) || plan.is_exclusive(system) {
             return Ok(());
         }
@@ -85,12 +84,12 @@ impl Originals {
         Ok(())
     }
 
-    /// What restores the settings of a system, through which its commands are run.
+    /// The restoration of a system's settings, which also runs the system's commands.
     pub(crate) fn restoration(&mut self, system: usize) -> Option<&mut Restoration> {
         self.restorations.get_mut(&system)
     }
 
-    /// Gives all systems their original settings; says which may not have them.
+    /// Restores the original settings of all systems; reports systems where this may have failed.
     pub(crate) fn restore(
         &mut self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! Whether an experiment can be run here, found out before anything is started or written.
+//! Preflight: checks whether an experiment can run here before anything is started or written.
 
 use crate::checkup;
 use crate::databases::missing;
@@ -25,23 +25,22 @@ use dyno_store::environment::Environment;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every
-/// engine.
+/// Approximate bytes on disk per row of the sbtest tables, with indexes, for any engine.
 const ROW_BYTES: u64 = 250;
-/// Bytes that a row of a table that grows takes on disk with both indexes, roughly: 75 without the
-/// second one, measured with InnoDB.
+/// Approximate bytes on disk per row of a growing table with both indexes: 75 without the second
+/// one, measured with InnoDB.
 const GROWN_ROW_BYTES: u64 = 120;
-/// Bytes that a freshly made server takes on disk, roughly the largest of all kinds.
+/// Approximate bytes on disk of a new server: the largest of all kinds.
 const SERVER_BYTES: u64 = 250 << 20;
-/// Bytes of a results folder per trial, roughly.
+/// Approximate bytes in the results folder per trial.
 const TRIAL_BYTES: u64 = 200 << 10;
 /// Longest trial, nanoseconds: three days.
 const TRIAL_NANOS_MAX: u64 = 3 * 24 * 3600 * 1_000_000_000;
 
-/// Everything that speaks against running the plan, or that its reader should know. Raises this
-/// process's limit of open files as far as the plan needs.
+/// Reports every obstacle to running the plan and every note for the user. Raises the open file
+/// limit of this process as far as the plan needs.
 ///
-/// `out` is where results will go; the working folder when the user named none.
+/// `out` is the folder for the results; without one, the working folder is checked.
 pub(crate) fn check(
     plan: &Plan,
     yes_write_to: Option<&str>,
@@ -76,7 +75,7 @@ fn warning(place: Place, obstacle: Obstacle) -> PreflightWarning {
     PreflightWarning { place, obstacle }
 }
 
-/// Times of a trial are recorded in 48 bits of nanoseconds.
+/// Times within a trial are recorded as 48-bit nanoseconds.
 fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     let longest = plan.configurations.iter().map(|configuration| {
         let load = &configuration.load;
@@ -87,7 +86,7 @@ fn length_of_trials(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     }
 }
 
-/// Clients of the configuration that needs the most files.
+/// Checks open files for the configuration that needs the most.
 fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     let rooms = plan.configurations.iter().map(|configuration| {
         let engine = plan.systems[configuration.system].engine();
@@ -107,7 +106,7 @@ fn open_files(plan: &Plan, found: &mut Vec<PreflightWarning>) {
 
 fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarning>) {
     let needed = plan.trials.len() as u64 * TRIAL_BYTES;
-    // The folder itself is made later; the nearest one that exists is on the same file system.
+    // The folder does not exist yet; the nearest existing parent is on the same file system.
     let place = out.map_or(Path::new("."), |out| {
         out.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
     });
@@ -115,7 +114,7 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut Vec<PreflightWarni
     space(place, needed, Place::Results, found);
 }
 
-/// What is started on ways must be there.
+/// The programs on network paths must exist.
 fn ways(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     for endpoint in &plan.endpoints {
         if let Err(error) = network_path::locate(&endpoint.via) {
@@ -127,7 +126,7 @@ fn ways(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     }
 }
 
-/// What a command runs must be there.
+/// The program of a command must exist.
 fn missing_program(
     place: &Place,
     key: &str,
@@ -140,7 +139,7 @@ fn missing_program(
     }
 }
 
-/// Folders of storages must be there, unless a command makes them.
+/// Folders of storages must exist, unless a command creates them.
 fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     let is_used = |storage: &&Storage| {
         plan.configurations
@@ -176,7 +175,7 @@ fn storages(plan: &Plan, found: &mut Vec<PreflightWarning>) {
     }
 }
 
-/// Kinds of the servers that are started on a storage.
+/// Kinds of the servers that use a storage.
 fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> {
     let configurations = plan.configurations.iter();
     let on_it = configurations
@@ -199,7 +198,7 @@ fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightWarnin
     found.push(warning(place, obstacle));
 }
 
-/// A look at one system of a plan.
+/// The checks of one system of a plan.
 struct Look<'p, 'f> {
     plan: &'p Plan,
     index: usize,
@@ -216,7 +215,7 @@ impl<'p> Look<'p, '_> {
         self.found.push(warning(place, obstacle));
     }
 
-    /// Tells each obstacle once, however many configurations have it.
+    /// Reports each obstacle once, however many configurations have it.
     fn once(&mut self) -> impl FnMut(Obstacle) {
         let mut told: Vec<Obstacle> = Vec::new();
         move |obstacle| {
@@ -227,12 +226,12 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// The workloads of each of its configurations, but for those that are wrong.
+    /// The valid workloads of each of its configurations.
     fn workloads(&self) -> impl Iterator<Item = WorkloadSet> + use<'p> {
         workload_set::of_system(self.plan, self.index).flatten()
     }
 
-    /// What a workload's catalogue allows and this system's dialect does not.
+    /// Options that a workload accepts but this system's dialect does not support.
     fn options(&mut self) {
         let wrong = workload_set::of_system(self.plan, self.index).filter_map(Result::err);
         let mut tell = self.once();
@@ -324,7 +323,7 @@ impl<'p> Look<'p, '_> {
         }
         self.scripts_elsewhere(source);
         if let Some(hooks) = hooks(plan, index, None).filter(|_| plan.is_exclusive(index)) {
-            // It does not run yet, so nothing else can be asked.
+            // The system is not running yet, so no other check is possible.
             if let Err(error) = hooks.is_down() {
                 self.tell(Obstacle::said(&error.to_string()));
             }
@@ -333,7 +332,7 @@ impl<'p> Look<'p, '_> {
         let to_come = to_come(source);
         let source = to_come.as_ref().unwrap_or(source);
         let timeout = system.connect_timeout.into();
-        // A run that writes leaves others no moment to ask SQLite anything.
+        // SQLite answers no query while another run writes.
         if let (Endpoint::File(_), Ok(target)) =
             (&source.endpoint, existing::target(source, system.query_mode, timeout))
             && let Err(error) = run_lock::inspect(&target)
@@ -359,7 +358,7 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// Whether a database may be used, and whether scripts find in it what they need.
+    /// Checks that dyno may use a database, and that scripts find the tables they need.
     fn database(&mut self, source: &ExistingSystem, target: &Target, yes_write_to: Option<&str>) {
         let options = ClaimOptions {
             experiment: &self.plan.name,
@@ -396,8 +395,8 @@ impl<'p> Look<'p, '_> {
         self.programs(source, target, claim.as_ref().ok());
     }
 
-    /// Whether scripts find what they need in the database that is copied for them, unless they set
-    /// up something first.
+    /// Checks that scripts find the tables they need in the database that is copied for them,
+    /// unless a setup script runs first.
     fn originals(&mut self, target: &Target) {
         if let Err(error) = copies::inspect(target) {
             self.tell(Obstacle::said(&error.to_string()));
@@ -413,8 +412,8 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// What scripts ask of a system that dyno does not start, and do not get; the system is not
-    /// asked.
+    /// Requirements of scripts that a system not started by dyno cannot meet; nothing is sent to
+    /// the system.
     fn scripts_elsewhere(&mut self, source: &ExistingSystem) {
         let is_own = source.data == DataPolicy::Own;
         let workloads = self.workloads();
@@ -439,8 +438,8 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// Scripts of Lua make their data in a database of their own, or find them; what they send is
-    /// not known beforehand.
+    /// Lua scripts create their data in a separate database, or use existing data; dyno cannot know
+    /// their statements in advance.
     fn programs(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
         let database = target.database_name();
         let all = self.workloads().flat_map(|set| {
@@ -451,7 +450,7 @@ impl<'p> Look<'p, '_> {
         for (member, is_brought) in all {
             let AnyWorkload::Lua(lua) = member.workload else { continue };
             match source.data {
-                // It holds what is not dyno's, and the user named it.
+                // The database contains foreign tables, and the user named it.
                 DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced) => {
                     tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
                 }
@@ -466,7 +465,7 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// Scripts must find what they need, and must not write where nobody said that they may.
+    /// Scripts must find what they need, and may write only where the user permitted it.
     fn scripts(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
         let in_place = match self.plan.databases_of(self.index).is_empty() {
             true => String::new(),
@@ -487,7 +486,7 @@ impl<'p> Look<'p, '_> {
                 let database = target.database_name();
                 tell(Obstacle::ScriptWrites { script, statement, database });
             }
-            // Where the data is brought, the tables are not there yet.
+            // A workload that creates its tables has not created them yet.
             if !is_brought {
                 let refused = match claim.is_some() || sql.writing().is_some() {
                     true => sql.rehearse(target),
@@ -501,8 +500,8 @@ impl<'p> Look<'p, '_> {
         }
     }
 
-    /// The databases that a run works in and that are there. Where dyno makes its tables, it makes
-    /// those that are missing.
+    /// The existing databases that a run uses. Where dyno creates its tables, it also creates
+    /// missing databases.
     fn databases(&self, source: &ExistingSystem, target: &Target) -> Result<Vec<Target>, String> {
         let names = self.plan.databases_of(self.index);
         let own = self.plan.uses_own_database(self.index).then(|| target.clone());
@@ -520,7 +519,7 @@ impl<'p> Look<'p, '_> {
     fn server_state(&mut self, target: &Target) -> Result<(), OperationFailure> {
         let (clients, needed) =
             (self.plan.most_clients(self.index), connections_needed(self.plan, self.index));
-        // A server that names no limit (a null server) has none that could be checked.
+        // A server that reports no limit (a null server) cannot be checked.
         if let Some(limit) = probe::connection_limit(target)?.filter(|limit| limit.max > 0)
             && limit.available() < needed
         {
@@ -545,7 +544,7 @@ impl<'p> Look<'p, '_> {
     }
 }
 
-/// Tells what a server said to scripts that were tried.
+/// Reports the server's replies to a rehearsal of the scripts.
 fn rehearsed(refused: Result<Vec<String>, OperationFailure>, tell: &mut impl FnMut(Obstacle)) {
     match refused {
         Ok(reasons) => {
@@ -555,7 +554,7 @@ fn rehearsed(refused: Result<Vec<String>, OperationFailure>, tell: &mut impl FnM
     }
 }
 
-/// The servers that a system is started as, one per restart group.
+/// The servers that are started for a system, one per restart group.
 fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
     let plots = plan.restart_groups().into_iter().filter(|(plot, _)| plot.system == system);
     plots
@@ -565,7 +564,7 @@ fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
         .collect()
 }
 
-/// Connections that a system is asked for at most, those beside the clients' included.
+/// Largest number of connections to a system, including those beyond the clients.
 fn connections_needed(plan: &Plan, system: usize) -> u64 {
     u64::from(plan.most_sessions(system).saturating_add(control_connections(plan, system)))
 }
@@ -574,7 +573,7 @@ fn most_rows(plan: &Plan, system: usize) -> u64 {
     workload_set::of_system(plan, system).flatten().map(|set| set.rows()).max().unwrap_or(0)
 }
 
-/// Bytes that the largest data set of a system takes, loaded or grown.
+/// Bytes of a system's largest data set, loaded or grown.
 fn data_bytes(plan: &Plan, system: usize) -> u64 {
     let loaded = most_rows(plan, system).saturating_mul(ROW_BYTES);
     let targets =
@@ -584,12 +583,12 @@ fn data_bytes(plan: &Plan, system: usize) -> u64 {
             }
             _ => None,
         });
-    // Not all of what is asked for may be a number of bytes that disks have.
+    // The requested size may exceed any disk.
     targets.fold(loaded, u64::max).min(u64::MAX / 4)
 }
 
-/// A file that the run will make is not made by a look at it: an empty database in memory answers
-/// in its place.
+/// Preflight must not create a database file that the run will create: it checks an empty in-memory
+/// database instead.
 pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
     let Endpoint::File(file) = &source.endpoint else { return None };
     let folder =
@@ -600,8 +599,8 @@ pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
     is_to_come.then(|| ExistingSystem { endpoint: Endpoint::InProcess, ..source.clone() })
 }
 
-/// True when all that is sent to a system are scripts of the user's, as far as they can be read:
-/// what is wrong with one is told, and not that of its database.
+/// True when only user scripts run on a system, as far as they can be parsed: preflight then
+/// reports errors in scripts before problems of the database.
 fn scripts_only(plan: &Plan, system: usize) -> bool {
     let is_own =
         |member: &Member| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));

@@ -1,8 +1,7 @@
-//! The only place that writes to the terminal. Results go to stdout, everything else to stderr;
-//! both are readable without colours, and get none when they are not a terminal or `NO_COLOR` is
-//! set. Nothing that came from outside reaches a terminal with characters that it obeys, nor a CI
-//! service's log with lines that this obeys ([`dyno_model::printable`]), and no password does
-//! ([`dyno_model::mask`]).
+//! The only module that writes to the terminal. Results go to stdout, everything else to stderr;
+//! both are readable without colours, and have none when they are not a terminal or `NO_COLOR` is
+//! set. Foreign text is escaped, so that it can neither control the terminal nor issue commands in
+//! a CI service's log ([`dyno_model::printable`]), and passwords are masked ([`dyno_model::mask`]).
 
 use crate::failure::Failure;
 use dyno_model::mask::masked;
@@ -13,7 +12,7 @@ use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
 
-/// Most often that the progress display is drawn, per second.
+/// Maximum draws of the progress display per second.
 const DRAWS_PER_SECOND: u8 = 4;
 
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +26,7 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// Looks at the terminal and the environment once.
+    /// Reads the terminal's properties and the environment once.
     pub(crate) fn new() -> Self {
         let may_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
@@ -43,27 +42,27 @@ impl Printer {
         }
     }
 
-    /// The same, with its labels in a language.
+    /// The same, with labels in the given language.
     pub(crate) fn speaking(self, lang: Lang) -> Self {
         Self { lang, ..self }
     }
 
-    /// The same, without notes and progress. Results and failures are still written.
+    /// The same, without notes and progress. Results and failures are still printed.
     pub(crate) fn quiet(self) -> Self {
         Self { is_quiet: true, ..self }
     }
 
-    /// True when notes and progress are not wanted.
+    /// True when notes and progress are suppressed.
     pub(crate) fn is_quiet(self) -> bool {
         self.is_quiet
     }
 
-    /// True when a display that redraws itself has somebody to look at it.
+    /// True when stderr is a terminal on which a display can redraw itself.
     pub(crate) fn is_interactive(self) -> bool {
         self.is_stderr_terminal && !self.is_quiet
     }
 
-    /// Where a progress display draws.
+    /// The target of a progress display.
     pub(crate) fn progress_target(self) -> ProgressDrawTarget {
         if self.is_interactive() {
             ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)
@@ -72,10 +71,10 @@ impl Printer {
         }
     }
 
-    /// Writes a piece of a result as it is.
+    /// Writes a piece of a result unchanged.
     ///
     /// # Errors
-    /// When stdout takes no more. A reader that has gone is nobody's loss, and no error.
+    /// When stdout cannot be written. A closed pipe is not an error.
     pub(crate) fn raw_result(self, text: &str) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -84,7 +83,7 @@ impl Printer {
         }
     }
 
-    /// Writes a piece of anything else, without a line end.
+    /// Writes any other text, without a line end.
     pub(crate) fn raw_message(self, text: &str) {
         let _ = io::stderr().lock().write_all(masked(text).as_bytes());
     }
@@ -92,12 +91,12 @@ impl Printer {
     /// Writes a result, and a line end if it has none.
     ///
     /// # Errors
-    /// When stdout takes no more. A reader that has seen enough (`| head`) is no error.
+    /// When stdout cannot be written. A closed pipe (`| head`) is not an error.
     pub(crate) fn result(self, text: &str) -> Result<(), Failure> {
         self.stdout(&lines(text))
     }
 
-    /// Writes a result that is made of sentences. A terminal gets lines that it need not break.
+    /// Writes a result that consists of sentences, wrapped to the width of the terminal.
     ///
     /// # Errors
     /// As [`Self::result`].
@@ -118,30 +117,30 @@ impl Printer {
         })
     }
 
-    /// The two streams as they are, for a command whose output is another program's to the byte.
+    /// Both streams unchanged, for a command whose output equals another program's byte by byte.
     pub(crate) fn terminal() -> Terminal {
         Terminal { out: Box::new(io::stdout()), error: Box::new(io::stderr()) }
     }
 
-    /// A line about what is going on.
+    /// A progress message.
     pub(crate) fn note(self, text: &str) {
         if !self.is_quiet {
             self.message(&lines(text));
         }
     }
 
-    /// Something that went wrong without ending the work; a quiet program says it too, for it may
-    /// be why the exit code is not 0.
+    /// A problem that did not end the work; printed in quiet mode as well, because it may explain
+    /// the exit code.
     pub(crate) fn warning(self, text: &str) {
         self.message(&format!("{} {}", self.label(Label::Warning, "33"), lines(text)));
     }
 
-    /// What ended the work.
+    /// The failure that ended the work.
     pub(crate) fn failure(self, failure: &Failure) {
         self.message(&failure.render(self.is_stderr_coloured, self.lang));
     }
 
-    /// What clap has to say: help and version are results, everything else is a failure.
+    /// Output of clap: help and version are results, everything else is a failure.
     pub(crate) fn usage(self, error: &clap::Error) -> Result<(), Failure> {
         let text = |is_coloured: bool| {
             let styled = error.render();
@@ -164,7 +163,7 @@ impl Printer {
         }
     }
 
-    /// A text on stderr. A terminal gets lines that it need not break.
+    /// A text on stderr, wrapped to the width of the terminal.
     fn message(self, text: &str) {
         if self.is_stderr_terminal {
             Self::stderr(&dyno_report::fitted(text));
@@ -173,7 +172,7 @@ impl Printer {
         }
     }
 
-    /// Nothing can be done when stderr is gone, and nobody could be told.
+    /// If stderr is closed, the error cannot be reported either.
     fn stderr(text: &str) {
         let _ = writeln!(io::stderr().lock(), "{}", without_commands(&masked(text)));
     }

@@ -1,4 +1,4 @@
-//! Makes docs/reference from the code, and fails when the files there say something else.
+//! Generates docs/reference from the code, and fails if the files there differ.
 
 use crate::cli::Cli;
 use clap::{Arg, Command, CommandFactory};
@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Set to have the files written instead of compared.
+/// Environment variable: writes the files instead of comparing them.
 const UPDATE: &str = "UPDATE_DOCS";
 
 const GENERATED: &str =
@@ -163,8 +163,8 @@ fn exit_codes() -> String {
     text
 }
 
-/// Every file of the crates by its folder, in the words of its own head. Unit tests stand beside
-/// what they test and are left out. The fields of `report.json` and `summary.json` in tables.
+/// All files of the crates by folder, each with the first sentence of its module comment, without
+/// unit tests; and the fields of `report.json` and `summary.json` as tables.
 fn json(report: &Schema, summary: &Schema) -> String {
     let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, \
                     `dyno report --format json`) and `summary.json` of each results folder. The \
@@ -186,7 +186,7 @@ fn json(report: &Schema, summary: &Schema) -> String {
     text
 }
 
-/// A table of an object's fields, or the values of an enum; nothing for what is neither.
+/// A table of an object's fields, or of an enum's values; empty for other types.
 fn fields(schema: &Value, text: &mut String) {
     let cell = |text: String| text.replace('|', "\\|").replace('\n', " ");
     if let Some(properties) = schema["properties"].as_object() {
@@ -206,7 +206,7 @@ fn said(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().to_owned()
 }
 
-/// What a value is, in a word or a link.
+/// The type of a value, as a word or a link.
 fn kind(schema: &Value) -> String {
     let either = ["anyOf", "oneOf"].into_iter().find_map(|key| schema[key].as_array());
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
@@ -261,7 +261,7 @@ fn files() -> String {
     text
 }
 
-/// The files below a folder with their heads, by the folder that they lie in.
+/// The files below a folder with their first sentences, grouped by folder.
 fn collect(crates: &Path, folder: &Path, folders: &mut BTreeMap<String, BTreeMap<String, String>>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         let place = folder.strip_prefix(crates).unwrap().display().to_string();
@@ -277,7 +277,7 @@ fn collect(crates: &Path, folder: &Path, folders: &mut BTreeMap<String, BTreeMap
     }
 }
 
-/// The first sentence of a file's head, without links.
+/// The first sentence of a file's module comment, without links.
 fn head(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let lines = text.lines().map_while(|line| line.strip_prefix("//! "));

@@ -23,14 +23,14 @@ use dyno_store::{Run, RunWriter};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Folder under which results are put when the user names none.
+/// Parent folder of results when the user names none.
 pub(crate) const RESULTS: &str = "results";
 
 /// Runs an experiment: preflight, all trials in order, report.
 ///
 /// # Errors
-/// When it cannot be run, or its results cannot be written. Trials that fail are no error: they are
-/// marked, and the exit code tells.
+/// When the experiment cannot run, or its results cannot be written. Failed trials are not an
+/// error: they are marked, and the exit code reports them.
 pub(crate) fn run(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -53,7 +53,7 @@ pub(crate) fn run(
     let logs = Some(folder.join("server-logs"));
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
     let mut screen = ui::listener(plan, &done, &interrupts, printer, arguments.lang);
-    // A folder that cannot be read again ends nothing: the blocks of the budget are measured.
+    // If the folder cannot be read, the run continues with the blocks of its budget.
     let interim_analysis = |block| match dyno_analysis::interim_analysis(&folder, block) {
         Ok(interim_analysis) => Some(interim_analysis),
         Err(error) => {
@@ -70,7 +70,7 @@ pub(crate) fn run(
         &mut *screen,
         &interrupts,
     );
-    // What is written down comes first.
+    // Results are written before they are shown.
     let mut listeners = Listeners(vec![&mut writer, &mut *screen]);
     systems.tear_down(&mut listeners);
     listeners.event(&Event::RunFinished {
@@ -79,7 +79,7 @@ pub(crate) fn run(
     });
     drop(screen);
     let written = writer.settle();
-    // A report of what was written down is worth having even when writing ended early.
+    // A report of the stored results is useful even if writing failed early.
     let shown = show_report(&folder, arguments, printer);
     written?;
     if let Ok(model) = &shown {
@@ -100,8 +100,8 @@ pub(crate) fn run(
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
 }
 
-/// Trials that the run to go on with has measured, and settings that it has changed and not
-/// restored.
+/// The trials that the interrupted run has measured, and settings that it changed and did not
+/// restore.
 fn earlier_part(arguments: &RunArguments) -> Result<(BTreeSet<String>, Originals), Failure> {
     let Some(folder) = &arguments.resume else {
         return Ok((BTreeSet::new(), Originals::default()));
@@ -110,7 +110,7 @@ fn earlier_part(arguments: &RunArguments) -> Result<(BTreeSet<String>, Originals
     Ok((run.done(), Originals::new(run.changed_settings)))
 }
 
-/// Preflight: notes and warnings are shown, an impossible experiment is not begun.
+/// Preflight: shows notes and warnings, and refuses an experiment that cannot run.
 fn check(
     plan: &Plan,
     arguments: &RunArguments,
@@ -165,7 +165,7 @@ fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<R
     })
 }
 
-/// Writes the report beside the run and prints its table and conclusions.
+/// Writes the report into the results folder and prints its table and conclusions.
 fn show_report(
     folder: &Path,
     arguments: &RunArguments,
@@ -181,7 +181,7 @@ fn show_report(
     Ok(model)
 }
 
-/// Writes the page of a report, prints its short form, and says where the page is.
+/// Writes the report as a page, prints its short form, and names the file.
 pub(crate) fn print_report(
     model: &ReportModel,
     folder: &Path,
@@ -193,7 +193,7 @@ pub(crate) fn print_report(
     printer.result(&format!("\n{}", dyno_report::note(&Note::Report { paths: &written }, lang)))
 }
 
-/// Writes the page of a report; its path.
+/// Writes the report as a page; returns the path.
 fn write_report(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<String>, Failure> {
     let written = dyno_report::write(model, folder, &[Format::Html], lang)?;
     Ok(written.iter().map(|path| path.display().to_string()).collect())

@@ -1,7 +1,7 @@
-//! Trials that search for the highest load a system takes: [`SaturationSearch`] decides which load
-//! is measured next, here it is measured. A load step is a trial of its own, with connections of
-//! its own and with data as every trial has them, so that nothing of the step before is left in a
-//! queue. Only the last, which confirms the result, is written down as the trial.
+//! Trials that search for the highest load a system sustains: [`SaturationSearch`] chooses the next
+//! load, and this module measures it. Each load step is a separate trial with new connections and
+//! with data prepared as for any trial, so that no queue of an earlier step remains. Only the last
+//! step, which confirms the result, is recorded as the trial.
 
 use crate::data::Missing;
 use dyno_model::event::{Event, Listener};
@@ -22,7 +22,7 @@ type Measure<'m> =
 
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
-    /// What was found last, by configuration: the next block begins near it.
+    /// The last result, by configuration: the next block starts near it.
     found: BTreeMap<usize, f64>,
 }
 
@@ -30,7 +30,7 @@ impl Searches {
     /// Searches for the highest load of a configuration.
     ///
     /// # Errors
-    /// When a step cannot be measured, or when the search does not find a load.
+    /// When a step cannot be measured, or when the search finds no load.
     pub(crate) fn run(
         &mut self,
         search: &Search,
@@ -62,7 +62,8 @@ impl Searches {
             let is_told =
                 record.warnings.iter().any(|it| matches!(it, Warning::OtherProcessesCpu { .. }));
             if others > 0.0 && !is_told {
-                // They were busy when loads failed, and no longer in the step that is kept.
+                // The generator was busy while loads failed, but no longer in the step that is
+                // kept.
                 record
                     .warnings
                     .push(Warning::OtherProcessesCpu { share: others, processes: Vec::new() });
@@ -87,7 +88,8 @@ struct Steps<'s, 'm> {
 }
 
 impl Steps<'_, '_> {
-    /// Measures what the search asks for, until it is over or interrupted; the last record.
+    /// Measures the requested loads until the search ends or is interrupted; returns the last
+    /// record.
     fn until_over(&mut self, state: &mut SaturationSearch) -> Result<TrialRecord, Missing> {
         let mut last = TrialRecord::default();
         loop {
@@ -116,7 +118,7 @@ impl Steps<'_, '_> {
         }
     }
 
-    /// Hands a load step over; `true` when it is the one to keep.
+    /// Passes a load step to the search; `true` when it is the one to keep.
     fn take(
         &mut self,
         state: &mut SaturationSearch,
@@ -130,14 +132,14 @@ impl Steps<'_, '_> {
         let trial = self.trial.id.clone();
         self.listener.event(&Event::Stepped { trial: trial.clone(), number: self.number, step });
         if is_kept && !is_over {
-            // What was written down of it does not count.
+            // Records already written for an earlier attempt do not count.
             self.listener.event(&Event::TrialStarted { trial });
         }
         is_over
     }
 
-    /// Measures a load; the response times of the transactions that the limit is about come with
-    /// it.
+    /// Measures a load; also returns the response times of the transactions that the limit applies
+    /// to.
     fn one(
         &mut self,
         rate: Option<f64>,
@@ -154,7 +156,7 @@ impl Steps<'_, '_> {
         under.load.stop = StopRule::Duration(nanos(window.seconds));
         under.load.time_limit = nanos(window.seconds);
         self.windows += 1;
-        // What a step draws follows from its id, so that none does the work of another again.
+        // Random values of a step depend on its id, so that no two steps do the same work.
         let id = if is_kept {
             self.trial.id.clone()
         } else {
@@ -192,17 +194,18 @@ impl Steps<'_, '_> {
     }
 }
 
-/// Collects response times. What is not the trial's is not handed on, but for news of systems.
+/// Collects response times. It forwards events of a step only if they concern systems, or if the
+/// step is the trial.
 struct Heard<'l> {
     listener: &'l mut dyn Listener,
     is_kept: bool,
-    /// The transactions that count; `None`: all.
+    /// Name of the transactions that count; `None`: all.
     name: Option<&'l str>,
     responses: Responses,
 }
 
 impl Heard<'_> {
-    /// Who hears of the trial itself.
+    /// The listener for the trial's events.
     fn kept(&mut self) -> Option<&mut dyn Listener> {
         match self.is_kept {
             true => Some(&mut *self.listener),
@@ -237,7 +240,7 @@ impl Listener for Heard<'_> {
                 Some(_) => named().map(|(_, histogram)| histogram).collect(),
             };
             for histogram in committed {
-                // Histograms that grow by themselves take everything.
+                // A resizing histogram accepts every value.
                 let _ = self.responses.committed.add(histogram);
             }
             if let Some(censored) = interval.censored.as_ref().filter(|_| self.name.is_none()) {

@@ -1,37 +1,36 @@
-//! A place for each system of a plan: the system while it answers, and how often it could not be
-//! brought up.
+//! One slot per system of a plan: the running system, and its failed starts.
 
 use crate::system::Ready;
 use dyno_model::plan::RestartGroup;
 
-/// A system that could not be brought up so many times in a row is not tried again.
+/// After this many failed starts in a row, dyno does not try a system again.
 const FAILURES_MAX: u32 = 2;
 
 #[derive(Default)]
 pub(crate) struct Slot<'p> {
-    /// The system, while it answers.
+    /// The system, while it is running.
     pub(crate) ready: Option<Ready>,
-    /// The restart group that it was brought up for.
+    /// The restart group for which it was started.
     pub(crate) plot: Option<RestartGroup<'p>>,
     troubles: Vec<Trouble<'p>>,
-    /// Why nothing more is sent to the system, if that is so.
+    /// Why dyno must not send anything more to the system, if so.
     pub(crate) forbidden: Option<String>,
 }
 
-/// A restart group whose server could not be brought up.
+/// A restart group whose server could not be started.
 struct Trouble<'p> {
     plot: RestartGroup<'p>,
-    /// Times in a row.
+    /// Failed starts in a row.
     failures: u32,
-    /// Why, the last time.
+    /// Reason of the last failure.
     reason: String,
 }
 
 impl<'p> Slot<'p> {
-    /// Whether a restart group is tried again.
+    /// Decides whether a restart group is tried again.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The reason, if it is not.
     pub(crate) fn may_try(&self, plot: RestartGroup<'p>) -> Result<(), String> {
         match self.troubles.iter().find(|trouble| trouble.plot == plot) {
             Some(Trouble { failures: FAILURES_MAX.., reason, .. }) => {
@@ -41,12 +40,12 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// It is up.
+    /// Forgets failures after a successful start.
     pub(crate) fn forget_failures(&mut self, plot: RestartGroup<'p>) {
         self.troubles.retain(|trouble| trouble.plot != plot);
     }
 
-    /// It could not be brought up once more.
+    /// Counts another failed start.
     pub(crate) fn note_failure(&mut self, plot: RestartGroup<'p>, reason: &str) {
         match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
             Some(trouble) => {

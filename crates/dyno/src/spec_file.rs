@@ -1,4 +1,4 @@
-//! From the command line to a plan: reads the spec file, or takes the built-in experiment.
+//! From the command line to a plan: reads the spec file or the built-in experiment.
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
@@ -17,28 +17,28 @@ use std::string::FromUtf8Error;
 
 /// The built-in experiment, which runs without a server.
 const QUICKSTART: &str = include_str!("../../../experiments/quickstart.toml");
-/// Its name in messages and results.
+/// Name of the built-in experiment in messages and results.
 const QUICKSTART_NAME: &str = "quickstart.toml";
-/// Largest spec that is read, bytes. A larger file is something else.
+/// Largest spec that is read, bytes. A larger file is not a spec.
 const SPEC_MAX: u64 = 1 << 20;
 
-/// A spec that was found right.
+/// A valid spec.
 #[derive(Debug)]
 pub(crate) struct Experiment {
-    /// The file's text without passwords, as it is stored with the results.
+    /// The file's text without passwords, as stored with the results.
     pub(crate) text: String,
     pub(crate) plan: Plan,
 }
 
-/// Reads, checks and resolves the spec that the arguments name.
+/// Reads, checks and resolves the spec that the arguments select.
 ///
 /// # Errors
-/// When it cannot be read, or has errors: all of them.
+/// When the spec cannot be read, or has errors: reports all of them.
 pub(crate) fn load(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
-    // Who forgot the scheme of a URL is told so, and not that there is no such file.
+    // A URL without its scheme gets its own message, not that of a missing file.
     let overrides = arguments.overrides()?;
     let (name, text) = match (&arguments.spec, arguments.url()) {
         (_, Some(url)) => arguments.line.spec(url, arguments.blocks, arguments.seed)?,
@@ -62,10 +62,10 @@ pub(crate) fn is_built_in(text: &str) -> bool {
     text == QUICKSTART
 }
 
-/// The plan of a spec that was made of a line with a URL.
+/// The plan of a spec that was generated from a command line with a URL.
 ///
 /// # Errors
-/// When the URL is wrong.
+/// When the URL is invalid.
 pub(crate) fn of_line(
     name: &str,
     text: &str,
@@ -108,7 +108,7 @@ fn script(file: &Path, kind: TextKind) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
 }
 
-/// Where a text stops being UTF-8: the offset, and the line from 1.
+/// Where a text stops being UTF-8: the offset, and the line, counted from 1.
 fn line_of(error: &FromUtf8Error) -> (usize, usize) {
     let at = error.utf8_error().valid_up_to();
     (at, 1 + error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count())
@@ -116,12 +116,12 @@ fn line_of(error: &FromUtf8Error) -> (usize, usize) {
 
 /// The data set that a configuration can share with others.
 fn shared_data(plan: &Plan, configuration: &Configuration) -> Option<String> {
-    // Options that do not fit are told by preflight.
+    // Preflight reports options that do not fit.
     let data = WorkloadSet::new(plan, configuration).ok()?;
     let source = &plan.systems[configuration.system].source;
     let is_copied =
         matches!(source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy);
-    // Where tables are used as they are, nothing is made that could be shared.
+    // Where existing tables are used, no data is created that configurations could share.
     (data.is_reusable() && (is_copied || data.brings_data())).then(|| data.fingerprint())
 }
 
@@ -164,7 +164,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// What to do about a folder: name a file in it.
+/// Remedy for a folder: name a file in it.
 fn in_folder(folder: &Path) -> String {
     match names(folder, &[".toml"]).first() {
         Some(name) => format!("name a file in it, for example {}", folder.join(name).display()),
@@ -172,7 +172,7 @@ fn in_folder(folder: &Path) -> String {
     }
 }
 
-/// What to do about a spec that is not there: the nearest name in its folder.
+/// Remedy for a missing spec: the nearest name in its folder.
 fn not_found(path: &Path) -> String {
     match neighbour(path, &[".toml"]) {
         Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
@@ -180,7 +180,7 @@ fn not_found(path: &Path) -> String {
     }
 }
 
-/// The file that is probably meant by a path at which there is none.
+/// The file that the user probably meant by a missing path.
 fn neighbour(path: &Path, endings: &[&str]) -> Option<String> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -189,7 +189,7 @@ fn neighbour(path: &Path, endings: &[&str]) -> Option<String> {
     words::nearest(&wanted, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// Names of the files in a folder that end in one of these, in their order.
+/// Names of the files in a folder with one of these endings, in the order of the endings.
 fn names(folder: &Path, endings: &[&str]) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

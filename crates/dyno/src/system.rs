@@ -1,5 +1,4 @@
-//! One system that answers: a server that dyno started, or one that was there, with what dyno knows
-//! of it while a run goes on.
+//! A running system: a server that dyno started, or an existing one, with its state during a run.
 
 use crate::databases::ClaimedDatabases;
 use dyno_engine::Node;
@@ -24,36 +23,36 @@ use std::time::Duration;
 
 pub(crate) struct Ready {
     pub(crate) source: Source,
-    /// Limit of connections, by which all questions to it are limited as well.
+    /// Time limit for connecting, which also applies to dyno's own queries.
     connect_timeout: Duration,
     pub(crate) claim: Option<Claim>,
-    /// Fingerprint of the data set that is loaded.
+    /// Fingerprint of the loaded data set.
     pub(crate) loaded: Option<String>,
     /// True until a trial has used the data.
     pub(crate) is_untouched: bool,
-    /// What was started in front of it, by the name of the endpoint.
+    /// Programs started in front of it, by the name of the endpoint.
     pub(crate) ways: Vec<(String, RunningPath)>,
-    /// Directly in front of its servers, where a fault is to cut the way to one.
+    /// Fault proxies directly in front of its servers, where a fault may cut the network path.
     fault_proxies: Vec<Arc<FaultProxy>>,
-    /// Databases of it that are claimed besides its own.
+    /// Its databases that are claimed besides the default one.
     pub(crate) databases: ClaimedDatabases,
-    /// What stops it, if a command of the user's started it.
+    /// The exclusive slot that stops it, if a user's command started it.
     pub(crate) slot: Option<ExclusiveSlot>,
-    /// The database of which it works in a copy.
+    /// The original database, if the system works in a copy of it.
     pub(crate) original: Option<Target>,
 }
 
-/// Whose server it is.
+/// Who started the server.
 pub(crate) enum Source {
-    /// Dyno started it.
+    /// dyno started it.
     Managed(Box<RunningServer>),
-    /// It was there.
+    /// It existed before the run.
     Existing(Box<ConnectedSystem>),
 }
 
 impl Ready {
-    /// A system that nobody has claimed, worked on or put anything in front of; `loaded` is the
-    /// fingerprint of its data set, if it has one.
+    /// A system without claims, data or proxies; `loaded` is the fingerprint of its data set, if
+    /// any.
     pub(crate) fn new(source: Source, connect_timeout: Duration, loaded: Option<String>) -> Self {
         Self {
             source,
@@ -77,36 +76,36 @@ impl Ready {
         }
     }
 
-    /// True when dyno or a command of the user's started it.
+    /// True when dyno or a user's command started it.
     pub(crate) fn is_started(&self) -> bool {
         self.slot.is_some() || self.managed().is_some()
     }
 
-    /// Makes a fresh copy of its database, and works in that from here on.
+    /// Creates a fresh copy of its database and uses it from now on.
     ///
     /// # Errors
-    /// When there is none to be had, in words.
+    /// A description, when no copy can be made.
     pub(crate) fn work_in_copy(&mut self, options: &ClaimOptions<'_>) -> Result<(), String> {
         let Source::Existing(existing) = &mut self.source else { return Ok(()) };
         let original = self.original.get_or_insert_with(|| existing.target.clone());
         existing.target = original.clone();
         self.loaded = None;
-        // Its lock is held by a session in the copy, which is to be dropped.
+        // A session in the copy, which is about to be dropped, holds the lock.
         self.claim = None;
         self.claim = Some(copies::make(original, options).map_err(|error| error.to_string())?);
         existing.target = copies::place(original);
         Ok(())
     }
 
-    /// Sessions that are opened from here on can change no data; for systems that were there.
+    /// Makes sessions opened from now on read-only; for existing systems.
     pub(crate) fn only_read(&mut self) {
         if let Source::Existing(existing) = &mut self.source {
             existing.target = existing.target.clone().reading();
         }
     }
 
-    /// Where clients connect that take this way and talk to the server themselves; `None`: the
-    /// usual one.
+    /// The target of clients that use this network path and talk to the server directly; `None`:
+    /// the default path.
     pub(crate) fn target_by(&self, network_path: Option<&EndpointPlan>) -> Target {
         let usual = self.target();
         let Some(network_path) = network_path else { return usual };
@@ -123,12 +122,12 @@ impl Ready {
         }
     }
 
-    /// What was started on this way.
+    /// The program started on this network path.
     fn started(&self, network_path: &EndpointPlan) -> Option<&RunningPath> {
         self.ways.iter().find(|(name, _)| *name == network_path.name).map(|(_, running)| running)
     }
 
-    /// How what was started on this way ended; `None` while it runs, or when there is nothing.
+    /// How the program on this network path ended; `None` while it runs, or if there is none.
     pub(crate) fn way_ending(&self, network_path: Option<&EndpointPlan>) -> Option<String> {
         let (network_path, running) = network_path
             .and_then(|network_path| Some((network_path, self.started(network_path)?)))?;
@@ -137,7 +136,7 @@ impl Ready {
             .map(|ending| format!("the {} {} {ending}", running.what, network_path.name))
     }
 
-    /// Where clients connect that take this way and talk to an application.
+    /// The target of clients that use this network path and talk to an application.
     fn client_target(&self, network_path: Option<&EndpointPlan>) -> Option<Target> {
         let network_path =
             network_path.filter(|network_path| matches!(network_path.via, Via::Application(_)))?;
@@ -151,15 +150,15 @@ impl Ready {
         }
     }
 
-    /// How long its start took, of which this is the time until it answered.
+    /// The start times of the system; `time` is the time until it answered.
     pub(crate) fn start_times(&self, time: Duration, is_restored: bool) -> StartTimes {
         let restoring = is_restored.then(|| self.restored_in());
         let starting = time.saturating_sub(restoring.unwrap_or_default());
         StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) }
     }
 
-    /// Takes over from what was known of the same system before it was restarted: what stands in
-    /// front of it, and what was replaced in its database.
+    /// Takes over the state of the same system before its restart: its proxies and what was
+    /// replaced in its database.
     pub(crate) fn take_over(&mut self, known: Self) {
         self.ways = known.ways;
         self.fault_proxies = known.fault_proxies;
@@ -170,10 +169,10 @@ impl Ready {
         }
     }
 
-    /// Removes data that only those who make them know, and claims the database anew.
+    /// Removes data that only the workload can identify, and claims the database again.
     ///
     /// # Errors
-    /// When something of it cannot be dropped.
+    /// When something cannot be dropped.
     pub(crate) fn clear(
         &mut self,
         unmake: &dyn Fn(&Target),
@@ -189,8 +188,8 @@ impl Ready {
         Ok(())
     }
 
-    /// Marks everything in its database as dyno's. It was empty before, or [`marker::EVERYTHING`]
-    /// could not have been recorded.
+    /// Marks everything in its database as dyno's. The database was empty before, otherwise
+    /// [`marker::EVERYTHING`] could not have been recorded.
     ///
     /// # Errors
     /// When it cannot be marked.
@@ -204,10 +203,10 @@ impl Ready {
         }
     }
 
-    /// Whether the databases that are claimed are still this run's.
+    /// Checks that this run still owns the claimed databases.
     ///
     /// # Errors
-    /// When another run uses one, in words.
+    /// A description, when another run uses one.
     pub(crate) fn check_claims(&mut self, is_marked: bool) -> Result<(), String> {
         let Source::Existing(existing) = &self.source else { return Ok(()) };
         if let Some(claim) = &mut self.claim {
@@ -216,7 +215,7 @@ impl Ready {
         self.databases.check(&existing.target, is_marked)
     }
 
-    /// What the server tells of changes in the databases that are only read.
+    /// Write counters of the server for the databases that are only read.
     pub(crate) fn write_marks(&self) -> Vec<WriteMarks> {
         let Source::Existing(existing) = &self.source else { return Vec::new() };
         let own = existing.target.only_reads.then(|| existing.target.clone());
@@ -232,7 +231,7 @@ impl Ready {
         })
     }
 
-    /// Settings that its server rounded, of those that were asked for.
+    /// Requested settings that the server rounded.
     pub(crate) fn rounded_settings(&self, system: &str) -> Vec<Warning> {
         let rounded = match &self.source {
             Source::Managed(server) => &server.rounded,
@@ -252,12 +251,12 @@ impl Ready {
         self.managed().map_or(Duration::ZERO, |server| server.restoring)
     }
 
-    /// True when the server's processors are the generator's.
+    /// True when the server runs on the generator's machine.
     pub(crate) fn shares_machine(&self) -> bool {
         self.managed().is_some() || dyno_drivers::address::shares_machine(&self.target().endpoint)
     }
 
-    /// Sessions of others on a system that dyno did not start, as far as the account may see them.
+    /// Foreign sessions on a system that dyno did not start, as far as the account may see them.
     pub(crate) fn foreign_sessions(&self) -> u64 {
         if self.managed().is_some() {
             return 0;
@@ -265,28 +264,29 @@ impl Ready {
         probe::foreign_sessions(&self.target()).map_or(0, |sessions| sessions.len() as u64)
     }
 
-    /// How a server that dyno started ended; `None` while it runs. Existing ones show it by
-    /// refusing connections.
+    /// How a server that dyno started ended; `None` while it runs. An existing server that ends
+    /// refuses connections.
     pub(crate) fn ending(&self) -> Option<String> {
         self.managed()?.ending()
     }
 
-    /// Its nodes, for harm to be done to them; none of a system that dyno did not start.
+    /// Its nodes as targets of faults; empty for a system that dyno did not start.
     pub(crate) fn fault_nodes(&self) -> Vec<FaultNode> {
         self.managed().map(RunningServer::fault_nodes).unwrap_or_default()
     }
 
-    /// True when it can be connected to and asked.
+    /// True when it accepts connections and answers queries.
     pub(crate) fn answers(&self) -> bool {
         self.ending().is_none() && self.silence().is_none()
     }
 
-    /// Why it does not answer, if it does not.
+    /// Why it does not answer, if so.
     pub(crate) fn silence(&self) -> Option<OperationFailure> {
         self.asked(&[]).err()
     }
 
-    /// What the monitor looks at. An application on the clients' way belongs to what they use.
+    /// The processes that the monitor samples. An application on the network path belongs to the
+    /// system under test.
     pub(crate) fn monitored(
         &self,
         network_path: Option<&EndpointPlan>,
@@ -311,8 +311,8 @@ impl Ready {
         monitor::Watched { target, databases, pids, is_local, command }
     }
 
-    /// The server's own counters now; none when it does not answer. What it counts for each
-    /// database is summed over these, where there are any.
+    /// Current counters of the server; empty if it does not answer. Counters kept per database are
+    /// summed over `databases`, if any.
     pub(crate) fn counters(&self, databases: &[String]) -> BTreeMap<String, i64> {
         self.asked(databases).unwrap_or_default()
     }
@@ -320,7 +320,7 @@ impl Ready {
     /// The counters of all its servers.
     ///
     /// # Errors
-    /// When one of them does not answer.
+    /// When one does not answer.
     fn asked(&self, databases: &[String]) -> Result<BTreeMap<String, i64>, OperationFailure> {
         match &self.source {
             Source::Managed(_) if databases.is_empty() => counters::sums(&self.servers()),
@@ -338,8 +338,8 @@ impl Ready {
         }
     }
 
-    /// Where clients connect: to each of these databases, or where there are none, as
-    /// [`Self::nodes`] has it.
+    /// The nodes that clients connect to: one per database, or those of [`Self::nodes`] without
+    /// databases.
     pub(crate) fn work_nodes(
         &self,
         network_path: Option<&EndpointPlan>,
@@ -355,7 +355,7 @@ impl Ready {
         nodes.collect()
     }
 
-    /// The servers that a trial's clients connect to, by the way that they take.
+    /// The servers that a trial's clients connect to, by network path.
     pub(crate) fn nodes(
         &self,
         network_path: Option<&EndpointPlan>,
@@ -386,8 +386,8 @@ impl Ready {
         nodes
     }
 
-    /// The servers at the end of a way, by the name of the node: what stands on the way reaches
-    /// them directly.
+    /// The servers at the end of a network path, by the name of the node: proxies on the path
+    /// connect to them directly.
     fn ends(&self, network_path: Option<&EndpointPlan>) -> Vec<(String, Target)> {
         match &self.source {
             Source::Managed(server) => {
@@ -403,11 +403,11 @@ impl Ready {
         }
     }
 
-    /// Makes the way to each server at its end one that can be cut, unless it is. Each address of a
-    /// server has a way of its own.
+    /// Puts a fault proxy in front of each server that lacks one. Each address of a server gets its
+    /// own proxy.
     ///
     /// # Errors
-    /// When a server has no address, or there is no port left.
+    /// When a server has no address, or no port is free.
     pub(crate) fn put_fault_proxies(
         &mut self,
         network_path: Option<&EndpointPlan>,
@@ -421,7 +421,7 @@ impl Ready {
         Ok(())
     }
 
-    /// What cuts the way to a server, unless its clients come by another that has it behind itself.
+    /// The fault proxy of a server, unless its clients use a network path with a proxy of its own.
     fn fault_proxy_to(&self, server: &Target) -> Option<&Arc<FaultProxy>> {
         let fault_proxy = || {
             self.fault_proxies
@@ -431,7 +431,7 @@ impl Ready {
         server.detour.is_none().then(fault_proxy).flatten()
     }
 
-    /// What cuts a way, by the name of the node that it leads to.
+    /// The fault proxies, by the name of the node that each leads to.
     pub(crate) fn fault_proxies(
         &self,
         network_path: Option<&EndpointPlan>,
@@ -442,7 +442,7 @@ impl Ready {
         self.ends(network_path).into_iter().filter_map(fault_proxy).collect()
     }
 
-    /// Where whatever stands in front of its servers reaches them.
+    /// The targets that programs in front of the servers connect to.
     pub(crate) fn approaches(&self) -> Vec<Target> {
         let approach = |server: Target| match self.fault_proxy_to(&server) {
             Some(fault_proxy) => self.within_limit(fault_proxy.target().clone()),
@@ -468,7 +468,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-    /// A server that says one word to whoever comes.
+    /// A server that sends one byte to every connection.
     fn greeter(word: u8) -> Endpoint {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,5 +1,5 @@
-//! The systems under test while a run goes on: started when a trial needs them, fresh in every
-//! block and for every restart group, stopped at the end.
+//! The systems under test during a run: started when a trial needs them, restarted for every block
+//! and restart group, and stopped at the end.
 
 use crate::disk::DiskWatch;
 use crate::original_settings::{Originals, hooks};
@@ -31,12 +31,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Connections besides those of clients: loaders, observer, counters.
+/// Connections in addition to those of clients: loaders, observer, counters.
 const CONTROL_CONNECTIONS: u32 = 10;
-/// Longest name of a server's log, without number and ending.
+/// Maximum length of a server log's name, without number and suffix.
 const LOG_NAME_MAX: usize = 120;
 
-/// Connections to a system besides those of clients; each database has an observer, too.
+/// Connections to a system in addition to those of clients; each database has an observer, too.
 pub(crate) fn control_connections(plan: &Plan, system: usize) -> u32 {
     CONTROL_CONNECTIONS + plan.databases_of(system).len() as u32
 }
@@ -46,27 +46,27 @@ pub(crate) struct Systems<'p> {
     slots: Vec<Slot<'p>>,
     pub(crate) yes_write_to: Option<&'p str>,
     log_dir: Option<PathBuf>,
-    /// Block that is being measured, from 1; names the servers' logs.
+    /// Current block, from 1; part of the names of server logs.
     block: u32,
-    /// Data sets that were loaded and can be restored by copy.
+    /// Loaded data sets that can be restored by copying.
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
     pub(crate) disks: DiskWatch,
     pub(crate) measured_workers: Arc<MeasuredWorkers>,
-    /// Findings about settings that were told.
+    /// Warnings about settings that were already reported.
     told: Vec<Warning>,
-    /// The settings of systems that commands of the user's change, as they were before.
+    /// Original settings of systems that user commands change.
     originals: Originals,
 }
 
-/// A saved data set and what it holds.
+/// A saved data set and its contents.
 pub(crate) struct Restored {
     saved: Arc<SavedDataSet>,
     fingerprint: String,
 }
 
 impl<'p> Systems<'p> {
-    /// Nothing is started yet. `yes_write_to` names a database that may be written to although it
-    /// is not dyno's.
+    /// Starts nothing yet. `yes_write_to` names a database that may be written to although dyno did
+    /// not create it.
     pub(crate) fn new(
         plan: &'p Plan,
         yes_write_to: Option<&'p str>,
@@ -87,8 +87,8 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Servers that dyno started are stopped, so that the block gets fresh ones; data on existing
-    /// systems is forgotten.
+    /// Stops servers that dyno started, so that the block gets fresh ones, and forgets the state of
+    /// data on existing systems.
     pub(crate) fn begin_block(&mut self, block: u32, listener: &mut dyn Listener) {
         self.block = block;
         self.stop_managed(listener);
@@ -96,12 +96,12 @@ impl<'p> Systems<'p> {
             if let Some(ready) = &mut slot.ready {
                 ready.loaded = None;
             }
-            // It is restarted, as a server of dyno's is.
+            // Lifecycle hooks restart the system, as dyno does with its own servers.
             slot.plot = slot.plot.filter(|_| self.plan.hooks(system).is_none());
         }
     }
 
-    /// Stops the server of a system, if dyno or a command of the user's started it.
+    /// Stops the server of a system, if dyno or a user's command started it.
     pub(crate) fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
         if let Some(ready) = self.slots[system].ready.take_if(|ready| ready.is_started()) {
             self.part_with(system, ready, listener);
@@ -115,11 +115,11 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Starts or connects the system of a configuration, unless it answers already with the
-    /// configuration's settings. A server that has to be started may begin with a saved data set.
+    /// Starts or connects the system of a configuration, unless it is running with the
+    /// configuration's settings. A newly started server may begin with a saved data set.
     ///
     /// # Errors
-    /// Why it is not there, for the record of the trial.
+    /// The reason of the failure, for the record of the trial.
     pub(crate) fn bring_up(
         &mut self,
         configuration: usize,
@@ -133,8 +133,8 @@ impl<'p> Systems<'p> {
             return self.check_claims(system);
         }
         if plan.is_split() {
-            // Each restart group is there once per block: the server before is done, and its memory
-            // is needed.
+            // Each restart group occurs once per block: the previous server is no longer needed,
+            // and its memory is.
             self.stop_managed(listener);
         }
         self.slots[system].may_try(plot)?;
@@ -164,7 +164,7 @@ impl<'p> Systems<'p> {
                 slot.ready = Some(ready);
                 Ok(())
             }
-            // It is not the system's fault.
+            // The user ended the run; the system did not fail.
             Err(reason) if is_end_requested() => Err(reason),
             Err(reason) => {
                 self.slots[system].note_failure(plot, &reason);
@@ -173,7 +173,7 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Tells findings; once is enough, however often the server is started.
+    /// Reports warnings, each once, however often the server is started.
     pub(crate) fn tell_once(&mut self, warnings: Vec<Warning>, listener: &mut dyn Listener) {
         for warning in warnings {
             if !self.told.contains(&warning) {
@@ -231,10 +231,10 @@ impl<'p> Systems<'p> {
         ready.slot = slot;
         let created_at = utc_now();
         let options = self.claim_options(system, &created_at);
-        // A database whose tables are used as they are is not marked; it must be dyno's or named
-        // all the same.
+        // A database whose existing tables are used is not marked, but it must belong to dyno or be
+        // named by the user.
         if !self.plan.uses_own_database(system) {
-            // Nothing is done in it.
+            // The run does not use this database.
             return Ok((ready, version, settings));
         }
         let policy = self.data_policy(system);
@@ -258,7 +258,8 @@ impl<'p> Systems<'p> {
         Ok((ready, version, settings))
     }
 
-    /// True when the system of a configuration is up with this data set, fresh or as good as new.
+    /// True when the system of a configuration is running with this data set, unmodified or
+    /// reusable.
     pub(crate) fn is_up_with(
         &self,
         configuration: usize,
@@ -275,11 +276,11 @@ impl<'p> Systems<'p> {
             })
     }
 
-    /// Makes the way that a configuration's clients take to its server, which is up: starts what it
-    /// leads along.
+    /// Opens the network path from a configuration's clients to its running server: starts the
+    /// programs on it.
     ///
     /// # Errors
-    /// Why the way is not there.
+    /// Why the path cannot be opened.
     pub(crate) fn open_way(
         &mut self,
         configuration: usize,
@@ -312,12 +313,12 @@ impl<'p> Systems<'p> {
         Ok(())
     }
 
-    /// Starts the server of a configuration with a copy of a data set, which `load` puts into a
-    /// server of its own when it is needed for the first time. Returns the time that loading and
-    /// copying took.
+    /// Starts the server of a configuration with a copy of a data set. When the data set is needed
+    /// for the first time, `load` creates it on a temporary server. Returns the time that loading
+    /// and copying took.
     ///
     /// # Errors
-    /// Those of `load`, and why a server could not be started or its data not be copied.
+    /// Errors of `load`, and why a server could not be started or its data could not be copied.
     pub(crate) fn restore<E: From<String>>(
         &mut self,
         configuration: usize,
@@ -357,7 +358,7 @@ impl<'p> Systems<'p> {
             .server(configuration)
             .ok_or("only servers that dyno starts are restored by copy")?;
         let version = if server.kind.engine().is_embedded() {
-            // It is part of this program, and so of one version in a run.
+            // It is part of this program, so its version cannot change within a run.
             String::new()
         } else {
             let found = server::locate(server.kind, server.bin_dir.as_deref());
@@ -382,7 +383,7 @@ impl<'p> Systems<'p> {
             return Err("only servers that dyno starts are restored by copy".to_owned().into());
         };
         let plot = plan.restart_group(configuration);
-        // Scripts make their data with as many threads as there are clients.
+        // Scripts load their data with as many threads as there are clients.
         let options = self.start_options(format!("{}-loading", plan.systems[system].name), system);
         let mut note = |reason: String| -> String {
             self.slots[system].note_failure(plot, &reason);
@@ -405,7 +406,7 @@ impl<'p> Systems<'p> {
             .and_then(|mut claim| claim.record_tables(&target, tables, &options).map(|()| claim));
         ready.claim = Some(claimed.map_err(|error| note(error.to_string()))?);
         let time = load(&ready, listener)?;
-        // What statements of the user's made is not known beforehand.
+        // Tables created by the user's statements are not known in advance.
         if let Some(claim) = &mut ready.claim {
             claim.adopt_all(&target, &options).map_err(|error| note(error.to_string()))?;
         }
@@ -416,7 +417,7 @@ impl<'p> Systems<'p> {
         Ok((Arc::new(saved), time))
     }
 
-    /// Everything that is started for a system has room for the clients of all its trials.
+    /// Everything that is started for a system has capacity for the clients of all its trials.
     fn start_options(&self, name: String, system: usize) -> StartOptions {
         StartOptions {
             log_dir: self.log_dir.clone(),
@@ -425,7 +426,8 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Name of a server's log: its system, the block, and what sets its restart group apart.
+    /// Name of a server's log: its system, the block, and the settings that identify its restart
+    /// group.
     fn log_name(&self, configuration: &Configuration) -> String {
         let mut name =
             format!("{}-block{}", self.plan.systems[configuration.system].name, self.block);
@@ -435,11 +437,11 @@ impl<'p> Systems<'p> {
         for (setting, value) in &configuration.variation.settings {
             name.push_str(&format!("-{setting}-{value}"));
         }
-        // The file's name gets a number and an ending besides.
+        // A number and a suffix are added to the file's name.
         name.chars().take(LOG_NAME_MAX).collect()
     }
 
-    /// Works on a system's claim to its database.
+    /// Applies a function to a system's claim to its database.
     pub(crate) fn claimed(
         &mut self,
         system: usize,
@@ -450,12 +452,12 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
     }
 
-    /// Notes that tables are about to be made in a system's own database, or in one of
-    /// `load.databases`; what was loaded there is no longer whole.
+    /// Records that tables are about to be created in a system's default database, or in one of
+    /// `load.databases`; data loaded there is no longer complete.
     ///
     /// # Errors
-    /// When a table is not dyno's, or the marker cannot be written, without which nothing could be
-    /// cleaned up.
+    /// When a table does not belong to dyno, or the marker cannot be written, without which nothing
+    /// could be cleaned up.
     pub(crate) fn begin_loading(
         &mut self,
         system: usize,
@@ -479,14 +481,14 @@ impl<'p> Systems<'p> {
         self.plan.configurations[configuration].system
     }
 
-    /// True when a data set of so many rows is loaded once and then restored by copy.
+    /// True when a data set of this size is loaded once and then restored by copying.
     pub(crate) fn restores(&self, configuration: usize, data: &WorkloadSet) -> bool {
         let system = self.system_of(configuration);
         data.is_made_once() && self.plan.is_copyable(system)
             || self.plan.restores(system, data.rows())
     }
 
-    /// Whose tables the workload runs on.
+    /// Which tables the workload uses.
     pub(crate) fn data_policy(&self, system: usize) -> DataPolicy {
         match &self.plan.systems[system].source {
             SystemSource::Managed(_) => DataPolicy::Own,
@@ -495,28 +497,28 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Most connections that a trial of the system needs.
+    /// Largest number of connections in a trial of the system.
     pub(crate) fn connections(&self, system: usize) -> u32 {
         self.plan.most_sessions(system) + control_connections(self.plan, system)
     }
 
-    /// Why nothing more is sent to a system, if that is so.
+    /// Why nothing more is sent to a system, if so.
     pub(crate) fn forbidden(&self, system: usize) -> Option<&str> {
         self.slots[system].forbidden.as_deref()
     }
 
-    /// Sends nothing more to a system, for this reason.
+    /// Stops sending anything to a system, for this reason.
     pub(crate) fn forbid(&mut self, system: usize, reason: &str) {
         self.slots[system].forbidden = Some(reason.to_owned());
     }
 
-    /// The system, if it answers.
+    /// The system, if it is running.
     pub(crate) fn ready(&mut self, system: usize) -> Option<&mut Ready> {
         self.slots[system].ready.as_mut()
     }
 
-    /// How a system's machine is seen when it is another. The command gets no variable that holds a
-    /// password.
+    /// The command that monitors a system on another machine. Its environment contains no variable
+    /// with a password.
     pub(crate) fn monitor_command(&self, system: usize) -> Option<monitor::RemoteCommand> {
         let SystemSource::Existing(existing) = &self.plan.systems[system].source else {
             return None;
@@ -532,7 +534,7 @@ impl<'p> Systems<'p> {
         Some(monitor::RemoteCommand { command, pid_file, hidden: variables.collect() })
     }
 
-    /// Clears a server away that died or fills its disk; says why, when it does.
+    /// Discards a server that died or whose disk is almost full; returns the reason, if it does.
     pub(crate) fn discard_if_dead(
         &mut self,
         system: usize,
@@ -548,9 +550,9 @@ impl<'p> Systems<'p> {
         Some(self.failed(system, reason, listener))
     }
 
-    /// Stops a server that was started for this run and that does not answer any more, so that the
-    /// next trial gets a new one; says why, when it does. Of others dyno knows nothing but that:
-    /// the next trial asks them again.
+    /// Stops a server that was started for this run and no longer answers, so that the next trial
+    /// gets a new one; returns the reason, if it does. For other systems only the lack of an answer
+    /// is known: the next trial tries to connect again.
     pub(crate) fn discard_if_silent(
         &mut self,
         system: usize,
@@ -562,21 +564,20 @@ impl<'p> Systems<'p> {
         Some(self.failed(system, format!("stopped responding: {failure}"), listener))
     }
 
-    /// Tells why a system failed; returns that.
+    /// Reports why a system failed; returns the reason.
     fn failed(&self, system: usize, reason: String, listener: &mut dyn Listener) -> String {
         let name = self.plan.systems[system].name.clone();
         listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
         reason
     }
 
-    /// Clears a server away that has died or fallen silent, after a trial that could not be
-    /// measured; true when it does.
+    /// Discards a server that died or stopped answering, after a failed trial; true when it does.
     pub(crate) fn discard(&mut self, system: usize, listener: &mut dyn Listener) -> bool {
         self.discard_if_dead(system, listener).is_some()
             || self.discard_if_silent(system, listener).is_some()
     }
 
-    /// Stops what dyno started and removes from existing systems what dyno made there.
+    /// Stops what dyno started and removes what dyno created on existing systems.
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
             if let Some(ready) = self.slots[system].ready.take() {
@@ -587,7 +588,7 @@ impl<'p> Systems<'p> {
             self.originals.restore(self.plan, self.log_dir.as_deref(), listener),
             listener,
         );
-        // What was saved goes when the servers have stopped.
+        // Saved data sets are removed after the servers have stopped.
         for (_, saved) in self.saved.drain(..) {
             tell_problems(
                 Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(),
@@ -596,7 +597,8 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Stops a system that was started for this run, and leaves one that was there as it was.
+    /// Stops a system that was started for this run; restores an existing one to its previous
+    /// state.
     fn part_with(&self, system: usize, mut ready: Ready, listener: &mut dyn Listener) {
         ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
         let stopped = match ready.source {
@@ -634,7 +636,7 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Removes what dyno made.
+    /// Removes what dyno created.
     fn clean(
         &self,
         system: usize,
@@ -643,7 +645,7 @@ impl<'p> Systems<'p> {
         listener: &mut dyn Listener,
     ) {
         let has_tables = claim.as_ref().is_some_and(|claim| !claim.tables.is_empty());
-        // A user who wants the end does not wait for a program.
+        // After an interrupt, dyno does not wait for a program.
         if has_tables && !is_end_requested() {
             unmake(self.plan, system, target);
         }

@@ -1,4 +1,4 @@
-//! What `--help` of each command ends with.
+//! Examples at the end of each command's `--help`.
 
 pub(super) const RUN_EXAMPLES: &str = "Examples:
   dyno run                              the built-in experiment

@@ -1,4 +1,4 @@
-//! `dyno cleanup`: what a run that was ended by force left on systems that dyno did not start.
+//! `dyno cleanup`: removes what a killed run left on systems that dyno did not start.
 
 use crate::cli::CleanupArguments;
 use crate::failure::Failure;
@@ -13,12 +13,11 @@ use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
 use dyno_model::target::Endpoint;
 use std::fmt::Write;
 
-/// Drops the tables that dyno's marker names, and the marker, on each system of the spec that runs
-/// already.
+/// Drops the tables listed by dyno's marker, and the marker, on each existing system of the spec.
 ///
 /// # Errors
-/// When the spec has errors, or a system could not be reached or cleaned; the others are cleaned
-/// all the same.
+/// When the spec has errors, or a system could not be reached or cleaned; the others are still
+/// cleaned.
 pub(crate) fn cleanup(
     arguments: &CleanupArguments,
     catalog: &[WorkloadDescription],
@@ -69,7 +68,7 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
     if let Endpoint::File(file) = &target.endpoint
         && !file.exists()
     {
-        // SQLite would make an empty one.
+        // SQLite would create an empty file.
         return Err(format!(
             "there is no file {}\nhint: name the file that dyno wrote to",
             file.display()

@@ -1,4 +1,4 @@
-//! `dyno compare`: two sides of results folders against each other. Needs no server and no engine.
+//! `dyno compare`: compares two sides of results folders. Needs no server and no engine.
 
 use crate::cli::{CompareArguments, FailOn, each_once};
 use crate::failure::Failure;
@@ -16,11 +16,10 @@ use dyno_report::{Format, Lang};
 use std::io::Write;
 use std::path::Path;
 
-/// Compares and says what came of it, with the exit code that `--fail-on` asks for.
+/// Compares the sides and prints the result; returns the exit code that `--fail-on` selects.
 ///
 /// # Errors
-/// When a side holds no results that can be read, the sides cannot be compared, or files cannot be
-/// written.
+/// When a side has no readable results, the sides cannot be compared, or files cannot be written.
 pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
     let formats = formats(arguments)?;
     let asked = &arguments.metric;
@@ -53,7 +52,8 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
     Ok(code(&model, &arguments.fail_on))
 }
 
-/// The file that GitHub Actions shows below a job; every step adds to it.
+/// Environment variable with the file that GitHub Actions shows below a job; every step appends to
+/// it.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 fn append(path: &Path, text: &str) -> Result<(), Failure> {
@@ -64,7 +64,7 @@ fn append(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// The forms asked for, each once. Several have no place on one stdout.
+/// The requested forms, each once. Stdout can carry only one.
 fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
     let formats = each_once(if arguments.json { &[Some(Format::Json)] } else { &arguments.format });
     if formats.len() > 1 && arguments.out.is_none() {
@@ -74,8 +74,8 @@ fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
     Ok(formats)
 }
 
-/// The sides cannot be compared: what was named on the command line is at fault, and each reason
-/// has its remedy.
+/// The error when the sides cannot be compared: an argument of the command line is wrong, and each
+/// reason has its remedy.
 fn cannot_compare(error: &CompareError) -> Failure {
     let failure = Failure::new(exit_code::USAGE, error.to_string());
     match error {
@@ -105,7 +105,7 @@ fn cannot_compare(error: &CompareError) -> Failure {
     }
 }
 
-/// Writes a file per format; their paths.
+/// Writes a file per format; returns their paths.
 fn write(
     model: &CompareModel,
     folder: &Path,
@@ -125,7 +125,7 @@ fn write(
     Ok(paths)
 }
 
-/// The exit code that the verdicts ask for.
+/// The exit code for the verdicts.
 fn code(model: &CompareModel, fail_on: &[FailOn]) -> u8 {
     let outcome = &model.outcome;
     let is_there = |what: &FailOn| match what {

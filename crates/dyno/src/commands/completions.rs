@@ -1,4 +1,4 @@
-//! `dyno completions`: what a shell completes, from the declaration of the command line.
+//! `dyno completions`: shell completion, generated from the declaration of the command line.
 
 use crate::cli::Cli;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use dyno_model::exit_code;
 /// Prints the script.
 ///
 /// # Errors
-/// When standard output takes no more.
+/// When stdout cannot be written.
 pub(crate) fn completions(shell: Shell, printer: Printer) -> Result<u8, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "dyno", &mut script);

@@ -1,4 +1,4 @@
-//! `dyno doctor`: whether this machine is fit for measuring, and what the generator can do on it.
+//! `dyno doctor`: checks whether this machine suits measuring, and measures the generator's speed.
 
 use crate::checkup;
 use crate::cli::DoctorArguments;
@@ -21,18 +21,18 @@ use dyno_store::environment::Environment;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// How long the machine is watched while dyno does nothing.
+/// How long the machine is watched while dyno is idle.
 const WATCHED: Duration = Duration::from_secs(2);
-/// Clients of the two loads on the null server, and how long each lasts.
+/// Clients of the two loads on the null server, and the duration of each.
 const CLIENTS: [u32; 2] = [1, 64];
 const LOAD: Nanos = Nanos(2_000_000_000);
-/// What the generator does there.
+/// Workload of these loads.
 const WORKLOAD: &str = "oltp_point_select";
 
-/// Looks, and says what it saw. Doubts are no failure.
+/// Checks the machine and prints the observations. Warnings are not failures.
 ///
 /// # Errors
-/// When the generator cannot be tried, or standard output takes no more.
+/// When the generator cannot be measured, or stdout cannot be written.
 pub(crate) fn doctor(
     arguments: &DoctorArguments,
     catalog: &[WorkloadDescription],
@@ -71,7 +71,7 @@ fn servers() -> Vec<Observation> {
     found.collect()
 }
 
-/// What the generator does against a server that answers at once.
+/// Measures the generator against a server that replies at once.
 fn tried(
     clients: u32,
     catalog: &[WorkloadDescription],

@@ -1,4 +1,4 @@
-//! `dyno import`: figures of other programs as a results folder, with its report.
+//! `dyno import`: converts results of other programs into a results folder, with its report.
 
 use crate::cli::ImportArguments;
 use crate::failure::Failure;
@@ -9,11 +9,11 @@ use dyno_model::exit_code;
 use dyno_report::{Format, Note};
 use std::path::{Path, PathBuf};
 
-/// Reads all files, writes the folder, and shows its report.
+/// Reads all files, writes the folder, and prints its report.
 ///
 /// # Errors
-/// When a file cannot be read or understood, a claim names nobody, or the folder cannot be written.
-/// Nothing is written then.
+/// When a file cannot be read or parsed, a claim names an unknown system, or the folder cannot be
+/// written. In these cases nothing is written.
 pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8, Failure> {
     let hints = hints(arguments)?;
     let mut readings = Vec::new();
@@ -62,14 +62,14 @@ fn hints(arguments: &ImportArguments) -> Result<Hints, Failure> {
     Ok(hints)
 }
 
-/// Files that belong to one name.
+/// The files of one argument.
 struct Run<'a> {
     name: Option<&'a str>,
     files: Vec<&'a Path>,
 }
 
-/// The files as they were named; logs that the threads of one pgbench left, `LOG`, `LOG.1` and so
-/// on, are one.
+/// Groups the arguments: logs of the threads of one pgbench, `LOG`, `LOG.1` and so on, form one
+/// run.
 fn runs(files: &[String]) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for argument in files {
@@ -91,7 +91,7 @@ fn runs(files: &[String]) -> Vec<Run<'_>> {
 }
 
 /// # Errors
-/// When a file is named twice, or the log of a thread is beside it that belongs to the same run.
+/// When a file is named twice, or a thread's log of the same run is missing from the arguments.
 fn check(run: &Run<'_>, runs: &[Run<'_>]) -> Result<(), Failure> {
     let refused = |file: &Path, what: &str| {
         Failure::new(exit_code::USAGE, format!("{}: {what}", file.display()))
@@ -122,7 +122,7 @@ fn check(run: &Run<'_>, runs: &[Run<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What numbers of clients are called in names of files.
+/// Words for numbers of clients in file names.
 const CLIENTS: [&str; 13] = [
     "threads",
     "thread",
@@ -138,12 +138,12 @@ const CLIENTS: [&str; 13] = [
     "t",
     "c",
 ];
-/// What repeats are called there.
+/// Words for repeats in file names.
 const REPEATS: [&str; 7] = ["repeat", "rep", "run", "iteration", "iter", "trial", "r"];
 
-/// The name of a file without its suffix and without the number of clients and of the repeat at its
-/// end: `pool` of `pool-10.log`, `pool_10threads.log` and `pool-c10-run2.log`. A number that is
-/// part of a word belongs to the name: `mysql8`.
+/// A file's name without its suffix and without a trailing number of clients or repeat: `pool` from
+/// `pool-10.log`, `pool_10threads.log` and `pool-c10-run2.log`. A number that is part of a word
+/// belongs to the name: `mysql8`.
 fn system_of(file: &Path, clients: u32) -> String {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut rest = name.as_str();
@@ -156,7 +156,7 @@ fn system_of(file: &Path, clients: u32) -> String {
         part == clients.to_string()
             || CLIENTS.iter().any(|word| is_number_of(part, word, Some(clients)))
     };
-    // Number and word may have a separator between them, in either order.
+    // Number and word may be separated, in either order.
     if let Some((before, last)) = split_last(rest) {
         let above = split_last(before);
         rest = match above {
@@ -173,14 +173,14 @@ fn system_of(file: &Path, clients: u32) -> String {
     rest.to_owned()
 }
 
-/// A name before and behind its last separator; nothing where one of the two is empty.
+/// A name split at its last separator; `None` if one part is empty.
 fn split_last(name: &str) -> Option<(&str, &str)> {
     let (before, last) = name.rsplit_once(['-', '_', '.', ' '])?;
     let before = before.trim_end_matches(['-', '_', '.', ' ']);
     (!before.is_empty() && !last.is_empty()).then_some((before, last))
 }
 
-/// True for a word with a number before or behind it: this one, or any.
+/// True for a word preceded or followed by a number: the given one, or any.
 fn is_number_of(part: &str, word: &str, number: Option<u32>) -> bool {
     let digits = part.strip_prefix(word).or_else(|| part.strip_suffix(word));
     digits
@@ -188,8 +188,8 @@ fn is_number_of(part: &str, word: &str, number: Option<u32>) -> bool {
         .is_some_and(|found| number.is_none_or(|number| number == found))
 }
 
-/// The systems of `A is faster than B`, as positions among all systems in the order in which they
-/// come first.
+/// The systems of `A is faster than B`, as positions among all systems in order of first
+/// appearance.
 fn claimed(claim: &str, readings: &[Named]) -> Result<(usize, usize), Failure> {
     let mut systems: Vec<&str> = Vec::new();
     for Named { system, .. } in readings {

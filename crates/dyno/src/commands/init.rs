@@ -1,4 +1,4 @@
-//! `dyno init`: a spec to begin with, written after a look at a database, or for a server that dyno
+//! `dyno init`: writes a first spec, based on the tables of a database, or for a server that dyno
 //! starts.
 
 use crate::cli::InitArguments;
@@ -20,21 +20,21 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Tables that a spec lists; a database may have thousands.
+/// Maximum number of tables listed in a spec; a database may have thousands.
 const TABLES_SHOWN: usize = 20;
-/// Connections that are left to others where the server has a limit.
+/// Connections reserved for others where the server has a limit.
 const CONNECTIONS_SPARE: u64 = 10;
-/// What is run where there are no tables yet, with rows of about 200 bytes.
+/// Workload for a database without tables, with rows of about 200 bytes.
 const WORKLOAD: &str = "kind = \"oltp_read_write\"   # `dyno workloads` lists the others, and what \
      can be changed\n\
      tables = 1\n\
      table_size = 100000        # about 25 MB, which fits into any cache; take more than memory \
      holds to measure the disk\n";
 
-/// Writes a spec, and a script beside it.
+/// Writes a spec, and a script next to it.
 ///
 /// # Errors
-/// When the database cannot be reached, and when a file is there already or cannot be written.
+/// When the database cannot be reached, or a file already exists or cannot be written.
 pub(crate) fn init(
     arguments: &InitArguments,
     catalog: &[WorkloadDescription],
@@ -64,7 +64,7 @@ pub(crate) fn init(
         write(path, text)?;
     }
     write(&spec, &text).inspect_err(|_| {
-        // A script alone is of no use.
+        // A script without a spec is useless.
         script.iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
     })?;
     let spec = spec.display();
@@ -81,7 +81,7 @@ pub(crate) fn init(
     Ok(exit_code::OK)
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file that must not exist.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let written =
         std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
@@ -95,8 +95,7 @@ struct Begun {
     script: Option<(PathBuf, String)>,
 }
 
-/// A spec for a server that dyno starts: the first that is installed, else SQLite, which is built
-/// in.
+/// A spec for a server that dyno starts: the first installed one, else the built-in SQLite.
 fn of_server(out: Option<&Path>) -> Begun {
     let installed =
         ServerKind::FAMILIAR.into_iter().find(|kind| server::locate(*kind, None).is_ok());
@@ -123,7 +122,7 @@ fn of_server(out: Option<&Path>) -> Begun {
     }
 }
 
-/// A spec for a database that runs already.
+/// A spec for an existing database.
 fn of_database(
     url: &str,
     out: Option<&Path>,
@@ -178,7 +177,7 @@ fn of_database(
                 quoted(&file),
             );
         }
-        // An empty database is written to without being named.
+        // An empty database needs no permission to be written to.
         None => {
             let _ = write!(
                 text,
@@ -198,8 +197,8 @@ fn of_database(
     Ok(Begun { spec, text, script })
 }
 
-/// Where the database is. A password is not written down, and a file is found from wherever the
-/// spec lies.
+/// The address of the database without its password; a file's path is valid from any folder of the
+/// spec.
 fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
     let is_elsewhere = spec.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
     match endpoint {
@@ -212,7 +211,7 @@ fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
     }
 }
 
-/// What lies there, as comments.
+/// The tables of the database, as comments.
 fn listed(found: &Survey) -> String {
     let mut text =
         "# What lies there, the largest first; rows are the server's own estimate.\n".to_owned();
@@ -233,7 +232,7 @@ fn listed(found: &Survey) -> String {
         } else {
             format!("indexes: {}", indexes.join("; "))
         };
-        // A name may hold anything, and a comment ends with its line.
+        // A name may contain a line break, which would end the comment.
         let row = format!("#   {name:width$}  {rows:>13} rows  {bytes:>11}  {indexes}");
         let _ = writeln!(text, "{}", line(&row));
     }
@@ -257,7 +256,7 @@ fn listed(found: &Survey) -> String {
     text
 }
 
-/// A transaction to begin with: a row of the largest table that rows can be drawn from.
+/// A first transaction: selects a row of the largest table with a suitable key.
 fn script(found: &Survey) -> String {
     let head = "-- One transaction of the workload; put your own SQL here. As in pgbench's \
                 scripts, statements end in semicolons,\n\

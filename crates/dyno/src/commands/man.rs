@@ -1,4 +1,4 @@
-//! `dyno man`: manual pages, from the declaration of the command line.
+//! `dyno man`: manual pages, generated from the declaration of the command line.
 
 use crate::cli::Cli;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! One file per command that is not `run`.
+//! Commands other than `run`, one file each.
 
 pub(crate) mod cleanup;
 pub(crate) mod compare;

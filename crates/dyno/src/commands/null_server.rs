@@ -1,4 +1,4 @@
-//! `dyno null-server`: canned replies behind a socket, for calibrating load generators.
+//! `dyno null-server`: canned replies over a socket, to calibrate load generators.
 
 use crate::cli::NullServerArguments;
 use crate::failure::Failure;
@@ -7,11 +7,11 @@ use crate::printer::Printer;
 use dyno_drivers::null::server::{NullServer, Options};
 use dyno_model::exit_code;
 
-/// Serves until Ctrl-C. The address goes to stdout, so that a program may ask for port 0 and read
-/// which one it got.
+/// Serves until Ctrl-C. It prints the address to stdout, so that a program can request port 0 and
+/// read the chosen port.
 ///
 /// # Errors
-/// When the address cannot be listened at.
+/// When it cannot listen on the address.
 pub(crate) fn null_server(
     arguments: &NullServerArguments,
     printer: Printer,

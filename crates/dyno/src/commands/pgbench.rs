@@ -1,4 +1,4 @@
-//! `dyno pgbench`, and dyno called by that name.
+//! `dyno pgbench`, also available by calling dyno under that name.
 
 use crate::curve;
 use crate::failure::Failure;
@@ -10,11 +10,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Carries out pgbench's command line; the exit code is pgbench's too.
+/// Runs pgbench's command line; the exit codes are those of pgbench.
 ///
 /// # Errors
-/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be
-/// written.
+/// When signal handlers cannot be installed, or results of several runs cannot be written.
 pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
     let arguments: Vec<String> =
@@ -39,11 +38,10 @@ pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Fa
     Ok(if has_lost && code == exit_code::OK { exit_code::FAILED } else { code })
 }
 
-/// The printer as pgbench's interface wants it. Threads write whole pieces, so that lines stay
-/// whole.
+/// The printer as output of pgbench. Threads write whole pieces, so that lines are not mixed.
 struct PrinterTerminal {
     printer: Printer,
-    /// Whether something could not be written, which is told once.
+    /// True when output was lost, which is reported once.
     has_lost: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! `dyno plan`: what would run, for how long, and whether it can.
+//! `dyno plan`: shows what would run and how long, and checks whether it can.
 
 use crate::cli::PlanArguments;
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub(crate) fn plan(
     Ok(if is_possible { exit_code::OK } else { exit_code::PREFLIGHT_FAILED })
 }
 
-/// The scatter of an earlier run.
+/// The variation between trials of an earlier run.
 fn pilot(folder: &Path) -> Result<Pilot, Failure> {
     pilot::pilot(&Run::open(folder)?.read_trials()).ok_or_else(|| {
         let text = format!("{} has no configuration that was measured twice", folder.display());
@@ -54,7 +54,7 @@ fn pilot(folder: &Path) -> Result<Pilot, Failure> {
     })
 }
 
-/// Plan, time and findings for programs. Times are nanoseconds, differences shares.
+/// Plan, time and preflight results as JSON. Times are nanoseconds, differences are ratios.
 fn json(plan: &Plan, warnings: &[PreflightWords], pilot: Option<Pilot>) -> String {
     let estimate = estimate::plan(plan);
     let value = json!({

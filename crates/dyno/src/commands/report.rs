@@ -9,10 +9,10 @@ use dyno_model::exit_code;
 use dyno_report::Format;
 use std::path::{Path, PathBuf};
 
-/// Renders the formats asked for.
+/// Renders the requested formats.
 ///
 /// # Errors
-/// When the folder holds no results that can be read, or files cannot be written.
+/// When the folder has no readable results, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
     let lang = arguments.lang;
     let has_charts = arguments.format.contains(&None);
@@ -48,7 +48,7 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     Ok(exit_code::OK)
 }
 
-/// Where files are written.
+/// The folder for the files.
 fn folder<'a>(out: Option<&'a Path>, results: &'a [PathBuf]) -> Result<&'a Path, Failure> {
     let folder = match (out, results) {
         (Some(out), _) => out,

@@ -1,4 +1,4 @@
-//! `dyno sysbench`, and dyno called by that name.
+//! `dyno sysbench`, also available by calling dyno under that name.
 
 use crate::curve;
 use crate::failure::Failure;
@@ -7,14 +7,13 @@ use crate::printer::Printer;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// sysbench's exit code for everything that is not as it should be.
+/// sysbench's exit code for all errors.
 const FAILED: u8 = 1;
 
-/// Carries out sysbench's command line; the exit code is sysbench's too.
+/// Runs sysbench's command line; the exit codes are those of sysbench.
 ///
 /// # Errors
-/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be
-/// written.
+/// When signal handlers cannot be installed, or results of several runs cannot be written.
 pub(crate) fn sysbench(arguments: &[OsString], printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
     let once = |arguments: &[OsString]| {

@@ -1,5 +1,5 @@
-//! `dyno workloads`: what is built in, with statements, options and audits, all taken from the code
-//! that runs.
+//! `dyno workloads`: describes the built-in workloads with statements, options and audits, taken
+//! from the code that runs them.
 
 use crate::cli::WorkloadsArguments;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use dyno_model::words;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Width that prose is wrapped to, columns.
+/// Width for wrapping prose, columns.
 const WIDTH: usize = 80;
 
 /// Lists the workloads, or explains one.
@@ -94,7 +94,7 @@ fn explanation(workload: &WorkloadDescription) -> String {
 /// Kinds and texts of the statements with default options.
 type Statements = Vec<(String, String)>;
 
-/// Statements per dialect; dialects that say the same stand together.
+/// Statements per dialect; dialects with equal statements are grouped.
 fn statements(workload: &WorkloadDescription) -> Vec<(String, Statements)> {
     let plan = WorkloadPlan::new(workload.name, workload.defaults());
     let mut groups: Vec<(String, Statements)> = Vec::new();
@@ -173,8 +173,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}")
 }
 
-/// Breaks prose into lines of at most `width` columns; `indent` goes before every line but the
-/// first.
+/// Wraps prose to `width` columns; `indent` precedes every line but the first.
 fn wrapped(prose: &str, width: usize, indent: &str) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -214,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_workload_is_explained_with_options_and_audit_and_statements_where_they_are_fixed() {
-        // bulk_insert writes its statement anew each time; the others send what the user writes.
+        // bulk_insert generates its statement each time; the others send statements of the user.
         let others = ["bulk_insert", "http", "lua", "sql"];
         for workload in crate::workload::catalog() {
             let text = explanation(&workload);

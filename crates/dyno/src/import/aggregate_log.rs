@@ -1,9 +1,9 @@
-//! pgbench's log of intervals (`--log --aggregate-interval`): when it began, transactions, and sum,
-//! sum of squares, least and largest of their times in microseconds; behind them the same of
-//! delays, and counts of what was skipped, retried or failed.
+//! pgbench's log of intervals (`--log --aggregate-interval`): start time, number of transactions,
+//! and sum, sum of squares, minimum and maximum of their times in microseconds, followed by the
+//! same values for delays, and counts of skipped, retried or failed transactions.
 //!
-//! pgbench cuts at whole seconds and writes an interval when it is over. So the first is shorter
-//! than the others, by an unknown time, and is left out; the last is not written.
+//! pgbench starts intervals at whole seconds and writes each when it is over. The first one is
+//! therefore shorter than the others by an unknown time and is ignored; the last is not written.
 
 use super::reading::{Course, Reading};
 use super::transaction_log::EPOCH;
@@ -12,7 +12,7 @@ use dyno_model::units::Nanos;
 use dyno_store::{TimelineLine, utc};
 use std::collections::BTreeMap;
 
-/// An interval of one log, or of all logs.
+/// An interval of one log, or summed over all logs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     transactions: f64,
@@ -23,7 +23,7 @@ struct Row {
     skipped: f64,
     retries: f64,
     failed: f64,
-    /// Logs that have it.
+    /// Number of logs with this interval.
     logs: usize,
     columns: usize,
 }
@@ -32,8 +32,8 @@ pub(super) fn is_one(text: &str) -> bool {
     text.lines().next().is_some_and(|line| parse(line).is_some())
 }
 
-/// When it began, and its figures. Versions before 15 have 6, 10 (`--rate`) or 11 columns
-/// (`--latency-limit`), later ones always 15.
+/// Parses the start and the values of an interval. Versions before 15 have 6, 10 (`--rate`) or 11
+/// columns (`--latency-limit`), later ones always 15.
 fn parse(line: &str) -> Option<(u64, Row)> {
     let columns: Vec<u64> =
         line.split_ascii_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
@@ -43,7 +43,7 @@ fn parse(line: &str) -> Option<(u64, Row)> {
     let mut transactions = *counted;
     let (skipped, retries, failed) = match more {
         [] | [_, _, _, _] => (0.0, 0.0, 0.0),
-        // These count what was skipped as a transaction.
+        // In this format the number of transactions includes skipped ones.
         [_, _, _, _, skipped] => {
             transactions -= skipped;
             (*skipped, 0.0, 0.0)
@@ -69,7 +69,7 @@ fn parse(line: &str) -> Option<(u64, Row)> {
 }
 
 impl Row {
-    /// What holds for the sums of any numbers; with room for their rounding.
+    /// Checks relations that hold for any sums, allowing for rounding.
     fn is_plausible(&self) -> bool {
         let Self { transactions: n, sum, squares, min, max, .. } = *self;
         let within = |low: f64, high: f64| low <= high * (1.0 + 1e-6) + n;
@@ -97,11 +97,11 @@ impl Row {
     }
 }
 
-/// The run whose threads left these logs, from its second interval on.
+/// The run whose threads wrote these logs, from its second interval on.
 ///
 /// # Errors
-/// When a line is not one of such a log, when the logs are not of one run, and when there is no
-/// whole interval.
+/// When a line does not belong to such a log, when the logs are not from one run, and when there is
+/// no complete interval.
 pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
     let mut rows: BTreeMap<u64, Row> = BTreeMap::new();
     let mut columns = None;
@@ -121,7 +121,7 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
             rows.entry(start).or_default().add(&row);
         }
     }
-    // What not all threads have is not over for all of them.
+    // An interval is complete only if all threads have written it.
     let rows: Vec<(u64, Row)> =
         rows.into_iter().filter(|(_, row)| row.logs == logs.len()).collect();
     let starts: Vec<u64> = rows.iter().map(|(start, _)| *start).collect();
@@ -157,7 +157,7 @@ fn reading(rows: &[(u64, Row)], length: u64) -> Reading {
     ledger.committed = sum.transactions as u64;
     (ledger.skipped, ledger.retries, ledger.failed) =
         (sum.skipped as u64, sum.retries as u64, sum.failed as u64);
-    // Without `--failures-detailed` its columns of failures are 0, whatever failed.
+    // Without `--failures-detailed` the columns of failures are 0, even if transactions failed.
     if sum.failed == 0.0 {
         ledger.unknown.insert(UnknownCount::Failed);
     }

@@ -1,5 +1,5 @@
-//! A file as lines: its bytes as text, and its lines without what containers and CI systems write
-//! before each.
+//! A file as lines: decodes its bytes, and removes the prefixes that containers and CI systems add
+//! to each line.
 
 use dyno_files::Limited;
 use std::io::{self, Read};
@@ -17,7 +17,7 @@ pub(super) struct Line<'t> {
     pub(super) text: &'t str,
 }
 
-/// The bytes of a file, or of standard input for `-`.
+/// Reads the bytes of a file, or of standard input for `-`.
 pub(super) fn load(path: &Path) -> io::Result<Vec<u8>> {
     if path != Path::new(STANDARD_INPUT) {
         return dyno_files::read(path, FILE_MAX);
@@ -27,11 +27,11 @@ pub(super) fn load(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes as text: UTF-8, or UTF-16 as Windows' shells write it, with or without a byte order mark.
-/// Bytes of other encodings occur in names only.
+/// Decodes text: UTF-8, or UTF-16 as Windows shells write it, with or without a byte order mark.
+/// Other encodings occur in names only.
 ///
 /// # Errors
-/// When this is no text, with what to do.
+/// When this is not text; the message includes a remedy.
 pub(super) fn decode(bytes: Vec<u8>) -> Result<String, String> {
     let is_zero = |odd: usize| {
         bytes.chunks_exact(2).take(64).all(|pair| pair[odd] == 0 && pair[1 - odd] != 0)
@@ -65,7 +65,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, String> {
     text.map_err(|error| format!("not UTF-16: {error}"))
 }
 
-/// A text without control sequences of terminals (ECMA-48, `ESC [ ... letter`).
+/// Removes control sequences of terminals (ECMA-48, `ESC [ ... letter`).
 fn without_colours(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let mut plain = pieces.next().unwrap_or_default().to_owned();
@@ -80,19 +80,19 @@ fn without_colours(text: &str) -> String {
     plain
 }
 
-/// Whose lines these are, without the name before each, and the lines.
+/// The lines of one container or step, without its name before each.
 #[derive(Debug)]
 pub(super) struct Source<'t> {
     name: String,
     pub(super) lines: Vec<Line<'t>>,
 }
 
-/// The lines of a text by the container or step that wrote them, without quotation marks,
-/// timestamps and names before them.
+/// Groups the lines of a text by the container or step that wrote them, and removes quotation
+/// marks, timestamps and names before them.
 pub(super) fn sources(text: &str) -> Vec<Source<'_>> {
     let mut sources: Vec<Source<'_>> = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
-        // What a progress line wrote over.
+        // A carriage return: a later progress line overwrote the text before it.
         let text = text.trim_end_matches('\r');
         let (name, text) = content(text.rsplit('\r').next().unwrap_or_default());
         let line = Line { number, text };
@@ -113,7 +113,7 @@ pub(super) fn sources(text: &str) -> Vec<Source<'_>> {
     sources
 }
 
-/// A line without what was put before it, and the name of its source.
+/// Removes the prefix of a line; also returns the name of its source.
 fn content(line: &str) -> (String, &str) {
     let mut name = String::new();
     let mut rest = line;
@@ -134,8 +134,8 @@ fn quoted(text: &str) -> Option<&str> {
     text.strip_prefix('>').map(|text| text.strip_prefix(' ').unwrap_or(text))
 }
 
-/// `bench-1  | text` (docker compose), `[pod/bench/sysbench] text` (kubectl), and job and step,
-/// with tabs between, before a timestamp (gh).
+/// Splits `bench-1  | text` (docker compose), `[pod/bench/sysbench] text` (kubectl), and job, step
+/// and a timestamp separated by tabs (gh).
 fn named(text: &str) -> Option<(&str, &str)> {
     if let Some(inner) = text.strip_prefix("[pod/") {
         return inner.split_once("] ");
@@ -154,8 +154,8 @@ fn named(text: &str) -> Option<(&str, &str)> {
     (is_followed && !job.is_empty()).then_some((steps, rest))
 }
 
-/// What follows a timestamp: of RFC 3339 (docker, GitHub Actions, kubectl; with GitLab's mark of
-/// the stream behind it), of syslog, or a time of day.
+/// The text after a timestamp: RFC 3339 (docker, GitHub Actions, kubectl; GitLab adds its stream
+/// marker), syslog, or a time of day.
 fn stamped(text: &str) -> Option<&str> {
     let open = text.strip_prefix('[');
     let rest = open.unwrap_or(text);
@@ -176,7 +176,7 @@ fn stamped(text: &str) -> Option<&str> {
     Some(stream(rest).or_else(|| process(rest)).unwrap_or(rest))
 }
 
-/// What follows characters of this shape, in which `0` is any digit.
+/// The text after a prefix of this shape, in which `0` is any digit.
 fn match_shape<'t>(text: &'t str, shape: &str) -> Option<&'t str> {
     let head = text.get(..shape.len())?;
     let fits =
@@ -200,7 +200,8 @@ fn zone(text: &str) -> &str {
     text.strip_prefix('Z').or_else(|| text.strip_prefix(" UTC")).or_else(signed).unwrap_or(text)
 }
 
-/// GitLab's mark: two hexadecimal digits, `O` or `E`, and a blank, or `+` where a line goes on.
+/// GitLab's stream marker: two hexadecimal digits, `O` or `E`, and a blank, or `+` for a continued
+/// line.
 fn stream(text: &str) -> Option<&str> {
     let mark = text.get(..4)?.as_bytes();
     let is_mark = mark[..2].iter().all(u8::is_ascii_hexdigit)
@@ -209,7 +210,7 @@ fn stream(text: &str) -> Option<&str> {
     is_mark.then(|| &text[4..])
 }
 
-/// `host program[number]: ` behind a timestamp of syslog.
+/// `host program[number]: ` after a syslog timestamp.
 fn process(text: &str) -> Option<&str> {
     let (head, rest) = text.split_once("]: ")?;
     let (_host, program) = head.split_once(' ')?;
@@ -285,7 +286,7 @@ mod tests {
         for (text, line) in [
             ("a|1", "a|1"),
             ("job\tstep\ttext", "job\tstep\ttext"),
-            // What a progress line wrote over.
+            // A later progress line overwrote the first one.
             ("1 %\r2 %", "2 %"),
         ] {
             assert_eq!(sources(text)[0].lines, [Line { number: 1, text: line }], "{text:?}");

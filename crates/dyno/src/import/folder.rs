@@ -1,4 +1,4 @@
-//! Readings as a results folder that reports and comparisons take.
+//! Imported results as a results folder for reports and comparisons.
 
 use super::reading::{Course, Reading};
 use super::sample::intervals;
@@ -17,18 +17,18 @@ use dyno_store::{RunWriter, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A reading with the name of its system and that of its file.
+/// A result with the name of its system and of its file.
 #[derive(Debug)]
 pub(crate) struct Named {
-    /// What the system is called.
+    /// Name of the system.
     pub(crate) system: String,
-    /// Where it was read.
+    /// File it was read from.
     pub(crate) file: String,
     pub(crate) reading: Reading,
 }
 
-/// Writes a results folder: below `results`, or at `out`. Each system with a number of clients is a
-/// configuration; its readings, in their order, are its repeats. `claim` names two systems, the
+/// Writes a results folder below `results`, or at `out`. Each system with a number of clients is a
+/// configuration; its results, in their order, are its repeats. `claim` names two systems, the
 /// faster one first.
 ///
 /// # Errors
@@ -74,7 +74,7 @@ pub(crate) fn write(
     writer.finish()
 }
 
-/// What stands in the place of a spec.
+/// The text stored instead of a spec.
 fn spec(readings: &[Named]) -> String {
     let lines = readings
         .iter()

@@ -1,5 +1,5 @@
-//! HdrHistogram's interval logs (`.hlog`), as jHiccup, cassandra-stress, YCSB and dyno write them.
-//! Lines with a tag are other things than the whole, and are left out.
+//! HdrHistogram interval logs (`.hlog`), as written by jHiccup, cassandra-stress, YCSB and dyno.
+//! Lines with a tag describe parts of the whole and are ignored.
 
 use super::reading::{Course, Reading};
 use dyno_model::latency::{self, LatencySummary};
@@ -16,7 +16,7 @@ pub(super) fn is_one(text: &str) -> bool {
         || text.lines().any(|line| !line.starts_with('#') && line.contains(",HISTFAAA"))
 }
 
-/// The run that a log holds; a value of it stands for so many nanoseconds.
+/// The run in a log; `unit` is the time that a value of 1 represents.
 pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
     let mut sum = latency::histogram();
     let mut intervals: Vec<Interval> = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
             let nanos = value.value_iterated_to().saturating_mul(unit.0);
             let nanos = nanos.clamp(latency::LOWEST_NANOS, latency::HIGHEST_NANOS);
             let count = value.count_at_value();
-            // Within its bounds a histogram that resizes itself takes every value.
+            // A resizing histogram accepts every value within its bounds.
             let _ = interval.transaction.record_n(nanos, count);
             let _ = sum.record_n(nanos, count);
         }

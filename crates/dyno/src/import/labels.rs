@@ -1,21 +1,20 @@
-//! Values behind labels, such as `total time:`, and what makes them doubtful: a label seen twice,
-//! and what is no number.
+//! Labelled values, such as `total time:`. A repeated label and an invalid number are errors.
 
 use super::document::Line;
 use std::collections::BTreeMap;
 
-/// A number that a program measured: decimal digits with at most one point. Neither negative, nor
-/// infinite, nor none.
+/// A number printed by a program: decimal digits with at most one point, neither negative nor
+/// infinite nor NaN.
 pub(super) fn measured(text: &str) -> Option<f64> {
     let is_plain =
         text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text.len() <= 24;
     is_plain.then(|| text.parse().ok()).flatten()
 }
 
-/// When an interval ended, in seconds, and its rate.
+/// The end of an interval in seconds, and its rate.
 ///
 /// # Errors
-/// When one of the two is no number that can be used.
+/// When one of the two is not a usable number.
 pub(super) fn measured_interval(
     line: usize,
     second: &str,
@@ -36,10 +35,10 @@ pub(super) struct Labels<'t> {
 }
 
 impl<'t> Labels<'t> {
-    /// Takes what stands behind a label.
+    /// Stores the value of a label.
     ///
     /// # Errors
-    /// When the label was there before: two results are mixed.
+    /// When the label occurs twice: two results are mixed.
     pub(super) fn take(&mut self, label: &'static str, value: Line<'t>) -> Result<(), String> {
         match self.values.insert(label, value) {
             None => Ok(()),
@@ -56,15 +55,15 @@ impl<'t> Labels<'t> {
         self.values.contains_key(label)
     }
 
-    /// All of what stands behind a label.
+    /// The whole value of a label.
     pub(super) fn text(&self, label: &str) -> Option<&'t str> {
         self.values.get(label).map(|line| line.text)
     }
 
-    /// The first number behind a label, which may have a unit; `None` when the label is not there.
+    /// The first number after a label, which may have a unit; `None` when the label is missing.
     ///
     /// # Errors
-    /// When it is no number that can be used.
+    /// When it is not a usable number.
     pub(super) fn number(&self, label: &'static str) -> Result<Option<f64>, String> {
         let Some(line) = self.values.get(label) else { return Ok(None) };
         let word = line
@@ -82,10 +81,10 @@ impl<'t> Labels<'t> {
         measured(number).map(Some).ok_or_else(|| self.wrong(label, word))
     }
 
-    /// The same as a count.
+    /// The same as an integer count.
     ///
     /// # Errors
-    /// As [`Self::number`], and when it is not whole.
+    /// As [`Self::number`], and when it is not an integer.
     pub(super) fn count(&self, label: &'static str) -> Result<Option<u64>, String> {
         let number = self.number(label)?;
         let whole = |number: f64| (number.fract() == 0.0 && number < 1e18).then_some(number as u64);
@@ -97,7 +96,7 @@ impl<'t> Labels<'t> {
         }
     }
 
-    /// What is said of a value that is no number.
+    /// The error message for a value that is not a number.
     pub(super) fn wrong(&self, label: &str, value: &str) -> String {
         let line = self.values.get(label).map_or(0, |line| line.number);
         format!("line {line}: `{value}` behind `{label}` is not a number that can be used")

@@ -1,13 +1,13 @@
-//! Figures that other programs measured, read from what these left: `dyno import`.
+//! `dyno import`: reads results of other programs from their output.
 //!
-//! * this file: which format a file is in ([`read`]); [`document`]: a file as lines; [`labels`]:
-//!   values behind labels;
+//! * this file: recognises the format of a file ([`read`]); [`document`]: a file as lines;
+//!   [`labels`]: labelled values;
 //! * [`sysbench`], [`pgbench`], [`transaction_log`], [`aggregate_log`], [`histogram_log`],
 //!   [`table`]: one format each;
-//! * [`reading`]: what it says of a run; [`sample`]: transactions of which each is known;
-//!   [`folder`]: readings as a results folder.
+//! * [`reading`]: the result of one run; [`sample`]: single transactions; [`folder`]: results as a
+//!   results folder.
 //!
-//! What a file does not say stays unknown; nothing is guessed. What contradicts itself is an error.
+//! Values missing from a file stay unknown; nothing is guessed. Contradictory values are an error.
 
 mod aggregate_log;
 mod document;
@@ -38,28 +38,27 @@ use reading::Reading;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What an error about a file of unknown format says beside its name.
+/// Text of the error for a file of unknown format, after its name.
 const FORMATS: &str = "dyno import reads what sysbench and pgbench print, pgbench's logs of \
                        transactions and of intervals (pgbench_log.*), histogram logs (.hlog), and \
                        tables (.csv) with a heading";
 
-/// What the user says beside the files.
+/// Information from the user that complements the files.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
-    /// Number of clients where a file does not tell.
+    /// Number of clients for files that do not contain it.
     pub(crate) clients: Option<u32>,
-    /// Nanoseconds that a value of a histogram log stands for.
+    /// The time that a value of 1 in a histogram log represents.
     pub(crate) unit: Nanos,
-    /// Columns of tables that are called otherwise: dyno's name to the file's.
+    /// Names of table columns that differ from the defaults: from dyno's name to the file's.
     pub(crate) columns: BTreeMap<String, String>,
 }
 
-/// All runs that files of one name hold: one file, or the logs that the threads of one pgbench
-/// left.
+/// All runs in the files of one name: a single file, or the logs of one pgbench's threads.
 ///
 /// # Errors
-/// When a file cannot be read, is in no known format, holds no run, or lacks what a run needs; with
-/// its name and the remedy.
+/// When a file cannot be read, has an unknown format, contains no run, or lacks required values;
+/// with its name and a remedy.
 pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failure> {
     let named = |what: String| {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -96,8 +95,7 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     Ok(readings)
 }
 
-/// What texts hold; `None` when their format is not known. Each format is recognised by its
-/// content.
+/// The runs in texts; `None` when the format is unknown. Each format is recognised by its content.
 fn readings(
     texts: &[String],
     is_called_table: bool,
@@ -116,7 +114,7 @@ fn readings(
     }
 }
 
-/// The runs of sysbench and pgbench that a text holds, in its order; `None` when there are none.
+/// The runs of sysbench and pgbench in a text, in order; `None` when there are none.
 fn printed(text: &str) -> Option<Result<Vec<Reading>, String>> {
     let mut found = None;
     for source in document::sources(text) {
@@ -135,13 +133,13 @@ fn printed(text: &str) -> Option<Result<Vec<Reading>, String>> {
     Some(Ok(readings))
 }
 
-/// Whether lines hold runs of a program, and these.
+/// A test for the output of a program, and its parser.
 type Printed = (fn(&[Line<'_>]) -> bool, fn(&[Line<'_>]) -> Result<Vec<Reading>, String>);
 const PRINTED: [Printed; 2] =
     [(sysbench::is_one, sysbench::read), (pgbench::is_one, pgbench::read)];
 
-/// Fills in what follows from committed, failed, skipped and retries. Why something failed is not
-/// known.
+/// Derives the remaining counters from committed, failed, skipped and retries. The reasons for
+/// failures are unknown.
 fn balance(ledger: &mut Ledger) {
     ledger.attempts = ledger.committed + ledger.failed + ledger.unfinished + ledger.retries;
     ledger.started = ledger.committed + ledger.failed + ledger.unfinished + ledger.skipped;

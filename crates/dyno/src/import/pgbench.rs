@@ -1,5 +1,4 @@
-//! What pgbench 9 to 18 prints of a run: lines of progress, errors of clients, and the figures at
-//! the end.
+//! Output of pgbench 9 to 18: progress lines, errors of clients, and the final summary.
 
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
@@ -24,8 +23,8 @@ const DEVIATION: &str = "latency stddev =";
 const DEVIATION_OLD: &str = "latency stddev:";
 const LAG: &str = "rate limit schedule lag:";
 const RATE: &str = "tps =";
-/// The rate over all of the time, connecting included, where the other one follows: up to version
-/// 13.
+/// The rate over the total time including connecting, followed by the rate without it: up to
+/// version 13.
 const RATE_ALL: &str = "tps = ... (including connections establishing)";
 
 const LABELS: [&str; 14] = [
@@ -44,17 +43,17 @@ const LABELS: [&str; 14] = [
     LAG,
     RATE,
 ];
-/// What lines begin with in which pgbench or the server says that something is wrong.
+/// Prefixes of warnings and errors from pgbench or the server.
 const WARNINGS: [&str; 5] =
     ["pgbench: error:", "pgbench: warning:", "pgbench: fatal:", "WARNING:", "ERROR:"];
 const ABORTED: &str = "Run was aborted";
 
-/// True when there is a line that only pgbench prints.
+/// True when some line occurs only in the output of pgbench.
 pub(super) fn is_one(lines: &[Line<'_>]) -> bool {
     lines.iter().any(|line| [TYPE, PROCESSED].iter().any(|label| line.text.starts_with(label)))
 }
 
-/// A run as it is being read: what comes before its figures, and these.
+/// A run being parsed: the lines before its summary, and the summary.
 #[derive(Debug, Default)]
 struct Run<'t> {
     program: String,
@@ -99,7 +98,8 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
     runs.into_iter().map(Run::reading).collect()
 }
 
-/// Of `15.18 (Debian), server 15.4)`; a client of the server's own version names only one.
+/// The versions in `15.18 (Debian), server 15.4)`; a client of the server's version prints only
+/// one.
 fn versions(heading: &str) -> (String, String) {
     let version = |text: &str| text.split([' ', ')', ',']).next().unwrap_or_default().to_owned();
     let server =
@@ -125,7 +125,8 @@ impl<'t> Run<'t> {
         let lacks = |what: &str| format!("{place}a run of pgbench without `{what}`{said}");
         let committed = figures.count(PROCESSED)?.ok_or_else(|| lacks(PROCESSED))?;
         let rate = figures.number(RATE)?.or(figures.number(RATE_ALL)?);
-        // Its rate is over this time, without the one for connecting. Of nothing there is no rate.
+        // Its rate is relative to this time, which excludes connecting. Without transactions there
+        // is no rate.
         let seconds = match rate {
             Some(rate) if rate > 0.0 => committed as f64 / rate,
             Some(_) => figures.number(DURATION)?.unwrap_or_default(),
@@ -169,7 +170,7 @@ impl<'t> Run<'t> {
         for (label, kind, count) in counts {
             match figures.count(label)? {
                 Some(number) => *count = number,
-                // Nothing is tried again where one try is all.
+                // With a limit of one try there are no retries.
                 None if kind == UnknownCount::Retries && one_try => {}
                 None => drop(ledger.unknown.insert(kind)),
             }
@@ -180,7 +181,7 @@ impl<'t> Run<'t> {
     fn set_latency(&self, reading: &mut Reading) -> Result<(), String> {
         let figures = &self.figures;
         reading.latency.count = reading.ledger.committed;
-        // A mean that includes failures is not that of the transactions that committed.
+        // A mean that includes failures does not describe committed transactions.
         let includes_failures =
             figures.text(MEAN).is_some_and(|text| text.contains("including failures"));
         let mean =
@@ -191,7 +192,7 @@ impl<'t> Run<'t> {
         Ok(())
     }
 
-    /// Why not all of it was done: `1210/1600` are processed, or planned.
+    /// Why the run is incomplete: `1210/1600` are the processed and the planned transactions.
     fn cut_short(&self, committed: u64) -> Option<String> {
         let planned = || measured(self.figures.text(PROCESSED)?.split_once('/')?.1.trim());
         let done = committed
@@ -204,7 +205,8 @@ impl<'t> Run<'t> {
     }
 }
 
-/// Lines such as `progress: 5.0 s, 1234.5 tps, lat 0.8 ms stddev 0.1, 0 failed`: second and rate.
+/// Parses lines such as `progress: 5.0 s, 1234.5 tps, lat 0.8 ms stddev 0.1, 0 failed` into second
+/// and rate.
 fn interval(line: Line<'_>) -> Result<Option<(f64, f64)>, String> {
     let parse = || {
         let (second, rest) = line.text.strip_prefix("progress: ")?.split_once(" s, ")?;

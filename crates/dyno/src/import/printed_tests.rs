@@ -1,5 +1,5 @@
-//! Files that sysbench 1.0.20 and pgbench 15 left (crates/dyno/tests/imported), figure by figure;
-//! and what must be refused.
+//! Tests on the output of sysbench 1.0.20 and pgbench 15 (crates/dyno/tests/imported), value by
+//! value, and on input that must be refused.
 
 use super::reading::{Course, Reading};
 use super::{Hints, read, sample};
@@ -22,8 +22,8 @@ fn found(names: &[&str]) -> Result<Vec<Reading>, String> {
     read(&files, &hints).map_err(told)
 }
 
-/// Clients; transactions per second; committed, failed, skipped, retries; mean and largest time in
-/// microseconds. What is not known is `None`.
+/// Clients; transactions per second; committed, failed, skipped, retries; mean and maximum time in
+/// microseconds. Unknown values are `None`.
 type Figures = (u32, f64, (u64, Option<u64>, u64, Option<u64>), Option<u64>, Option<u64>);
 
 fn figures(reading: &Reading) -> Figures {
@@ -55,12 +55,13 @@ fn every_figure_is_the_one_that_the_program_printed() {
             (8, 1_221.5, sysbench(2_453, 1_966), Some(6_530), Some(44_580)),
         ),
         (&["pgbench-progress.log"], (4, 2_893.08, (8_657, Some(0), 0, Some(0)), Some(1_378), None)),
-        // Its mean is that of failures, too.
+        // Its mean includes failures.
         (&["pgbench-serial.log"], (4, 3_556.72, (10_638, Some(2_172), 0, Some(8_786)), None, None)),
         (&["pgbench-rate.log"], (2, 93.54, (185, Some(0), 0, Some(0)), Some(628), None)),
         (&["pgbench-reconnect.log"], (2, 196.17, (394, Some(0), 0, Some(0)), Some(10_195), None)),
         (&["pgbench-scripts.log"], (2, 7_416.16, (14_795, Some(0), 0, Some(0)), Some(270), None)),
-        // What pgbench printed beside its logs is in the file that ends in `.out`.
+        // The file that ends in `.out` contains the output that pgbench printed in addition to its
+        // logs.
         (
             &["threads.log", "threads.log.1"],
             (4, 1_676.31, (20, Some(0), 0, Some(0)), Some(1_222), Some(4_749)),
@@ -68,7 +69,7 @@ fn every_figure_is_the_one_that_the_program_printed() {
         (&["tries.log"], (4, 2_514.0, (57, Some(3), 0, Some(19)), Some(11_316), Some(20_045))),
         (&["retries.log"], (4, 1_570.82, (36, Some(4), 0, None), Some(1_299), Some(6_302))),
         (&["late.log"], (2, 470.15, (12, Some(0), 28, None), Some(3_001), Some(10_323))),
-        // Without the first of three intervals, and the last, which is not written.
+        // Without the first of three intervals, and without the last, which pgbench does not write.
         (
             &["intervals.log"],
             (2, 1_671.0, (3_342, Some(769), 1_839, Some(1_499)), Some(1_369), Some(18_339)),
@@ -103,7 +104,7 @@ fn several_runs_in_one_file_are_several_and_each_has_its_own_course() {
     let [first, second] = found(&["sysbench-two.log"]).unwrap().try_into().expect("two runs");
     assert!(matches!(first.course, Course::Unknown), "{first:?}");
     assert!(matches!(&second.course, Course::Rates(lines) if lines.len() == 1), "{second:?}");
-    // Seconds since 1970 say when an interval ended, and not how long the first one was.
+    // A Unix timestamp is the end of an interval, so the length of the first one is unknown.
     let stamped = found(&["pgbench-ptime.log"]).unwrap().remove(0);
     assert!(matches!(stamped.course, Course::Unknown), "{stamped:?}");
 }

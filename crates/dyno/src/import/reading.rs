@@ -1,4 +1,4 @@
-//! What a file says of a run.
+//! A run as described by a file.
 
 use super::sample::Sample;
 use dyno_model::latency::LatencySummary;
@@ -8,50 +8,50 @@ use dyno_model::units::Nanos;
 use dyno_model::warning::{Severity, Warning};
 use dyno_store::TimelineLine;
 
-/// What one file, or a part of one, says of one run.
+/// The content of a file, or of a part of one, about one run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
-    /// Name of the system, where the file has one.
+    /// Name of the system, if the file contains it.
     pub(crate) system: Option<String>,
-    /// Number of clients; absent when the file does not tell.
+    /// Number of clients, if the file contains it.
     pub(crate) clients: Option<u32>,
-    /// Program that measured it, with its version if that is known.
+    /// Program that measured the run, with its version if known.
     pub(crate) program: String,
     /// Version of the server; empty when unknown.
     pub(crate) server_version: String,
-    /// UTC time of the beginning, RFC 3339; empty when unknown.
+    /// Start time in UTC, RFC 3339; empty when unknown.
     pub(crate) started_at: String,
     /// Length of the run.
     pub(crate) measured: Nanos,
-    /// Transactions per second, where the file says them more exactly than number and length do.
+    /// Transactions per second, if the file states them more exactly than count and length imply.
     pub(crate) rate: Option<f64>,
     pub(crate) ledger: Ledger,
-    /// Its response times; 0 where unknown.
+    /// Response times; 0 where unknown.
     pub(crate) latency: LatencySummary,
     pub(crate) course: Course,
-    /// What the program itself said against its figures.
+    /// Warnings of the program about its own results.
     pub(crate) warnings: Vec<Warning>,
-    /// True when each client waited for its transaction before it began the next, as far as is
+    /// True when each client waited for its transaction before it started the next, as far as is
     /// known.
     pub(crate) is_closed_loop: bool,
-    /// Line that it begins in.
+    /// First line of the run in the file.
     pub(crate) line: usize,
 }
 
-/// How a run went from second to second.
+/// The course of a run over time.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Course {
     #[default]
     Unknown,
-    /// Rates are known, and not all response times.
+    /// Rates are known, but not all response times.
     Rates(Vec<TimelineLine>),
     /// Histograms of all response times are known.
     Times(Vec<Interval>),
-    /// Each transaction is known, in the order of their ends.
+    /// Every transaction is known, ordered by end time.
     Samples(Vec<Sample>),
 }
 
-/// What a program warned of.
+/// Warnings printed by a program.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Warned {
     first: Option<String>,
@@ -59,12 +59,12 @@ pub(super) struct Warned {
 }
 
 impl Warned {
-    /// Takes a line.
+    /// Adds a line.
     pub(super) fn take(&mut self, text: &str) {
         self.add(Self { first: Some(text.to_owned()), lines: 1 });
     }
 
-    /// Takes what was said later.
+    /// Adds later warnings.
     pub(super) fn add(&mut self, later: Self) {
         self.first = self.first.take().or(later.first);
         self.lines += later.lines;
@@ -74,29 +74,29 @@ impl Warned {
         self.first.as_deref()
     }
 
-    /// What it is in the record of a run.
+    /// The warning for the record of a run.
     pub(super) fn warning(&self) -> Option<Warning> {
         let text = self.first.clone()?;
         Some(Warning::ProgramWarned { text, lines: self.lines })
     }
 }
 
-/// Half of the last digit that sysbench prints of a time, milliseconds.
+/// Half of the last digit of a time printed by sysbench, milliseconds.
 const ROUNDING_MS: f64 = 0.005;
-/// By how much more clients than there are may have been busy: programs take their figures at
+/// Tolerance for busy clients relative to the number of clients: programs sample their counters at
 /// slightly different times.
 const TOLERANCE: f64 = 1.05;
 
 impl Reading {
-    /// True when the program did not say that its figures must not be used.
+    /// True unless the program declared its results unusable.
     pub(crate) fn is_valid(&self) -> bool {
         self.warnings.iter().all(|warning| warning.severity() < Severity::Invalid)
     }
 
-    /// What cannot be true of a run, whatever was measured.
+    /// Checks relations that hold for every run.
     ///
     /// # Errors
-    /// Which figures contradict each other.
+    /// Names the values that contradict each other.
     pub(super) fn check(&self) -> Result<(), String> {
         let [min, mean, max] =
             [self.latency.min as f64, self.latency.mean, self.latency.max as f64]
@@ -113,7 +113,7 @@ impl Reading {
         let (Some(clients), true) = (self.clients, self.is_closed_loop && seconds > 0.0) else {
             return Ok(());
         };
-        // Little's law: a client has one transaction at a time.
+        // Little's law: a client runs one transaction at a time.
         let rate = self.rate.unwrap_or(self.ledger.committed as f64 / seconds);
         let busy = rate * (mean - ROUNDING_MS) / 1e3;
         if mean > 0.0 && busy > f64::from(clients) * TOLERANCE {
@@ -126,12 +126,12 @@ impl Reading {
     }
 }
 
-/// Nanoseconds of a time in milliseconds; 0 when it is unknown.
+/// Converts milliseconds to nanoseconds; 0 when unknown.
 pub(super) fn nanos(milliseconds: Option<f64>) -> u64 {
     milliseconds.map_or(0, |time| (time * 1e6).round() as u64)
 }
 
-/// Sets a percentile of those that dyno keeps; others have no place.
+/// Stores a percentile if dyno has a field for it; others are ignored.
 pub(super) fn set_percentile(latency: &mut LatencySummary, percentage: f64, nanos: u64) {
     let tenths = (percentage * 10.0).round() as u32;
     match tenths {
@@ -146,13 +146,12 @@ pub(super) fn set_percentile(latency: &mut LatencySummary, percentage: f64, nano
     }
 }
 
-/// From so many seconds on a second is one since 1970, and not one since the beginning of a run:
-/// three years.
+/// Values from here on are Unix timestamps and not seconds since the start of a run: three years.
 const EPOCH_MIN: f64 = 1e8;
 
-/// The course that a program's lines of intervals tell: the second at which each ends, and its
-/// transactions per second since the line before. Where seconds are of 1970, nobody knows when the
-/// first began, and it is left out.
+/// The course described by interval lines: the second at which each ends, and the transactions per
+/// second since the line before. With Unix timestamps the start of the first interval is unknown,
+/// so it is ignored.
 pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> Course {
     let origin = intervals
         .first()

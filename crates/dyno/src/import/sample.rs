@@ -1,4 +1,4 @@
-//! Transactions of which each is known, and the intervals that they make.
+//! Single transactions, and the intervals computed from them.
 
 use dyno_model::latency;
 use dyno_model::record::Interval;
@@ -9,7 +9,7 @@ const INTERVAL: u64 = 1_000_000;
 /// A transaction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
-    /// When it ended, microseconds since 1970.
+    /// End, microseconds since 1970.
     pub(super) ended: u64,
     pub(super) outcome: Outcome,
     pub(super) retries: u32,
@@ -32,7 +32,7 @@ impl Sample {
     }
 }
 
-/// The intervals of a run, one after the other: all at once would take a histogram for each second.
+/// Yields the intervals of a run one by one: all at once would need a histogram for each second.
 pub(super) fn intervals(samples: &[Sample]) -> impl Iterator<Item = Interval> {
     let began = samples.iter().map(Sample::began).min().unwrap_or_default();
     let ended = samples.last().map_or(began, |sample| sample.ended);

@@ -1,5 +1,4 @@
-//! What sysbench 0.4 to 1.1 print of a run: lines of intervals, reports at checkpoints, and the
-//! statistics at the end.
+//! Output of sysbench 0.4 to 1.1: interval lines, reports at checkpoints, and the final statistics.
 
 use super::document::Line;
 use super::labels::{Labels, measured, measured_interval};
@@ -8,14 +7,14 @@ use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 
-/// What each run begins with.
+/// First line of each run.
 const BEGINNING: &str = "Running the test with following options:";
 const THREADS: &str = "Number of threads:";
 const RATE: &str = "Target transaction rate:";
 const STATISTICS: &str = "SQL statistics:";
 const TRANSACTIONS: &str = "transactions:";
 const EVENTS: &str = "total number of events:";
-/// Version 1.1 has figures of throughput under a heading of their own.
+/// Version 1.1 prints throughput under a separate heading.
 const ELAPSED: &str = "time elapsed:";
 const TIME: &str = "total time:";
 const ERRORS: &str = "ignored errors:";
@@ -41,7 +40,7 @@ const REPORTED: [&str; 11] = [
     MEAN,
     MAX,
 ];
-/// Labels of tests that send no SQL.
+/// Labels of tests that do not use SQL.
 const OTHER_TESTS: [(&str, &str); 6] = [
     ("CPU speed:", "cpu"),
     ("Prime numbers limit:", "cpu"),
@@ -50,10 +49,10 @@ const OTHER_TESTS: [(&str, &str); 6] = [
     ("File operations:", "fileio"),
     ("Extra file open flags:", "fileio"),
 ];
-/// What lines begin with in which sysbench says that something is wrong.
+/// Prefixes of warnings and errors from sysbench.
 const WARNINGS: [&str; 5] = ["FATAL:", "ALERT:", "WARNING:", "PANIC:", "Segmentation fault"];
 
-/// True when there is a line that only sysbench prints.
+/// True when some line occurs only in the output of sysbench.
 pub(super) fn is_one(lines: &[Line<'_>]) -> bool {
     lines.iter().any(|line| line.text == BEGINNING || is_result(line.text.trim_start()))
 }
@@ -62,14 +61,14 @@ fn is_result(text: &str) -> bool {
     text.starts_with(TRANSACTIONS) && text.contains("per sec.")
 }
 
-/// A run as it is being read.
+/// A run being parsed.
 #[derive(Debug, Default)]
 struct Run<'t> {
     program: String,
     head: Labels<'t>,
-    /// The statistics at each checkpoint, and those of the end.
+    /// The statistics at each checkpoint, and the final ones.
     reports: Vec<Labels<'t>>,
-    /// The last report is one of a checkpoint.
+    /// True when the last report is that of a checkpoint.
     is_checkpoint: bool,
     intervals: Vec<(f64, f64)>,
     warned: Warned,
@@ -86,7 +85,7 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
         let text = line.text.trim_start();
         let is_first = line.text == BEGINNING || runs.is_empty() && is_result(text);
         if let Some(version) = line.text.strip_prefix("sysbench ") {
-            // The command line may be there as well.
+            // The output may include the command line.
             if version.starts_with(|c: char| c.is_ascii_digit()) {
                 let version = version.split_whitespace().next().unwrap_or_default();
                 program = format!("sysbench {}", version.trim_end_matches(':'));
@@ -116,7 +115,7 @@ pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
 }
 
 impl<'t> Run<'t> {
-    /// True when nothing of it is to come.
+    /// True when the run is complete.
     fn has_ended(&self) -> bool {
         !self.is_checkpoint
             && self.reports.last().is_some_and(|report| report.has(MAX) || report.has(PERCENTILE))
@@ -154,15 +153,15 @@ impl<'t> Run<'t> {
         self.reports.last().is_some_and(|report| report.has(STATISTICS))
     }
 
-    /// Begins a report, unless the last one has nothing yet.
+    /// Starts a report, unless the last one is still empty.
     fn report(&mut self) {
         if self.has_report() {
             self.reports.push(Labels::default());
         }
     }
 
-    /// What it says as a whole. Each report has the counts since the one before it, and the time
-    /// since the beginning.
+    /// The complete result. Each report has the counts since the previous one, and the time since
+    /// the start.
     fn reading(self) -> Result<Reading, String> {
         let last = self.reports.last().expect("a run begins with one");
         self.check_complete(last)?;
@@ -180,13 +179,13 @@ impl<'t> Run<'t> {
         };
         let ledger = &mut reading.ledger;
         ledger.committed = committed;
-        // What sysbench calls ignored errors are transactions that were begun again; older versions
-        // count deadlocks only.
+        // sysbench's "ignored errors" are restarted transactions; older versions count deadlocks
+        // only.
         let retries = sum(ERRORS)?.or(sum(DEADLOCKS)?);
         ledger.retries = retries.unwrap_or_default();
         ledger.reconnects = sum(RECONNECTS)?.unwrap_or_default();
         ledger.unfinished = self.head.count(UNFINISHED)?.unwrap_or_default();
-        // It counts no transactions that failed for good.
+        // sysbench does not count transactions that failed permanently.
         ledger.unknown.insert(UnknownCount::Failed);
         if retries.is_none() {
             ledger.unknown.insert(UnknownCount::Retries);
@@ -238,7 +237,7 @@ impl<'t> Run<'t> {
         let committed = reading.ledger.committed;
         let latency = &mut reading.latency;
         latency.count = committed;
-        // The least and the largest of nothing are no times.
+        // Without transactions, minimum and maximum are meaningless.
         if committed == 0 {
             return Ok(());
         }
@@ -268,8 +267,8 @@ impl<'t> Run<'t> {
         Ok(())
     }
 
-    /// The rate behind the number of transactions: more exact than the time, which is rounded, but
-    /// not below 1 per second.
+    /// The rate printed after the number of transactions: more exact than the rounded time, except
+    /// below 1 per second.
     fn printed_rate(
         &self,
         report: &Labels<'_>,
@@ -292,15 +291,15 @@ impl<'t> Run<'t> {
     }
 }
 
-/// The sum over all reports; `None` when one does not have it.
+/// The sum over all reports; `None` when one lacks the label.
 fn sum(reports: &[Labels<'_>], label: &'static str) -> Result<Option<u64>, String> {
     let counts: Result<Vec<Option<u64>>, String> =
         reports.iter().map(|report| report.count(label)).collect();
     Ok(counts?.into_iter().sum())
 }
 
-/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5
-/// `[  10s] threads: 4, tps: 1234.56, ...`: second and rate.
+/// Parses lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5 `[  10s] threads:
+/// 4, tps: 1234.56, ...`, into second and rate.
 fn interval(line: Line<'_>) -> Result<Option<(f64, f64)>, String> {
     let parse = || {
         let (second, rest) = line.text.strip_prefix('[')?.split_once(']')?;

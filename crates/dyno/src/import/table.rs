@@ -1,5 +1,5 @@
-//! Tables (`.csv`) with a heading: one run per line, with commas, semicolons or tabs between its
-//! cells.
+//! Tables (`.csv`) with a heading: one run per line, with cells separated by commas, semicolons or
+//! tabs.
 
 use super::labels::measured;
 use super::reading::{Reading, nanos, set_percentile};
@@ -8,7 +8,7 @@ use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 
-/// What a column may be called, and what it is.
+/// Default names of columns, and their meaning.
 pub(crate) const COLUMNS: [(&str, &str); 11] = [
     ("system", "name of the system"),
     ("clients", "number of clients"),
@@ -23,11 +23,10 @@ pub(crate) const COLUMNS: [(&str, &str); 11] = [
     ("max_ms", "longest response time"),
 ];
 
-/// Largest number of clients, seconds and milliseconds that a cell may hold; what is larger is a
-/// mistake.
+/// Largest plausible number of clients, seconds and milliseconds in a cell.
 const LARGEST: f64 = 1e12;
 
-/// True when the first line names columns that are known, or that the user named.
+/// True when the first line contains known column names, or those given by the user.
 pub(super) fn is_one(text: &str, names: &BTreeMap<String, String>) -> bool {
     let heading = text.lines().next().unwrap_or_default();
     let cells: Vec<&str> = heading
@@ -54,7 +53,7 @@ struct Heading<'n> {
 
 impl Heading<'_> {
     /// # Errors
-    /// When a column is missing that the user named, or is there twice.
+    /// When a column named by the user is missing, or a column occurs twice.
     fn check(&self) -> Result<(), String> {
         for (column, name) in self.names {
             if self.place(column).is_none() {
@@ -168,7 +167,7 @@ impl Row<'_> {
     }
 }
 
-/// All lines of a table. `names` says what columns of [`COLUMNS`] are called there.
+/// All lines of a table. `names` maps the names in [`COLUMNS`] to those in the file.
 pub(super) fn read(text: &str, names: &BTreeMap<String, String>) -> Result<Vec<Reading>, String> {
     let mut builder = csv::ReaderBuilder::new();
     let mut reader =

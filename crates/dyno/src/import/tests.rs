@@ -1,4 +1,4 @@
-//! What programs really printed, and what is read from it.
+//! Tests that parse real output of other programs.
 
 use super::reading::{Course, Reading};
 use super::{Hints, histogram_log, read, sample, table, transaction_log};
@@ -53,7 +53,7 @@ initial connection time = 0.951 ms
 tps = 22562.184203 (without initial connection time)
 ";
 
-/// What is read of files with these contents.
+/// The readings of files with these contents.
 fn of_files(name: &str, texts: &[&str]) -> Vec<Reading> {
     let folder = tempfile::tempdir().expect("a folder");
     let paths: Vec<_> =
@@ -70,7 +70,7 @@ fn of_files(name: &str, texts: &[&str]) -> Vec<Reading> {
     readings
 }
 
-/// Why a file with this content is refused, in one line.
+/// The error for a file with this content, as one line.
 fn refused(text: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("file");
@@ -156,7 +156,7 @@ fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
     let reading = of_files("", &logs).remove(0);
     assert_eq!(reading.clients, Some(2));
     assert_eq!(reading.started_at, "2023-11-14T22:15:00.499Z");
-    // From the first transaction's beginning to the last one's end.
+    // From the start of the first transaction to the end of the last one.
     assert_eq!(reading.measured, Nanos(701_000_000));
     assert_eq!((reading.ledger.committed, reading.ledger.failed), (3, 1));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
@@ -195,7 +195,7 @@ fn columns_of_a_table_may_be_called_otherwise_and_bad_cells_are_named() {
 
 #[test]
 fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
-    // Two intervals as dyno writes them, one of them of something else.
+    // Two intervals in dyno's format, and a tagged one.
     let folder = tempfile::tempdir().expect("a folder");
     let mut interval =
         dyno_model::record::Interval::empty("t", false, Nanos(0), Nanos(1_000_000_000), &[]);
@@ -248,7 +248,7 @@ fn a_file_of_no_known_format_is_named_with_what_could_be_read() {
     assert!(read(&[Path::new("/nowhere/at-all")], &Hints::default()).is_err());
 }
 
-/// Lines that make a result of pgbench, with what is given in place of its rate.
+/// Lines of a pgbench result with the given rate.
 fn pgbench(rate: &str) -> String {
     PGBENCH.replace("22562.184203", rate)
 }
@@ -338,7 +338,7 @@ fn what_a_file_does_not_say_is_unknown_and_not_zero() {
         (reading.latency.mean, reading.ledger.known_failed(), reading.ledger.known_retries()),
         (30_651_000.0, None, None)
     );
-    // The rate without the time for connecting is the one of later versions.
+    // Later versions print the rate without connecting.
     let both = format!("{old}tps = 530.5 (excluding connections establishing)\n");
     assert!((of_file(&both).measured.as_secs_f64() - 15_660.0 / 530.5).abs() < 1e-6);
     let sysbench =
@@ -347,7 +347,7 @@ fn what_a_file_does_not_say_is_unknown_and_not_zero() {
         (of_file(&sysbench).ledger.known_failed(), of_file(&sysbench).ledger.known_retries()),
         (None, None)
     );
-    // One column more may be a delay, or retries; of two the second is retries.
+    // An additional column may be a delay or retries; the second of two is retries.
     let row = "0 1 2364 0 1795701182 621145";
     for (more, retries) in [("", Some(0)), (" 69", None), (" 69 3", Some(3))] {
         assert_eq!(of_file(&format!("{row}{more}\n")).ledger.known_retries(), retries, "{more}");
@@ -420,7 +420,7 @@ fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_the
     assert_eq!(read(&[&path], &Hints::default()).expect("it is read")[0].ledger.committed, 67_672);
 }
 
-/// Lines of pgbench's log of intervals with these beginnings: 10 transactions each, of 100
+/// Lines of pgbench's log of intervals with these start times: 10 transactions each, of 100
 /// microseconds.
 fn interval_log(starts: &[u64]) -> String {
     starts.iter().map(|start| format!("{start} 10 1000 100000 100 100\n")).collect()
@@ -432,13 +432,14 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
     let sample = "this is a sample (--sampling-rate)";
     let mixed = "logs of several runs are mixed";
     for (text, said) in [
-        // Seconds that are none since 1970, and microseconds that make more than a second.
+        // Seconds that are not a Unix timestamp, and microseconds beyond a second.
         ("0 1 1000 0 1700 500000\n".to_owned(), unknown),
         ("0 1 1000 0 1700000100 5000000\n".to_owned(), unknown),
         (interval_log(&[1_700, 1_701]), unknown),
-        // The least is above the largest.
+        // The minimum is above the maximum.
         ("1700000100 10 1000 100000 200 100\n".to_owned(), unknown),
-        // A transaction is missing behind the first, and those before the first.
+        // A transaction is missing after the first one; transactions are missing before the first
+        // one.
         ("0 1 1000 0 1700000100 500000\n0 3 1000 0 1700000101 500000\n".to_owned(), sample),
         ("0 5 1000 0 1700000100 500000\n0 6 1000 0 1700000101 500000\n".to_owned(), sample),
         (interval_log(&[1_700_000_110, 1_700_000_100]), mixed),
@@ -454,11 +455,11 @@ fn logs_of_another_kind_and_parts_of_logs_are_refused() {
         let refused = refused(&text);
         assert!(refused.contains(said), "{text}: {refused}");
     }
-    // What was skipped is counted as a transaction in eleven columns.
+    // With eleven columns, skipped transactions are included in the count.
     let row = |start| format!("{start} 10 600 60000 100 100 0 0 0 0 4\n");
     let ledger = of_file(&[row(1_700_000_100), row(1_700_000_110)].concat()).ledger;
     assert_eq!((ledger.committed, ledger.skipped), (6, 4));
-    // Longer than an hour is an hour.
+    // Times above an hour are recorded as an hour.
     let long = of_file("0 1 5000000000 0 1700000100 500000\n");
     assert_eq!((long.latency.max, long.measured), (3_600_000_000_000, Nanos(3_600_000_000_000)));
 }
@@ -499,7 +500,7 @@ fn a_run_of_pgbench_that_did_not_do_all_of_it_is_cut_short() {
     let warnings = |done: &str| of_file(&PGBENCH.replace("67672", done)).warnings;
     let reason = "67677 of 70000 transactions were processed".to_owned();
     assert_eq!(warnings("67672/70000"), [Warning::CutShort { reason }]);
-    // What failed and what was skipped was done, too.
+    // Failed and skipped transactions were processed, too.
     assert_eq!(warnings("67672/67677"), []);
     assert_eq!(warnings("67672/67687\nnumber of transactions skipped: 10 (0.01%)"), []);
     let nothing = PGBENCH.replace("67672", "0").replace("22562.184203", "0.000000");
@@ -530,8 +531,8 @@ fn figures_that_only_some_versions_of_sysbench_print_are_read() {
     let reading = of_file(&old);
     assert_eq!((reading.ledger.known_retries(), reading.ledger.unfinished), (Some(7), 3));
     assert_eq!(reading.program, "sysbench 1.0.20", "the command line is no version");
-    // The least and the largest of nothing are no times, and a rate of two digits is less exact
-    // than number and time.
+    // Without transactions, minimum and maximum are meaningless, and a rate with two digits is less
+    // exact than count and time.
     let nothing = of_file(&SYSBENCH.replace("95303", "0").replace("31721.90", "0.00"));
     assert_eq!((nothing.latency.min, nothing.latency.max), (0, 0));
     assert_eq!(of_file(&SYSBENCH.replace("95303", "1").replace("31721.90", "0.33")).rate, None);

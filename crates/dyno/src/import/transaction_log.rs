@@ -1,5 +1,5 @@
-//! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, when the
-//! transaction ended, and perhaps how late it began and how often it was tried again.
+//! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, end time,
+//! and optionally the delay and the number of retries.
 
 use super::reading::{Course, Reading};
 use super::sample::{Outcome, Sample};
@@ -9,15 +9,14 @@ use dyno_model::units::Nanos;
 use dyno_store::utc;
 use std::collections::BTreeMap;
 
-/// Longest run, microseconds: 31 days. Lines that are further apart are not of one run.
+/// Longest run, microseconds: 31 days. Lines further apart are from different runs.
 const RUN_MAX: u64 = 31 * 86_400 * 1_000_000;
-/// Seconds since 1970 that a log may have: 2001 to 2100. Other numbers are no times, and the file
-/// no log.
+/// Valid Unix timestamps in a log: 2001 to 2100. With other numbers the file is not such a log.
 pub(super) const EPOCH: std::ops::Range<u64> = 978_307_200..4_102_444_800;
-/// Longest time, microseconds: an hour, the largest that histograms keep.
+/// Longest time, microseconds: an hour, the maximum of the histograms.
 const TIME_MAX: u64 = latency::HIGHEST_NANOS / 1_000;
 
-/// A line: who, the how manieth of this client, what became of it, and how many columns there are.
+/// A line: client, number of the transaction within the client, outcome, and number of columns.
 struct Row {
     client: u32,
     number: u64,
@@ -42,8 +41,7 @@ fn parse(line: &str) -> Option<Row> {
     let seconds = seconds.parse::<u64>().ok().filter(|seconds| EPOCH.contains(seconds))?;
     let micros = micros.parse::<u64>().ok().filter(|micros| *micros < 1_000_000)?;
     script.parse::<u32>().ok()?;
-    // With one column more, nobody knows whether it is the delay of `--rate` or the retries of
-    // `--max-tries`.
+    // A single additional column may be the delay of `--rate` or the retries of `--max-tries`.
     let retries = match more {
         [] => 0,
         [either] => either.parse::<u64>().ok().map(|_| 0)?,
@@ -59,11 +57,11 @@ fn parse(line: &str) -> Option<Row> {
     })
 }
 
-/// The run whose threads left these logs. Its clock begins with the first transaction and ends with
-/// the last.
+/// The run whose threads wrote these logs. It starts with the first transaction and ends with the
+/// last.
 ///
 /// # Errors
-/// When a line is not one of such a log, and when the logs hold less or more than one run.
+/// When a line does not belong to such a log, and when the logs hold less or more than one run.
 pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut clients = Clients::default();
@@ -129,7 +127,7 @@ fn summarise(samples: &[Sample], reading: &mut Reading) {
     reading.latency = LatencySummary { mean, min, max, ..LatencySummary::from(&sum) };
 }
 
-/// The last transaction of each client: each counts its own.
+/// The last transaction number of each client: each client counts its own.
 #[derive(Debug, Default)]
 struct Clients {
     last: BTreeMap<u32, (u64, usize)>,

@@ -35,16 +35,16 @@ impl Listener for Listening {
     }
 }
 
-/// A server that does 1,000 transactions per second; a tenth of them takes so long.
+/// A server with a capacity of 1,000 transactions per second, a tenth of which take `slow_ms`.
 struct Server {
     slow_ms: u64,
-    /// True when the first step that is to be kept meets a checkpoint.
+    /// True when a checkpoint disturbs the first step that is to be kept.
     is_unlucky: bool,
-    /// How many steps that are to be kept lose their CPU time to other guests.
+    /// Number of candidate steps during which other guests take CPU time.
     stolen: usize,
-    /// True when its findings are of no kept step.
+    /// True when the warnings belong to no kept step.
     is_calm_at_last: bool,
-    /// The measurement in which the user interrupts.
+    /// The measurement that the user interrupts.
     cut: usize,
     warnings: Vec<Warning>,
     measured: Vec<(String, Option<f64>)>,
@@ -192,7 +192,7 @@ fn each_step_has_a_name_of_its_own_and_the_last_is_the_trial() {
     let at = again.measured[0].1.unwrap();
     assert!((at / result.found().unwrap() - 1.0).abs() < 0.01, "{at}");
 
-    // What is to be kept meets a checkpoint.
+    // A checkpoint disturbs the step that is to be kept.
     let mut unlucky = Server { is_unlucky: true, ..Server::new() };
     let (third, heard) = run(&mut searches, &search(), 3, &mut unlucky);
     let passed = found(third).search.unwrap().passed.unwrap();
@@ -214,7 +214,7 @@ fn a_step_to_keep_that_would_be_invalid_for_steal_is_measured_again() {
     let discarded = heard.iter().filter(|it| *it == "started b01-001").count();
     assert_eq!((kept, discarded), (3, 2), "{heard:?}");
 
-    // Where it does not end, the trial says so.
+    // If steal does not end, the trial reports it.
     let mut server = Server { stolen: usize::MAX, ..Server::new() };
     let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
     assert!(!record.is_valid() && record.search.as_ref().unwrap().found().is_some());
@@ -255,7 +255,7 @@ fn a_search_that_is_interrupted_keeps_its_steps() {
             (cut.saturating_sub(2), cut.saturating_sub(2), None)
         );
     }
-    // Whatever is being measured: also a client alone.
+    // This applies to any measurement, including one with a single client.
     let mut whole = Server { slow_ms: 30, ..Server::new() };
     assert!(run(&mut Searches::default(), &search(), 1, &mut whole).0.is_err());
     for cut in 1..=whole.measured.len() {
@@ -277,7 +277,7 @@ fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
     let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
     assert!(record.search.as_ref().unwrap().is_bound() && record.is_valid(), "{:?}", record.search);
 
-    // What is only worth a warning spoils no step.
+    // A mere warning does not invalidate a step.
     let warned = Warning::GeneratorBusy { share: 0.75 };
     let mut server = Server { slow_ms: 30, warnings: vec![warned], ..Server::new() };
     let (outcome, _) = run(&mut Searches::default(), &search(), 1, &mut server);
@@ -312,7 +312,7 @@ fn a_step_takes_the_response_times_that_its_limit_is_about() {
         (heard.responses.committed.len(), heard.responses.censored.len())
     };
     assert_eq!(taken(false, None), (5, 4));
-    // Of what did not commit nobody knows the name.
+    // Transactions that did not commit have no name.
     assert_eq!(taken(false, Some("fast")), (3, 0));
     assert_eq!(taken(true, None), (0, 0));
 }
