@@ -1,19 +1,19 @@
 //! `dyno`: a dynamometer for databases.
 //!
 //! # Layout (read in this order)
-//! * `arguments`: those of the process, without passwords for `ps`;
-//! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the
-//!   command line to a plan;
-//! * `workload`: what clients do: built in, or the user's own SQL; `workload_set`: those of a
-//!   configuration;
+//! * `arguments`: the arguments of the process, with passwords hidden from `ps`;
+//! * `cli`: options and their help; `one_line`: a spec made from a URL and options; `spec_file`:
+//!   from the command line to a plan;
+//! * `workload`: the workload of a client group, built in or user SQL; `workload_set`: the
+//!   workloads of a configuration;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
 //! * `run`: one experiment from plan to report; `trials`, `client_groups`, `databases`, `systems`:
-//!   its parts; `preflight`: whether it can be run here; `checkup`: whether the machine is fit for
-//!   it;
-//! * `import`: figures of other programs;
+//!   its parts; `preflight`: checks whether it can run here; `checkup`: observations about the
+//!   machine;
+//! * `import`: results of other programs;
 //! * `commands`: one file per command besides `run`;
-//! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way
-//!   to the terminal.
+//! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: errors that end the program; `printer`: the
+//!   only output to the terminal.
 
 mod arguments;
 mod campaign;

@@ -1,4 +1,4 @@
-//! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
+//! All trials of a plan in run order. A failed trial is marked, and the next one starts.
 
 use crate::client_groups::{Background, nodes_for};
 use crate::data::{Missing, Provider};
@@ -25,26 +25,27 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Trials that warm up for so long try numbers of workers before, which takes about as long.
+/// Trials with at least this warm-up first try different numbers of workers, which takes about as
+/// long.
 const WARMUP_FOR_TRIES: Nanos = Nanos(2_000_000_000);
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Trials measured to their end, those of an earlier part of the run included.
+    /// Trials measured completely, including those of an earlier part of the run.
     pub(crate) measured: usize,
-    /// Trials with figures that the user or their system ended before.
+    /// Trials with results that an interrupt or their system cut short.
     pub(crate) cut: Vec<String>,
-    /// Trials without.
+    /// Trials without results.
     pub(crate) failed: usize,
-    /// Searches for the highest load in which none passed the limit.
+    /// Searches in which no load passed the limit.
     pub(crate) unmet: usize,
     /// Searches that ended without a decision.
     pub(crate) undecided: usize,
-    /// Times a system could not be started or died.
+    /// Number of times that a system died or could not be started.
     pub(crate) system_failures: usize,
-    /// True when any trial committed anything, those of an earlier part of the run included.
+    /// True when any trial committed anything, including those of an earlier part of the run.
     pub(crate) has_commits: bool,
-    /// Trials that there are: fewer than planned where a look at the data ended the run.
+    /// Number of trials: fewer than planned when an interim analysis ended the run.
     pub(crate) planned: usize,
 }
 
@@ -54,7 +55,7 @@ impl Tally {
         self.measured + self.unmet + self.undecided == self.planned
     }
 
-    /// A search ended without a load that passes.
+    /// Counts a search that ended without a load that passes.
     pub(crate) fn without_load(&mut self, end: &SearchEnd) {
         match end {
             SearchEnd::FailsEverywhere { .. } => self.unmet += 1,
@@ -62,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// A trial has figures.
+    /// Counts a trial with results.
     fn add(&mut self, trial: &Trial, record: &TrialRecord) {
         self.has_commits |= record.has_committed();
         match record.is_whole() {
@@ -71,18 +72,18 @@ impl Tally {
         }
     }
 
-    /// A trial has none.
+    /// Counts and reports a failed trial.
     fn fail(&mut self, trial: &Trial, reason: String, listener: &mut dyn Listener) {
         self.failed += 1;
         listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
     }
 }
 
-/// Runs all trials. Every block, and every restart group in it, begins with fresh servers and fresh
-/// data, because these are what a repeat must repeat.
+/// Runs all trials. Every block, and every restart group in it, starts with fresh servers and fresh
+/// data, because a repeat must include these.
 ///
-/// `done` are trials of an interrupted run that are measured already. Where the plan is looked at,
-/// `interim_analysis` judges the data after each block.
+/// `done` are trials that an interrupted run has already measured. If the plan has interim
+/// analyses, `interim_analysis` evaluates the data after each block.
 pub(crate) fn run(
     plan: &Plan,
     done: &BTreeSet<String>,
@@ -102,7 +103,7 @@ pub(crate) fn run(
     let mut block = 0;
     let mut searches = Searches::default();
     for trial in plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
-        // Once something could not be written, measuring on would only lose more.
+        // After a write error, further measurements would be lost as well.
         if interrupts.is_requested() || writer.failure().is_some() {
             break;
         }
@@ -136,7 +137,7 @@ pub(crate) fn run(
             ),
         };
         if measured.is_err() && interrupts.is_requested() {
-            // Whatever was under way then has failed for this reason.
+            // The interrupt caused the failure of the current trial.
             break;
         }
         if settle(measured, trial, system, &mut tally, systems, listener).is_break() {
@@ -146,8 +147,8 @@ pub(crate) fn run(
     tally
 }
 
-/// Counts what became of a trial, reports it, and stops its system where that is needed. Breaks
-/// when nothing more can be measured.
+/// Counts the outcome of a trial, reports it, and stops its system where necessary. Breaks when
+/// nothing more can be measured.
 fn settle(
     measured: Result<TrialRecord, Missing>,
     trial: &Trial,
@@ -197,14 +198,14 @@ fn settle(
     ControlFlow::Continue(())
 }
 
-/// True when the data are to be looked at before this block: the run may end then, and of later
-/// blocks nothing is measured yet, as it is where trials that failed are measured again.
+/// True when an interim analysis precedes this block. The run may end there only if no later block
+/// has been measured, which can be the case when failed trials are measured again.
 fn is_next(plan: &Plan, done: &BTreeSet<String>, block: u32) -> bool {
     let is_later = |trial: &&Trial| trial.block >= block && done.contains(&trial.id);
     plan.has_interim_analyses() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
 }
 
-/// Measures a configuration of the plan, or one that differs from it in its load.
+/// Measures a configuration of the plan, or a variant of it with another load.
 fn measure(
     plan: &Plan,
     trial: &Trial,
@@ -224,7 +225,7 @@ fn measure(
     let ready = systems.ready(system).expect("it was just brought up");
     ready.is_untouched = false;
     if !set.is_reusable() {
-        // No other trial will find in the data what it expects.
+        // Other trials must not use the modified data.
         ready.loaded = None;
     }
     let marks = ready.write_marks();
@@ -242,7 +243,7 @@ fn measure(
     let full = || if expected == Expected::FullDisk { None } else { disks.full() };
     let ending = || ready.ending().or_else(|| ready.way_ending(network_path)).or_else(full);
     let (clients, load, count) = (configuration.clients, &configuration.load, interrupts.count());
-    // Canned replies are no data that could be damaged.
+    // Canned replies have no data that could be damaged.
     let keeps_data = plan.system(trial).engine().keeps_data();
     let members =
         set.into_members().map(|it| Member { is_audited: it.is_audited && keeps_data, ..it });
@@ -253,7 +254,7 @@ fn measure(
     let groups = others.into_iter().map(|member| background.group(member)).collect();
     let counters = || {
         let counters = ready.counters(&names);
-        // They are read right before the clients begin and right after they have ended.
+        // Counters are read immediately before the clients start and after they end.
         trigger.fire();
         counters
     };
@@ -265,7 +266,7 @@ fn measure(
         ..TrialInput::new(trial.clone(), nodes_for(&own[0], &nodes), clients, load, seed, count)
     };
     input.load.shares_machine = ready.shares_machine();
-    // A system that is to be measured cold must not be warmed up by tries.
+    // Tries would warm up a system that is to be measured cold.
     input.load.measured_workers = (load.warmup >= WARMUP_FOR_TRIES).then_some(measured_workers);
     input.load.is_dead = &ending;
     input.load.expected = expected;
@@ -281,8 +282,8 @@ fn measure(
     });
     let measured = measured.map(|mut record| {
         watch.finish(&mut record, &configuration.load);
-        // Clients give up sooner than a server is known to have died, and of one that dyno did not
-        // start nobody tells.
+        // Clients may give up before dyno notices that the server died, and dyno gets no notice
+        // from a server that it did not start.
         if record.is_cut_short() && record.end == TrialEnd::Trial && !ready.answers() {
             record.end = TrialEnd::System;
         }
@@ -292,7 +293,7 @@ fn measure(
     systems.check_after(system, &marks, measured, listener)
 }
 
-/// Why a trial was not measured; `ending` says why its system ended, if it did.
+/// Why a trial was not measured; `ending` tells how its system ended, if it did.
 fn missing(error: &TrialError, ending: impl Fn() -> Option<String>) -> Missing {
     match error {
         TrialError::Interrupted => Missing::Interrupted,

@@ -1,4 +1,4 @@
-//! The workload of a configuration: one that dyno knows by name, or the user's own SQL or Lua.
+//! The workload of a configuration: a built-in one, or the user's SQL or Lua scripts.
 
 use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
 use dyno_engine::{TrialError, TrialInput};
@@ -20,10 +20,10 @@ pub(crate) enum AnyWorkload {
 }
 
 impl AnyWorkload {
-    /// Makes the workload of a client group of a configuration.
+    /// Creates the workload of a client group of a configuration.
     ///
     /// # Errors
-    /// When its options do not fit the engine, or a script has a mistake, in words.
+    /// A description, when its options do not fit the engine, or a script has an error.
     pub(crate) fn of_group(
         plan: &Plan,
         configuration: &Configuration,
@@ -64,14 +64,14 @@ impl AnyWorkload {
         }
     }
 
-    /// Leaves to another what its scripts make as these would.
+    /// Removes setup scripts that `other` runs as well.
     pub(crate) fn leave_to(&mut self, other: &mut Self) {
         if let (Self::Lua(own), Self::Lua(other)) = (self, other) {
             own.leave_to(other);
         }
     }
 
-    /// True when what the other makes by statements is there once this has made its own.
+    /// True when this workload's setup creates everything that the statements of `other` create.
     pub(crate) fn makes_all_of(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Sql(one), Self::Sql(other)) => {
@@ -81,8 +81,8 @@ impl AnyWorkload {
         }
     }
 
-    /// Measures the measured groups of a trial, or one background group: one workload, or one of
-    /// the same kind for each database.
+    /// Measures the measured groups of a trial, or one background group: one workload, or several
+    /// of the same kind, one per database.
     ///
     /// # Errors
     /// When nothing could be measured.
@@ -108,8 +108,8 @@ impl AnyWorkload {
     }
 }
 
-/// What a configuration's workload calls its transactions and statements, while the spec is read;
-/// neither seed nor query mode changes that.
+/// Names of a configuration's transactions and statements, needed while the spec is read; they do
+/// not depend on seed or query mode.
 pub(crate) fn names(configuration: &Configuration, system: &SystemPlan) -> Option<WorkloadNames> {
     let setting = Setting { engine: system.engine(), clients: configuration.clients, seed: 0 };
     let workload = AnyWorkload::built(

@@ -1,9 +1,9 @@
 //! The workloads of a configuration, one for each client group, with the data of each database as
 //! one data set.
 //!
-//! Each workload audits the data by what its own clients did, so none may find the work of another:
-//! two that change the same table are refused. A workload that only reads is kept from writing by
-//! the server, and is not audited where another changes its tables.
+//! Each workload audits the data by the operations of its own clients, so it must not find those of
+//! another workload: two that change the same table are refused. The server prevents writes of a
+//! read-only workload, which is not audited where another workload changes its tables.
 
 use crate::workload::AnyWorkload;
 use dyno_drivers::RowWriter;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
 
 pub(crate) struct WorkloadSet {
-    /// What is in each database that a group works in.
+    /// Contents of each database that a group uses.
     pub(crate) databases: Vec<GroupData>,
 }
 
@@ -26,8 +26,8 @@ pub(crate) struct GroupData {
     /// `None`: the database of the system's address.
     pub(crate) database: Option<String>,
     pub(crate) members: Vec<Member>,
-    /// Tables, each with its member and its place among the member's. One that two have is there
-    /// once.
+    /// Tables, each with its member and its position among the member's tables. A shared table
+    /// occurs once.
     tables: Vec<(usize, usize, TableDefinition)>,
 }
 
@@ -35,16 +35,16 @@ pub(crate) struct GroupData {
 pub(crate) struct Member {
     pub(crate) group: ClientGroup,
     pub(crate) workload: AnyWorkload,
-    /// Its sessions are kept from writing.
+    /// Its sessions are read-only.
     pub(crate) only_reads: bool,
-    /// Whoever changes its tables is asked about them in its place.
+    /// False when the workload that changes its tables audits them.
     pub(crate) is_audited: bool,
 }
 
 enum Changes {
-    /// Tables among these words; none: it only reads.
+    /// Tables among these words; empty if it only reads.
     Of(BTreeSet<String>),
-    /// Nobody can tell.
+    /// Cannot be determined.
     Unknown,
 }
 
@@ -57,8 +57,8 @@ impl Changes {
                 let sent = native.examples();
                 let tables =
                     workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
-                // One that shows no statement may send any, and the ledger's stands beside those
-                // that are shown.
+                // A workload that lists no statements may send anything, and the statement of the
+                // ledger is not in the list.
                 let is_known = engine.has_sql() && !sent.is_empty() && !native.keeps_ledger();
                 match is_known
                     && sent.iter().all(|statement| reads(&statement.sql, engine.dialect().syntax))
@@ -74,7 +74,7 @@ impl Changes {
         matches!(self, Self::Of(words) if words.is_empty())
     }
 
-    /// What it may change of which this is true; in words.
+    /// The first possible change that satisfies the predicate, as text.
     fn any(&self, is_meant: impl Fn(&str) -> bool) -> Option<String> {
         match self {
             Self::Of(words) => {
@@ -95,12 +95,12 @@ impl Member {
         self.workload.data().tables().iter().any(|table| table.name.eq_ignore_ascii_case(name))
     }
 
-    /// True when the audit that the user wrote asks for a table.
+    /// True when the user's audit queries a table.
     fn asks_for(&self, name: &str) -> bool {
         self.own_audit().iter().any(|text| mentions(text, name))
     }
 
-    /// The SQL of the audit that the user wrote.
+    /// The SQL of the user's audit.
     fn own_audit(&self) -> Vec<&str> {
         match &self.workload {
             AnyWorkload::Native(_) => Vec::new(),
@@ -114,7 +114,7 @@ impl WorkloadSet {
     /// The workloads of all groups of a configuration.
     ///
     /// # Errors
-    /// What is wrong with one, or why two cannot run at the same time, in words.
+    /// A description of what is wrong with one, or why two cannot run concurrently.
     pub(crate) fn new(plan: &Plan, configuration: &Configuration) -> Result<Self, String> {
         let engine = plan.systems[configuration.system].engine();
         let groups =
@@ -134,7 +134,7 @@ impl WorkloadSet {
         self.databases.into_iter().flat_map(|it| it.members)
     }
 
-    /// Equal for sets whose data are equal.
+    /// Equal for sets with equal data.
     pub(crate) fn fingerprint(&self) -> String {
         let of = |it: &GroupData| match &it.database {
             None => it.fingerprint(),
@@ -143,7 +143,7 @@ impl WorkloadSet {
         self.databases.iter().map(of).collect::<Vec<_>>().join("\n")
     }
 
-    /// True when a trial leaves all data as good as new.
+    /// True when all data are reusable after a trial.
     pub(crate) fn is_reusable(&self) -> bool {
         self.databases.iter().all(DataSet::is_reusable)
     }
@@ -153,18 +153,18 @@ impl WorkloadSet {
         self.databases.iter().any(DataSet::is_made_once)
     }
 
-    /// True when it brings something to be made.
+    /// True when there is data to create.
     pub(crate) fn brings_data(&self) -> bool {
         self.members().any(|it| brings(it.workload.data()))
     }
 
-    /// The same, by others than scripts of SQL.
+    /// True when something other than SQL setup scripts creates data.
     pub(crate) fn brings_others_data(&self) -> bool {
         let others = self.members().filter(|it| !matches!(it.workload, AnyWorkload::Sql(_)));
         others.map(|it| it.workload.data()).any(brings)
     }
 
-    /// What scripts of SQL set up, each once.
+    /// SQL setup scripts, each once.
     pub(crate) fn setups(&self) -> impl Iterator<Item = &dyn DataSet> {
         let makers = self.databases.iter().flat_map(GroupData::makers);
         makers.filter(|workload| matches!(workload, AnyWorkload::Sql(_))).map(AnyWorkload::data)
@@ -219,7 +219,7 @@ impl GroupData {
         self.members.iter().map(|member| member.workload.data())
     }
 
-    /// What two would make in the same way is made once.
+    /// The workloads that create data; equal data is created once.
     fn makers(&self) -> impl Iterator<Item = &AnyWorkload> {
         let is_first = |at: &usize| {
             let (before, rest) = self.members.split_at(*at);
@@ -229,12 +229,12 @@ impl GroupData {
     }
 }
 
-/// True when something is to be made.
+/// True when there is data to create.
 fn brings(data: &dyn DataSet) -> bool {
     !data.tables().is_empty() || data.is_made_once()
 }
 
-/// Sees to it that no audit finds the work of another workload.
+/// Ensures that no audit finds changes of another workload.
 fn agree(members: &mut [Member], changes: &[Changes]) -> Result<(), String> {
     for at in 0..members.len() {
         members[at].only_reads =
@@ -272,7 +272,7 @@ fn agree(members: &mut [Member], changes: &[Changes]) -> Result<(), String> {
     Ok(())
 }
 
-/// The workloads of each of a system's configurations; what is wrong with one, in words.
+/// The workloads of each of a system's configurations, or the error in one.
 pub(crate) fn of_system(
     plan: &Plan,
     system: usize,
@@ -282,8 +282,8 @@ pub(crate) fn of_system(
     configurations.map(|configuration| WorkloadSet::new(plan, configuration))
 }
 
-/// True when nothing is to be sent to a system but what is not known to write. Its sessions are
-/// then kept from writing, so that a database need not be dyno's.
+/// True when only statements that are known not to write are sent to a system. Its sessions are
+/// then read-only, so the database need not belong to dyno.
 pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
     let engine = plan.systems[system].engine();
     of_system(plan, system)
@@ -293,13 +293,13 @@ pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
 fn only_reading(member: &Member, engine: Engine) -> bool {
     match &member.workload {
         AnyWorkload::Sql(sql) => sql.writing().is_none(),
-        // What a program will send is not to be seen; the server sees it.
+        // The statements of a program are not known in advance; the server checks them.
         AnyWorkload::Lua(_) => true,
         AnyWorkload::Native(_) => Changes::of(&member.workload, engine).is_nothing(),
     }
 }
 
-/// Has scripts remove what they made in the database of a system's address.
+/// Lets scripts remove what they created in a system's default database.
 pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
     let mut known = BTreeSet::new();
     let sets = of_system(plan, system).flatten().filter(|it| known.insert(it.fingerprint()));
@@ -382,7 +382,7 @@ mod tests {
         format!("kind = \"sql\"\n[[WORKLOAD.scripts]]\nname = \"q\"\nsql = '''{text}'''\n")
     }
 
-    /// What speaks against both running at the same time.
+    /// Why both cannot run concurrently.
     fn refusal(own: &str, beside: &str) -> String {
         let own = own.replace("WORKLOAD", "workload");
         let plan = plan(&own, &beside.replace("WORKLOAD", "background.workload"));
@@ -438,7 +438,7 @@ mod tests {
                 "[workload] changes rush, and the audit of [[background]] \"night\" would take that for a fault\nhint: remove that line",
             ),
             (RUSH, &audited("count(*) from orders"), ""),
-            // It shows no statements, and writes.
+            // It lists no statements, and writes.
             (
                 BULK,
                 &sql("INSERT INTO sbtest1 VALUES (1, 1);"),
@@ -450,7 +450,7 @@ mod tests {
                 &audited("count(*) from sbtest1"),
                 "[workload] changes sbtest1, and the audit of",
             ),
-            // Its own statements only read, and each transaction leaves a row.
+            // Its statements only read, but each transaction inserts a row into the ledger.
             (LEDGER, &LEDGER.to_owned(), "changes dyno_ledger, and the audit of"),
             (
                 LEDGER,

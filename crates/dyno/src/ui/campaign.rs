@@ -1,4 +1,4 @@
-//! What is known about a run so far, and how long it will still take. Times are given from outside.
+//! Progress of a run and its remaining time. Times are parameters.
 
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::Plan;
@@ -7,13 +7,13 @@ use dyno_model::spec::estimate;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The state of a run as its events tell it.
+/// The state of a run, derived from its events.
 #[derive(Debug)]
 pub(super) struct Campaign {
     plan: Plan,
-    /// Per configuration: what a trial takes by the plan, before anything was measured.
+    /// Per configuration: planned duration of a trial.
     estimates: Vec<Duration>,
-    /// Per configuration: what its finished trials took, and how many there were.
+    /// Per configuration: total duration and number of its finished trials.
     spent: Vec<(Duration, u32)>,
     /// Finished or failed trials, by position in the run order.
     is_over: Vec<bool>,
@@ -25,31 +25,31 @@ pub(super) struct Current {
     /// Position in the run order, from 0.
     pub(super) position: usize,
     started: Duration,
-    /// Phase, once it has entered one, and when that began.
+    /// The current phase and its start, once a phase has started.
     phase: Option<(Phase, Duration)>,
-    /// How much of the phase is done, 0 to 1, where the phase tells.
+    /// Completed share of the phase, 0 to 1, if the phase reports it.
     pub(super) share: Option<f64>,
     /// Commits and seconds of the measured intervals so far.
     commits: u64,
     seconds: f64,
 }
 
-/// How often a log is told where a long trial is.
+/// Minimum time between progress lines of a long trial in a log.
 const TOLD_EVERY: Duration = Duration::from_secs(30);
 
-/// When a line was last written to a log.
+/// Time of the last line written to a log.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     last: Duration,
 }
 
 impl Pace {
-    /// Takes in that a line was written at `now` (since the run began).
+    /// Records that a line was written at `now` (since the run began).
     pub(super) fn said(&mut self, now: Duration) {
         self.last = now;
     }
 
-    /// True when nothing was written for so long that a line is due.
+    /// True when the last line is old enough for another one.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         now.saturating_sub(self.last) >= TOLD_EVERY
     }
@@ -67,7 +67,7 @@ impl Current {
 }
 
 impl Campaign {
-    /// `done` are trials that were measured before, which takes no time any more.
+    /// `done` are trials that were measured earlier and take no more time.
     pub(super) fn new(plan: Plan, done: &BTreeSet<String>) -> Self {
         let estimates = plan
             .configurations
@@ -92,12 +92,12 @@ impl Campaign {
         self.is_over.iter().filter(|is_over| **is_over).count()
     }
 
-    /// Takes in an event that happened at `now` (since the run began).
+    /// Processes an event that occurred at `now` (since the run began).
     pub(super) fn event(&mut self, event: &Event, now: Duration) {
         match event {
             Event::TrialStarted { trial } => {
                 let position = self.plan.trials.iter().position(|other| other.id == *trial);
-                // A search begins its trial again for each load that it wants to keep.
+                // A search restarts its trial for each load that it may keep.
                 let earlier =
                     self.current.as_ref().filter(|current| Some(current.position) == position);
                 let started = earlier.map_or(now, |current| current.started);
@@ -122,7 +122,8 @@ impl Campaign {
                 }
             }
             Event::TrialFinished(record) => self.end(&record.trial.id, Some(now)),
-            // It says nothing about how long others take, but where a search ended without a load.
+            // A failed trial does not predict the duration of others, unless its search ended
+            // without a load.
             Event::TrialFailed { trial, search, .. } => {
                 self.end(trial, search.is_some().then_some(now));
             }
@@ -130,7 +131,7 @@ impl Campaign {
         }
     }
 
-    /// Takes in an interval of the current trial.
+    /// Processes an interval of the current trial.
     pub(super) fn interval(&mut self, interval: &Interval) {
         if let Some(current) = &mut self.current
             && !interval.is_warmup
@@ -154,14 +155,14 @@ impl Campaign {
         }
     }
 
-    /// How much of the whole run is over, 0 to 1, by expected time.
+    /// Completed share of the whole run, 0 to 1, by expected time.
     pub(super) fn share(&self, now: Duration) -> f64 {
         let left = self.left(now).as_secs_f64();
         let whole = now.as_secs_f64() + left;
         if whole > 0.0 { now.as_secs_f64() / whole } else { 0.0 }
     }
 
-    /// Time that all trials to come will probably take, with the rest of the current one.
+    /// Expected time for the rest of the current trial and all later ones.
     pub(super) fn left(&self, now: Duration) -> Duration {
         let waiting = self
             .plan
@@ -177,7 +178,8 @@ impl Campaign {
                 Some(current) if current.position == position => {
                     let elapsed = now.saturating_sub(current.started);
                     let projected = current.projected(now);
-                    // What is projected of a search is the end of its load step, and others follow.
+                    // The projection for a search covers only the current load step; more may
+                    // follow.
                     let is_search =
                         self.plan.configurations[trial.configuration].load.find.is_some();
                     let least = if is_search { expected } else { Duration::ZERO };
@@ -189,8 +191,8 @@ impl Campaign {
         left
     }
 
-    /// What a trial of a configuration takes: as long as its earlier ones did on average; else the
-    /// plan's estimate, corrected by what estimates were wrong by so far.
+    /// Expected duration of a trial of a configuration: the mean of its earlier trials, or else the
+    /// plan's estimate, scaled by the ratio of actual to estimated durations so far.
     fn expected(&self, configuration: usize) -> Duration {
         let (sum, count) = self.spent[configuration];
         if count > 0 {
@@ -208,7 +210,8 @@ impl Campaign {
 }
 
 impl Current {
-    /// What the trial takes if measuring goes on as it does; `None` until a tenth of it is over.
+    /// Projected duration of the trial at the present progress; `None` until a tenth of it is
+    /// complete.
     fn projected(&self, now: Duration) -> Option<Duration> {
         let (Some((Phase::Measure, began)), Some(share)) = (self.phase, self.share) else {
             return None;

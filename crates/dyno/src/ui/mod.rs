@@ -1,8 +1,8 @@
-//! The screen: what a run shows while it goes on. It listens to events and can be absent without
-//! changing a measurement.
+//! The progress display of a run. It listens to events, and removing it does not change a
+//! measurement.
 //!
-//! * [`campaign`]: what is known about the run so far, and the time left (pure);
-//! * `screen`: a display that redraws itself, for a terminal, or plain lines, for everything else.
+//! * [`campaign`]: state of the run and time left (pure);
+//! * `screen`: a redrawn display on a terminal, or plain lines elsewhere.
 
 mod campaign;
 mod screen;
@@ -14,7 +14,7 @@ use dyno_model::plan::Plan;
 use dyno_report::Lang;
 use std::collections::BTreeSet;
 
-/// The listener that suits the terminal. `done` are trials that were measured before.
+/// The listener for this kind of terminal. `done` are trials that were measured earlier.
 pub(crate) fn listener(
     plan: &Plan,
     done: &BTreeSet<String>,

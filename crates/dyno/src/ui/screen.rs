@@ -1,6 +1,6 @@
-//! What is shown of a run: on a terminal two lines at its bottom that are drawn again and again,
-//! below finished trials that scroll by; elsewhere plain lines, one per system and per trial, with
-//! the time left now and then.
+//! Display of a run: on a terminal two redrawn lines at the bottom, with finished trials scrolling
+//! above them; elsewhere plain lines, one per system and per trial, with the time left at
+//! intervals.
 
 use super::campaign::{Campaign, Current, Pace};
 use crate::interrupt::Interrupts;
@@ -12,11 +12,11 @@ use dyno_report::{Lang, Note, Position};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// The bar counts thousandths of the run.
+/// The progress bar counts thousandths of the run.
 const SCALE: u64 = 1000;
 
 enum Surface {
-    /// A display that redraws itself.
+    /// A redrawn display.
     Bar(ProgressBar),
     /// For logs and pipes.
     Lines(Printer),
@@ -67,8 +67,8 @@ impl Screen {
         }
     }
 
-    /// The time left, after every block and after the first trial, when the estimate has met
-    /// reality.
+    /// Prints the time left after every block, and after the first trial, when the estimate uses
+    /// measured times.
     fn say_time_left(&mut self) {
         let (done, trials) = (self.campaign.done(), self.campaign.plan().trials.len());
         let is_block_over = done.is_multiple_of(self.campaign.plan().configurations.len());
@@ -78,7 +78,7 @@ impl Screen {
         }
     }
 
-    /// In a log, where a long trial is, now and then.
+    /// In a log: prints the progress of a long trial at intervals.
     fn say_where_it_is(&mut self) {
         let now = self.started.elapsed();
         if matches!(self.surface, Surface::Lines(_))
@@ -90,7 +90,7 @@ impl Screen {
         }
     }
 
-    /// Its time, and what the current trial does.
+    /// Elapsed and remaining time of the run, and the state of the current trial.
     fn time(&self, now: Duration) -> String {
         let rate = self.campaign.current().and_then(Current::throughput);
         dyno_report::note(
@@ -107,7 +107,7 @@ impl Screen {
         bar.set_position((self.campaign.share(now) * SCALE as f64) as u64);
     }
 
-    /// Where the run is: `block 2 of 5, trial 13 of 60: MariaDB, 20 clients: measure 40 %`.
+    /// Progress of the run: `block 2 of 5, trial 13 of 60: MariaDB, 20 clients: measure 40 %`.
     fn place(&self) -> String {
         let plan = self.campaign.plan();
         let note = match self.campaign.current() {
@@ -149,7 +149,7 @@ impl Listener for Screen {
     }
 }
 
-/// Leaves no half-drawn display behind when the run ends by an error.
+/// Clears the display when the run ends with an error.
 impl Drop for Screen {
     fn drop(&mut self) {
         if let Surface::Bar(bar) = &self.surface {

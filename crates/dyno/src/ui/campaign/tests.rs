@@ -2,12 +2,12 @@ use super::*;
 use dyno_model::event::ProgressUnit;
 use dyno_model::spec::{self, Input};
 
-/// Two systems, one number of clients, two blocks; 10 s each by the plan, and 0.3 s around.
+/// Two systems, one number of clients, two blocks; each trial is planned with 10 s plus 0.3 s.
 fn campaign() -> Campaign {
     planned("")
 }
 
-/// The same with more about the load.
+/// The same with additional keys of the load.
 fn planned(load: &str) -> Campaign {
     let text = r#"
 title = "two systems"
@@ -32,7 +32,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// Starts the trial at a position of the run order and ends it without figures.
+/// Starts the trial at a position of the run order and ends it without results.
 fn fail_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
     let trial = campaign.plan().trials[position].id.clone();
     campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(from));
@@ -82,7 +82,7 @@ fn the_current_trial_is_projected_from_how_far_it_is() {
         unit: ProgressUnit::Transactions,
     };
     campaign.event(&progress, seconds(21.0));
-    // Half of measuring took 20 s, so 20 s are left, and three trials by the plan.
+    // Half of the measurement took 20 s, so 20 s are left, plus three trials as planned.
     let left = campaign.left(seconds(21.0)).as_secs_f64();
     assert!((left - (20.0 + 3.0 * 10.3)).abs() < 0.001, "{left}");
 }
@@ -101,7 +101,7 @@ fn a_log_is_told_every_half_a_minute_where_a_long_trial_is() {
     let mut pace = Pace::default();
     let mut told = Vec::new();
     for now in 0..100 {
-        // A trial ended at 40 s, which has a line of its own.
+        // A trial ended at 40 s and printed a line.
         let is_due = pace.is_due(seconds(f64::from(now)));
         if is_due || now == 40 {
             pace.said(seconds(f64::from(now)));
@@ -142,7 +142,7 @@ fn the_load_steps_that_a_search_has_yet_to_measure_are_part_of_the_time_left() {
     campaign.event(&progress, seconds(10.0));
     let left = campaign.left(seconds(10.0)).as_secs_f64();
     assert!((left - (4.0 * each - 10.0)).abs() < 0.001, "{left}");
-    // One that takes longer than searches do ends with its step at the earliest.
+    // A trial that takes longer than other searches ends with its load step at the earliest.
     let left = campaign.left(seconds(1_000.0)).as_secs_f64();
     assert!(left > 3.0 * each, "{left}");
 }
