@@ -1,5 +1,4 @@
-//! What charts draw: points over clients, percentile curves, courses of trials, figures published
-//! elsewhere.
+//! Data of charts: points over clients, percentile curves, timelines of trials, published results.
 
 use super::estimate::{Estimate, Unit};
 use super::resources::ResourcePoint;
@@ -12,11 +11,11 @@ use std::collections::BTreeMap;
 /// One chart over clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Panel {
-    /// What is drawn.
+    /// The metric on the y axis.
     pub metric: Metric,
     /// Its unit.
     pub unit: Unit,
-    /// Lines in the order of [`super::ReportModel::lines`]; lines without any data are left out.
+    /// Lines in the order of [`super::ReportModel::lines`], without those that have no data.
     pub lines: Vec<PanelLine>,
 }
 
@@ -25,7 +24,7 @@ pub struct Panel {
 pub struct PanelLine {
     /// Index into [`super::ReportModel::lines`].
     pub line: usize,
-    /// Points by rising number of clients.
+    /// Points by ascending number of clients.
     pub points: Vec<PanelPoint>,
 }
 
@@ -38,25 +37,25 @@ pub struct PanelPoint {
     pub configuration: usize,
     /// Mean with interval; absent when no trial is valid.
     pub estimate: Option<Estimate>,
-    /// Every trial's value, invalid ones too.
+    /// Every trial's value, including invalid ones.
     pub repeats: Vec<RepeatDot>,
 }
 
-/// One line over the rate at which transactions arrive: everything else is equal.
+/// One line over the arrival rate; everything else is equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateLine {
     /// The system with its other levels, as in [`super::LineName::label`].
     pub label: String,
     /// Number of clients.
     pub clients: u32,
-    /// Points by rising rate, two or more.
+    /// Points by ascending rate, two or more.
     pub points: Vec<RatePoint>,
 }
 
-/// One point of a line over the rate.
+/// One point of such a line.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatePoint {
-    /// Transactions that arrive per second, all clients together.
+    /// Arrival rate of all clients together, per second.
     pub offered: f64,
     /// Index of the configuration.
     pub configuration: usize,
@@ -71,7 +70,7 @@ pub struct RepeatDot {
     pub block: u32,
     /// Value in the panel's unit.
     pub value: f64,
-    /// False: drawn as an outline, and in no estimate.
+    /// False: drawn as an outline, and excluded from estimates.
     pub is_valid: bool,
 }
 
@@ -82,9 +81,9 @@ pub struct PercentileCurve {
     pub configuration: usize,
     /// Number of transactions.
     pub count: u64,
-    /// All valid trials merged; ends where fewer than ten values lie beyond.
+    /// All valid trials merged; ends where fewer than ten values lie above.
     pub merged: Vec<PercentilePoint>,
-    /// Each valid trial alone, ended likewise.
+    /// Each valid trial separately, with the same end.
     pub repeats: Vec<Vec<PercentilePoint>>,
 }
 
@@ -99,7 +98,7 @@ pub struct PercentilePoint {
     pub value_ms: f64,
 }
 
-/// What happened during one trial.
+/// Timeline of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeline {
     /// Trial.
@@ -110,11 +109,10 @@ pub struct Timeline {
     pub block: u32,
     /// Intervals in order of time.
     pub points: Vec<TimelinePoint>,
-    /// Errors that clients met, by interval and kind, in order of time; empty for runs of older
-    /// versions.
+    /// Errors at clients, by interval and kind, in order of time; empty for runs of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorPoint>,
-    /// What the monitor saw meanwhile, in order of time; empty without a monitor.
+    /// Samples of the monitor, in order of time; empty without a monitor.
     #[serde(default)]
     pub resources: Vec<ResourcePoint>,
 }
@@ -122,19 +120,19 @@ pub struct Timeline {
 /// Errors of one kind in one interval of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorPoint {
-    /// Start of the interval in seconds since the first client began.
+    /// Start of the interval in seconds since the first client started.
     pub start_s: f64,
-    /// What they were.
+    /// Kind of the errors.
     pub kind: FailureKind,
-    /// Attempts of transactions that ended with one, whether they were tried again or not, and
-    /// attempts to connect anew that failed.
+    /// Attempts of transactions that ended with such an error, whether or not they were retried,
+    /// and failed attempts to reconnect.
     pub errors: u64,
 }
 
 /// One interval of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelinePoint {
-    /// Start in seconds since the first client began; warm-up comes first.
+    /// Start in seconds since the first client started; warm-up comes first.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,
@@ -142,12 +140,12 @@ pub struct TimelinePoint {
     pub is_warmup: bool,
     /// Committed transactions per second; absent where the interval is too short to be a rate.
     pub throughput: Option<f64>,
-    /// Transactions given up.
+    /// Transactions that failed permanently.
     pub failed: u64,
     /// Retries.
     pub retries: u64,
     /// Mean in ms; this and the following are absent when nothing was committed, percentiles also
-    /// when fewer than ten values lie beyond them.
+    /// when fewer than ten values lie above them.
     pub mean_ms: Option<f64>,
     /// Median in ms.
     pub p50_ms: Option<f64>,
@@ -159,7 +157,7 @@ pub struct TimelinePoint {
     pub max_ms: Option<f64>,
 }
 
-/// A second, or some, as means over trials.
+/// One or several seconds, averaged over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoursePoint {
     /// Seconds since the measured window opened.
@@ -170,11 +168,11 @@ pub struct CoursePoint {
     pub p99_ms: Option<f64>,
 }
 
-/// Points that a mean course has at most.
+/// Maximum number of points of a mean course.
 const COURSE_POINTS: usize = 60;
 
-/// The mean course of trials, from the opening of their windows on; several seconds are one point
-/// where they are many.
+/// The mean course of trials from the start of their windows; long courses combine several seconds
+/// into one point.
 pub fn mean_course<'a>(trials: impl IntoIterator<Item = &'a [TimelinePoint]>) -> Vec<CoursePoint> {
     let mut seconds: BTreeMap<u64, Vec<&TimelinePoint>> = BTreeMap::new();
     for points in trials {
@@ -188,7 +186,7 @@ pub fn mean_course<'a>(trials: impl IntoIterator<Item = &'a [TimelinePoint]>) ->
     seconds.chunks(seconds.len().div_ceil(COURSE_POINTS).max(1)).map(joined).collect()
 }
 
-/// Some seconds as one point.
+/// Several seconds as one point.
 fn joined(seconds: &[(u64, Vec<&TimelinePoint>)]) -> CoursePoint {
     let mean = |figure: fn(&TimelinePoint) -> Option<f64>| {
         let points = seconds.iter().flat_map(|(_, points)| points);
@@ -202,8 +200,8 @@ fn joined(seconds: &[(u64, Vec<&TimelinePoint>)]) -> CoursePoint {
     }
 }
 
-/// How response times were distributed in the course of a trial's measured window: how many
-/// transactions ended in each stretch of time, by bands of response time.
+/// Distribution of response times over a trial's measured window: how many transactions ended in
+/// each time slice, by bands of response time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatMap {
     /// Trial.
@@ -212,17 +210,17 @@ pub struct HeatMap {
     pub configuration: usize,
     /// Block.
     pub block: u32,
-    /// Lower ends of the bands in milliseconds, rising, and the upper end of the last. Each is as
-    /// wide as the others on a logarithmic axis.
+    /// Lower ends of the bands in milliseconds, ascending, and the upper end of the last. All bands
+    /// have equal width on a logarithmic axis.
     pub bands_ms: Vec<f64>,
-    /// Stretches in order of time, at most as many as a picture can show.
+    /// Time slices in order, at most as many as a picture can show.
     pub columns: Vec<HeatColumn>,
 }
 
-/// A stretch of time of a heat map.
+/// A time slice of a heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatColumn {
-    /// Start in seconds since the first client began.
+    /// Start in seconds since the first client started.
     pub start_s: f64,
     /// Length in seconds.
     pub length_s: f64,
@@ -230,29 +228,29 @@ pub struct HeatColumn {
     pub counts: Vec<u64>,
 }
 
-/// Figures published elsewhere.
+/// Results published elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedSeries {
-    /// Where they stand.
+    /// Source of the results.
     pub source: String,
     /// Name of the curve.
     pub series: String,
-    /// Metric, hence the panel it is drawn in.
+    /// Metric, which selects the panel.
     pub metric: Metric,
     /// Unit of the values.
     pub unit: Unit,
-    /// Index of the system it belongs beside; otherwise beside all.
+    /// Index of the system that it is shown with; absent: all systems.
     pub system: Option<usize>,
     /// True when values were read off a chart or are a trend.
     pub is_approximate: bool,
     /// Clients and value.
     pub points: Vec<PublishedPoint>,
-    /// Rows of a table that grows and value; then there are no `points`.
+    /// Rows of a growing table and value; `points` is then empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over_rows: Vec<PublishedRows>,
 }
 
-/// One published figure of a table that grows.
+/// One published result of a growing table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedRows {
     /// Rows in the table.
@@ -261,7 +259,7 @@ pub struct PublishedRows {
     pub value: f64,
 }
 
-/// One published figure.
+/// One published result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedPoint {
     /// Number of clients.

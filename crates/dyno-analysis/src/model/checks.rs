@@ -1,4 +1,4 @@
-//! What stands beside the figures: statements, audits, the generator, doubts.
+//! Checks that accompany the results: statements, audits, the generator, warnings.
 
 use super::latency::MergedLatency;
 use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
@@ -24,15 +24,15 @@ pub struct StatementTable {
 pub struct StatementRow {
     /// Name from the workload.
     pub name: String,
-    /// Answered with success.
+    /// Successful executions.
     pub ok: u64,
-    /// Answered with an error, or the connection broke.
+    /// Executions that failed with an error or a broken connection.
     pub failed: u64,
-    /// Cut off at the end.
+    /// Executions cut off at the end.
     pub unfinished: u64,
     /// Rows received.
     pub rows: u64,
-    /// Times of the successful ones; absent when there was none.
+    /// Times of the successful ones; absent when there were none.
     pub latency: Option<MergedLatency>,
 }
 
@@ -45,36 +45,36 @@ pub struct AuditRow {
     pub verdict: AuditVerdict,
     /// Trials with this verdict.
     pub trials: u32,
-    /// Whether anything acknowledged is missing, in any trial, by all its checks together.
+    /// Whether acknowledged commits are missing in any trial, according to all its checks.
     pub losses: AuditVerdict,
-    /// Acknowledged commits and those that are missing, by all checks together; absent when no
-    /// check knows commits.
+    /// Acknowledged and missing commits according to all checks; absent when no check counts
+    /// commits.
     pub commits: Option<CommitAudit>,
     /// The count of updates; absent when the workload has no such check.
     pub updates: Option<UpdateAudit>,
-    /// The commit ledger; absent when the workload keeps none.
+    /// The commit ledger; absent when the workload has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<LedgerAudit>,
-    /// Anomalies in the histories; absent when the workload keeps none.
+    /// Anomalies in the histories; absent when the workload records none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anomalies: Option<AnomalyAudit>,
-    /// Row counts that were checked, one per table; the trial's that is worst.
+    /// Checked row counts, one per table, from the trial with the worst result.
     pub row_counts: Vec<RowCountAudit>,
-    /// Sums of columns and values of the user's own SQL that were checked, one for each; the
-    /// trial's that is worst.
+    /// Checked column sums and values of the user's SQL, one each, from the trial with the worst
+    /// result.
     pub values: Vec<ValueAudit>,
-    /// Checks that could not be run, with the reason, as sentences of the engine.
+    /// Checks that could not be run, with the reason, as sentences from the engine.
     pub not_run: Vec<String>,
 }
 
-/// Acknowledged commits against what is in the data.
+/// Acknowledged commits compared with the data.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CommitAudit {
     /// Acknowledged commits, warm-up included.
     pub committed: u64,
-    /// Those that are not in the data, at least.
+    /// Commits missing from the data, lower bound.
     pub lost: u64,
-    /// The same at most.
+    /// Commits missing from the data, upper bound.
     pub lost_max: u64,
     /// `lost` in percent of `committed`.
     pub lost_percent: f64,
@@ -82,45 +82,45 @@ pub struct CommitAudit {
     pub lost_percent_max: f64,
     /// Each trial's percentage, in run order.
     pub lost_percent_by_trial: Vec<f64>,
-    /// Trials in which any is lost.
+    /// Trials with at least one lost commit.
     pub trials_with_losses: u32,
-    /// Most that a trial lost.
+    /// Largest number lost in one trial.
     pub lost_in_one: u64,
 }
 
-/// Updates acknowledged against updates in the data; how many are missing says [`CommitAudit`].
+/// Acknowledged updates compared with updates in the data; [`CommitAudit`] has the number missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateAudit {
     /// Transactions whose commit is in doubt, or that were cut off.
     pub in_doubt: u64,
     /// Updates in the data that were not acknowledged (beyond `in_doubt`).
     pub phantom: u64,
-    /// Pairs of transactions that both committed on top of the same value, seen in the clients'
-    /// log.
+    /// Pairs of transactions that both committed on top of the same value, according to the
+    /// clients' log.
     pub witnessed: u64,
-    /// A few of these pairs, with the trial they belong to.
+    /// Examples of these pairs, with their trials.
     pub examples: Vec<WitnessExample>,
-    /// Statements answered with an error in the same trials, retried ones included.
+    /// Statements that failed with an error in the same trials, including retried ones.
     pub statement_errors: u64,
 }
 
-/// Rows of acknowledged commits against rows in the data; how many are missing says
-/// [`CommitAudit`].
+/// Rows of acknowledged commits compared with rows in the data; [`CommitAudit`] has the number
+/// missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerAudit {
-    /// True when it missed any.
+    /// True when commits are missing.
     pub has_losses: bool,
-    /// Rows of transactions that failed, or that nobody made.
+    /// Rows of failed transactions, or of transactions that no client ran.
     pub phantoms: u64,
     /// Transactions whose commit is in doubt, or that were cut off.
     pub in_doubt: u64,
-    /// Those of them that are in the data.
+    /// Those of them whose row is in the data.
     pub took_effect: u64,
-    /// A few of those lost and of the phantoms.
+    /// Examples of lost commits and phantoms.
     pub examples: Vec<LedgerExample>,
 }
 
-/// A transaction whose row is not what its client knows.
+/// A transaction whose row contradicts what its client knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerExample {
     /// The trial.
@@ -129,35 +129,35 @@ pub struct LedgerExample {
     pub entry: LedgerEntry,
 }
 
-/// What transactions did to one another that an isolation level may forbid.
+/// Anomalies between transactions that an isolation level may forbid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnomalyAudit {
-    /// The level in force; absent when the server did not tell.
+    /// The level in force; absent when the server did not report it.
     pub level: Option<IsolationLevel>,
     /// The worst verdict of the trials.
     pub verdict: AuditVerdict,
     /// Acknowledged commits in the histories, warm-up included.
     pub committed: u64,
-    /// Acknowledged commits that found no room in them.
+    /// Acknowledged commits that did not fit into them.
     pub outside: u64,
     /// Attempts in them that failed.
     pub failed: u64,
     /// Attempts in them whose commit is in doubt, or that were cut off.
     pub in_doubt: u64,
-    /// What was found, an entry for each kind, in their order.
+    /// Anomalies found, one entry per kind, in the order of kinds.
     pub found: Vec<FoundAnomaly>,
 }
 
 /// How often an anomaly was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundAnomaly {
-    /// Which.
+    /// Kind of the anomaly.
     pub anomaly: Anomaly,
-    /// Transactions, or pairs of them.
+    /// Number of transactions, or of pairs of them.
     pub count: u64,
     /// True when the level in force forbids it.
     pub is_forbidden: bool,
-    /// The first case; absent when there is none.
+    /// The first case; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<AnomalyExample>,
 }
@@ -167,32 +167,32 @@ pub struct FoundAnomaly {
 pub struct AnomalyExample {
     /// The trial.
     pub trial: String,
-    /// The transactions, the one that suffers first.
+    /// The transactions, the affected one first.
     pub transactions: Vec<Involved>,
 }
 
 impl AnomalyAudit {
-    /// Kinds that were found, those that the level forbids or those that it allows.
+    /// Kinds that were found: those that the level forbids, or those that it allows.
     pub fn found(&self, is_forbidden: bool) -> impl Iterator<Item = &FoundAnomaly> {
         self.found.iter().filter(move |it| it.count > 0 && it.is_forbidden == is_forbidden)
     }
 }
 
 impl AuditRow {
-    /// True when something that was acknowledged is missing for certain.
+    /// True when something acknowledged is certainly missing.
     #[must_use]
     pub fn has_losses(&self) -> bool {
         self.losses == AuditVerdict::Violated
     }
 
-    /// True when acknowledged commits are missing for certain.
+    /// True when acknowledged commits are certainly missing.
     #[must_use]
     pub fn has_lost_commits(&self) -> bool {
         self.commits.as_ref().is_some_and(|commits| commits.lost > 0)
     }
 
-    /// True when nothing acknowledged can be missing, and no update is there that might stand in
-    /// the place of one.
+    /// True when nothing acknowledged can be missing, and no unacknowledged update could hide a
+    /// missing one.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.losses == AuditVerdict::Intact
@@ -209,42 +209,42 @@ pub struct WitnessExample {
     pub witness: LostUpdateWitness,
 }
 
-/// Rows expected against rows found.
+/// Expected and found number of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowCountAudit {
     /// Table.
     pub table: String,
-    /// Trial the figures are from.
+    /// Trial with this result.
     pub trial: String,
-    /// Smallest right number.
+    /// Smallest correct number.
     pub expected_min: u64,
-    /// Largest right number.
+    /// Largest correct number.
     pub expected_max: u64,
     /// Rows found.
     pub found: u64,
-    /// Whether it is right.
+    /// Whether it is correct.
     pub verdict: AuditVerdict,
 }
 
-/// A value expected against the value found.
+/// Expected and found value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueAudit {
-    /// The value as SQL writes it, which is the same in every language.
+    /// The value as an SQL expression, which is the same in every language.
     pub expression: String,
-    /// Trial the figures are from.
+    /// Trial with this result.
     pub trial: String,
-    /// Smallest right value.
+    /// Smallest correct value.
     pub expected_min: i64,
-    /// Largest right value.
+    /// Largest correct value.
     pub expected_max: i64,
     /// Value found.
     pub found: i64,
-    /// Whether it is right.
+    /// Whether it is correct.
     pub verdict: AuditVerdict,
 }
 
-/// The generator's own figures in one configuration: means over its measured trials, unless said
-/// otherwise.
+/// Self-measurements of the generator in one configuration: means over its measured trials unless
+/// stated otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorRow {
     /// Index of the configuration.
@@ -253,17 +253,18 @@ pub struct GeneratorRow {
     pub workers: u32,
     /// CPU use of the busiest worker in percent of one core; the largest of all trials.
     pub worker_cpu_percent_max: f64,
-    /// Share of its window, in percent, for which a worker stood still; the largest of all workers
-    /// and trials; absent where none can tell.
+    /// Share of its window, in percent, during which a worker was held up; the largest of all
+    /// workers and trials; absent where it is not measured.
     pub held_up_percent_max: Option<f64>,
-    /// CPU time in user mode per statement, µs. With embedded SQLite the database's work is in it.
+    /// CPU time in user mode per statement, µs. With embedded SQLite it includes the database's
+    /// work.
     pub cpu_user_per_statement_us: f64,
     /// CPU time in the kernel per statement, µs.
     pub cpu_system_per_statement_us: f64,
-    /// 99th percentile of the lateness of its own timers, ms; the largest of all trials; absent
-    /// when none was due.
+    /// 99th percentile of the delay of the generator's own timers, ms; the largest of all trials;
+    /// absent when no timer expired.
     pub wakeup_lag_p99_ms: Option<f64>,
-    /// Open loop: how late transactions began although a client was free, 99th percentile in ms,
+    /// Open loop: delay of transaction starts although a client was free, 99th percentile in ms,
     /// the largest of all trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_p99_ms: Option<f64>,
@@ -275,24 +276,24 @@ pub struct GeneratorRow {
     pub shares_machine: bool,
 }
 
-/// Doubts of one kind and weight.
+/// Warnings of one kind and severity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarningRow {
-    /// Weight.
+    /// Severity.
     pub severity: Severity,
-    /// The doubt; where several trials have it, the worst one. `dyno-report` makes a sentence of
-    /// it.
+    /// The warning; the worst one if several trials have it. `dyno-report` turns it into a
+    /// sentence.
     pub warning: Warning,
-    /// Trials that have it; empty for a doubt about the whole run.
+    /// Trials that have it; empty for a warning about the whole run.
     pub trials: Vec<String>,
     /// Configurations of these trials, each once, in the plan's order.
     pub configurations: Vec<usize>,
 }
 
-/// How steady a trial was, by the whole seconds of its window.
+/// Steadiness of a trial, computed from the whole seconds of its window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialSteadiness {
-    /// Seconds that were judged.
+    /// Number of seconds analysed.
     pub seconds: u32,
     /// Of throughput.
     pub throughput: SeriesSteadiness,
@@ -309,19 +310,19 @@ impl TrialSteadiness {
     }
 }
 
-/// How steady the seconds of one figure were.
+/// Steadiness of one metric's series of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesSteadiness {
-    /// Seconds at the beginning of the window that stand apart from the rest (MSER-5), at most half
-    /// of it.
+    /// Seconds at the beginning of the window that differ from the rest (MSER-5), at most half of
+    /// the window.
     pub warm_up_s: f64,
-    /// The mean over the mean without these seconds, minus 1.
+    /// Mean of all seconds divided by the mean without the warm-up, minus 1.
     pub warm_up_share: f64,
-    /// Change of the rest from beginning to end over its mean (Theil and Sen).
+    /// Change of the rest from beginning to end, relative to its mean (Theil-Sen slope).
     pub drift_share: f64,
-    /// Whether the beginning counts as a warm-up: it moves the mean by 2 % or more, and not by
-    /// chance.
+    /// Whether the beginning counts as a warm-up: it shifts the mean by 2 % or more, and is
+    /// statistically significant.
     pub has_warm_up: bool,
-    /// Whether the rest drifts: by 2 % or more, and not by chance.
+    /// Whether the rest drifts: by 2 % or more, and statistically significantly.
     pub drifts: bool,
 }

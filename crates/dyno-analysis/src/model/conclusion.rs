@@ -1,4 +1,4 @@
-//! What follows from the figures, as typed statements.
+//! Conclusions from the results, as typed statements.
 
 use super::comparisons::{ComparisonOf, InterimAnalyses, NotWorking, Verdict};
 use super::estimate::{Estimate, Range};
@@ -10,12 +10,12 @@ use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A statement that follows from the figures. `dyno-report` makes a sentence of it.
+/// A conclusion from the results. `dyno-report` turns it into a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "conclusion", rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// How equally a line served databases that its clients are spread over, where that was least
-    /// so.
+    /// How evenly a line served the databases of its clients, at the configuration with the largest
+    /// difference.
     Served {
         /// Index into [`super::ReportModel::configurations`].
         configuration: usize,
@@ -23,48 +23,48 @@ pub enum Conclusion {
         least: String,
         /// Transactions per second and client in it.
         lowest: f64,
-        /// The one whose clients committed the most.
+        /// The database whose clients committed the most.
         most: String,
         /// Transactions per second and client in it; above 0.
         highest: f64,
     },
-    /// What somebody claims of two systems, beside the figures.
+    /// A claim about two systems, checked against the results.
     Claim {
-        /// The system that is said to commit more transactions per second.
+        /// The system that is claimed to commit more transactions per second.
         faster: String,
-        /// The other.
+        /// The other system.
         slower: String,
-        /// Where it does.
+        /// Where the claim holds.
         holds: ClaimCells,
-        /// Where it commits fewer.
+        /// Where it is refuted.
         contradicted: ClaimCells,
-        /// Numbers of clients at which it cannot be told.
+        /// Numbers of clients at which it is undecided.
         undecided: Vec<u32>,
         /// False when there are too few repeats to tell a difference from chance.
         is_judged: bool,
-        /// Repeats of the configuration that has the fewest.
+        /// Smallest number of repeats of a configuration.
         repeats: u32,
     },
-    /// Trials are missing or failed; what follows rests on the rest.
+    /// Trials are missing or failed; the other conclusions rest on the rest.
     Incomplete {
         /// Planned.
         planned: u32,
-        /// Measured to their end.
+        /// Measured completely.
         measured: u32,
         /// Could not be measured.
         failed: u32,
-        /// Never finished; those that were cut short have figures all the same.
+        /// Never finished; those that were cut short still have results.
         missing: u32,
         /// True when the user ended the run.
         is_interrupted: bool,
     },
-    /// Some trials' figures may not be used.
+    /// Results of some trials are invalid.
     InvalidTrials {
         /// How many.
         invalid: u32,
-        /// Of so many measured.
+        /// Number of measured trials.
         measured: u32,
-        /// The doubt that most of them share.
+        /// The most frequent warning.
         warning: Warning,
     },
     /// A line did not work in some of its trials.
@@ -73,7 +73,7 @@ pub enum Conclusion {
         line: usize,
         /// Numbers of clients at which this happened.
         clients: Vec<u32>,
-        /// Trials there, and the reason that most of them share.
+        /// These trials, and their most frequent reason.
         not_working: NotWorking,
     },
     /// There are too few blocks for verdicts.
@@ -83,21 +83,21 @@ pub enum Conclusion {
         /// Blocks needed.
         needed: u32,
     },
-    /// The data were looked at while they were measured, which ended the run or did not.
+    /// The run had interim analyses, which may have ended it.
     InterimAnalyses {
-        /// How often, and how it ended.
+        /// Their number, and how the run ended.
         #[serde(flatten)]
         interim_analyses: InterimAnalyses,
     },
-    /// Acknowledged updates are not in the data.
+    /// Acknowledged updates are missing from the data.
     LostUpdates {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
         /// Numbers of clients at which updates were lost.
         clients: Vec<u32>,
-        /// Smallest percentage among them, if nothing that is in doubt took effect.
+        /// Smallest percentage among them, if no transaction in doubt took effect.
         percent_min: f64,
-        /// Largest percentage among them, if all that is in doubt took effect.
+        /// Largest percentage among them, if all transactions in doubt took effect.
         percent_max: f64,
         /// Acknowledged updates lost at these.
         lost: u64,
@@ -108,24 +108,24 @@ pub enum Conclusion {
         /// Numbers of clients at which none was lost.
         clients_without: Vec<u32>,
     },
-    /// Whether acknowledged updates are missing cannot be said: transactions in doubt or cut off
-    /// may stand in their place.
+    /// Unknown whether acknowledged updates are missing: transactions in doubt or cut off may hide
+    /// missing ones.
     UndecidedUpdates {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
-        /// Numbers of clients at which it is so.
+        /// Numbers of clients at which this is unknown.
         clients: Vec<u32>,
         /// Acknowledged commits at these.
         committed: u64,
         /// Transactions in doubt or cut off at these.
         in_doubt: u64,
-        /// Acknowledged updates that may be missing, at most.
+        /// Upper bound of missing acknowledged updates.
         lost_max: u64,
     },
     /// All acknowledged updates are in the data.
     NoLostUpdates {
-        /// Indices into [`super::ReportModel::lines`] of every line for which this holds at all
-        /// numbers of clients.
+        /// Indices into [`super::ReportModel::lines`] of every line without lost updates at any
+        /// number of clients.
         lines: Vec<usize>,
         /// Acknowledged commits checked.
         committed: u64,
@@ -139,35 +139,35 @@ pub enum Conclusion {
     },
     /// Every acknowledged commit has its row in the data.
     NoLostCommits {
-        /// Configurations for which this holds.
+        /// Number of such configurations.
         configurations: u32,
         /// Acknowledged commits checked.
         acknowledged: u64,
     },
-    /// Transactions did to one another what the isolation level forbids.
+    /// Anomalies that the isolation level forbids occurred.
     Anomalies {
         /// Index into [`super::ReportModel::audits`].
         audit: usize,
     },
-    /// They did what the level allows, or nobody knows the level.
+    /// Only anomalies that the level allows occurred, or the level is unknown.
     AnomaliesAllowed {
         /// Index into [`super::ReportModel::audits`].
         audit: usize,
     },
-    /// Nothing of the kind was found in the histories.
+    /// No anomalies were found in the histories.
     NoAnomalies {
-        /// Configurations for which this holds.
+        /// Number of such configurations.
         configurations: u32,
         /// Acknowledged commits in their histories.
         committed: u64,
     },
-    /// What faults did that were made on purpose.
+    /// Effects of injected faults.
     Fault {
         /// Index into [`super::ReportModel::faults`].
         row: usize,
     },
-    /// Updates are in the data that nobody was told of, a table has a wrong number of rows, or a
-    /// column a wrong sum.
+    /// The data contain unacknowledged updates, a table has a wrong number of rows, or a column has
+    /// a wrong sum.
     AuditViolated {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
@@ -177,10 +177,10 @@ pub enum Conclusion {
         phantom: u64,
         /// Tables with a wrong number of rows.
         tables: Vec<String>,
-        /// Sums that are wrong, as SQL writes them.
+        /// Wrong sums, as SQL expressions.
         sums: Vec<String>,
     },
-    /// Where a line is highest.
+    /// The highest throughput of a line.
     PeakThroughput {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
@@ -188,63 +188,63 @@ pub enum Conclusion {
         clients: u32,
         /// Throughput there.
         throughput: Estimate,
-        /// True when the peak stands at the largest number of clients measured, so it may lie
-        /// beyond.
+        /// True when the peak is at the largest measured number of clients, so that the real peak
+        /// may lie beyond.
         is_at_end: bool,
-        /// How many numbers of clients were measured; with one there is no peak, only a figure.
+        /// Numbers of clients measured; with one there is no peak.
         clients_measured: u32,
     },
-    /// One configuration was ahead while the table was small, the other when it was large.
+    /// One configuration was faster while the table was small, the other when it was large.
     GrowthCrossing {
-        /// Who was ahead at first.
+        /// The faster one at first.
         before: GrowthLead,
-        /// Who was ahead in the end.
+        /// The faster one at the end.
         after: GrowthLead,
     },
-    /// One configuration was ahead over these sizes of the table.
+    /// One configuration was faster over these sizes of the table.
     GrowthLead {
-        /// Who, where and by how much.
+        /// Which, where and by how much.
         lead: GrowthLead,
     },
-    /// A configuration where it was fastest, where it was slowest and where its table was largest.
+    /// A configuration's fastest and slowest steps, and its last one.
     GrowthCourse {
         /// Index of the configuration.
         configuration: usize,
-        /// The step with most rows per second.
+        /// The step with the most rows per second.
         fastest: GrowthMoment,
-        /// The step with fewest; absent in models of older versions.
+        /// The step with the fewest; absent in models of older versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slowest: Option<GrowthMoment>,
         /// The last step.
         last: GrowthMoment,
     },
-    /// A limit, over all configurations where it came out the same.
+    /// A limit, over all configurations with the same verdict.
     Limit {
         /// The figure that the limit applies to.
         measure: LimitMeasure,
-        /// Where it lies, as in [`super::LimitRow::value`].
+        /// The limit, as in [`super::LimitRow::value`].
         value: f64,
         /// The part of the trial that the limit applies to; absent: the whole trial.
         #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
         part: Option<LimitPart>,
-        /// Whether it was kept.
+        /// Whether it was passed.
         verdict: LimitVerdict,
-        /// In how many configurations.
+        /// Number of configurations with this verdict.
         number: u32,
-        /// Of so many that have to keep it.
+        /// Number of configurations that it applies to.
         of: u32,
-        /// The configuration among them that is nearest to the limit, or farthest beyond it.
+        /// The configuration among them that is closest to the limit, or exceeds it most.
         worst: WorstOfLimit,
         /// Trials in which that one did not work.
         not_working: Option<NotWorking>,
-        /// Why that one has no figure, where its trials have too few transactions.
+        /// Why that one has no value, if its trials have too few transactions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shortage: Option<Shortage>,
         /// As in [`super::LimitRow::is_untested`].
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_untested: bool,
     },
-    /// The highest load that a system takes.
+    /// The highest load that a system sustains.
     Found {
         /// Index into [`super::ReportModel::searches`].
         row: usize,
@@ -254,18 +254,18 @@ pub enum Conclusion {
         /// Index into [`super::ReportModel::questions`].
         question: usize,
     },
-    /// Comparisons of two lines that had the same outcome, over all numbers of clients where they
-    /// had it.
+    /// Comparisons of two lines with the same verdict, over all numbers of clients with this
+    /// verdict.
     Comparison {
         /// What differs.
         of: ComparisonOf,
         /// Metric compared.
         metric: Metric,
-        /// Index into [`super::ReportModel::lines`] of what is judged.
+        /// Index into [`super::ReportModel::lines`] of the subject.
         subject: usize,
-        /// Index into [`super::ReportModel::lines`] of what it is judged against.
+        /// Index into [`super::ReportModel::lines`] of the baseline.
         baseline: usize,
-        /// The outcome; absent when verdicts are disabled.
+        /// The verdict; absent when verdicts are disabled.
         verdict: Option<Verdict>,
         /// Numbers of clients.
         clients: Vec<u32>,
@@ -276,31 +276,31 @@ pub enum Conclusion {
         /// Confidence of the intervals, 0 to 1.
         #[serde(default)]
         interval_level: Option<f64>,
-        /// Which of the two lines did not work in some of their trials there.
+        /// Which of the two lines did not work in some of these trials.
         #[serde(default)]
         not_working: Vec<usize>,
-        /// Whether every interval lies beyond the margin.
+        /// Whether every interval lies outside the margin.
         exceeds_margin: bool,
-        /// Largest of the smallest ratios that could have been seen.
+        /// Largest of the smallest detectable ratios.
         detectable_ratio: Option<f64>,
     },
 }
 
-/// Where a claim holds, or is contradicted, and by how much.
+/// Where a claim holds or is refuted, and by how much.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimCells {
     /// Numbers of clients.
     pub clients: Vec<u32>,
-    /// Smallest and largest difference there, as a share of the slower system's throughput;
-    /// positive. Absent without clients.
+    /// Smallest and largest difference there, relative to the slower system's throughput; positive.
+    /// Absent without clients.
     pub difference: Option<Range>,
 }
 
-/// The configuration that is worst by what a limit is about.
+/// The configuration with the worst value of a limit's metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorstOfLimit {
     /// Index into [`super::ReportModel::configurations`].
     pub configuration: usize,
-    /// Its figure, as in [`super::LimitRow::figure`].
+    /// Its value, as in [`super::LimitRow::figure`].
     pub figure: Option<f64>,
 }

@@ -1,9 +1,9 @@
-//! Values with their unit and their uncertainty.
+//! Values with unit and uncertainty.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Unit of a value; renderers choose the decimals and the symbol by it.
+/// Unit of a value; renderers choose decimals and symbol by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -17,9 +17,9 @@ pub enum Unit {
     Microseconds,
     /// Seconds.
     Seconds,
-    /// Hundredths.
+    /// Percent.
     Percent,
-    /// A plain number of things.
+    /// A number without unit.
     Count,
     /// Bytes.
     Bytes,
@@ -34,14 +34,13 @@ pub struct Estimate {
     pub unit: Unit,
     /// Arithmetic mean over the valid trials.
     pub mean: f64,
-    /// 95 % confidence interval by Student's t on the scale of logarithms; absent with fewer than
-    /// two repeats, and where it would reach beyond twice the mean: the repeats then say no more
-    /// than that they scatter.
+    /// 95 % confidence interval by Student's t on logarithms; absent with fewer than two repeats,
+    /// and where it would exceed twice the mean: the repeats then only show that they vary.
     pub interval: Option<Range>,
     /// Number of valid trials.
     pub repeats: u32,
-    /// True when `mean` is only a lower bound, because the figure of a trial is one; then there is
-    /// no interval.
+    /// True when `mean` is only a lower bound because the value of a trial is one; there is then no
+    /// interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
 }

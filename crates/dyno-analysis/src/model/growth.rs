@@ -1,4 +1,4 @@
-//! A table that grows: figures over the number of its rows instead of the number of clients.
+//! Growing tables: results over the number of rows instead of the number of clients.
 
 use super::comparisons::Comparison;
 use super::estimate::{Estimate, Range};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// Trials whose x axis is the number of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
-    /// Rows in the table before the first client began, the fewest of all configurations.
+    /// Rows in the table before the first client started, the minimum over all configurations.
     pub rows_before: u64,
-    /// Numbers of rows at which steps end, rising. A step begins where the one before it ends, the
-    /// first at `rows_before`.
+    /// Numbers of rows at which steps end, ascending. A step starts where the previous one ends,
+    /// the first at `rows_before`.
     pub milestones: Vec<u64>,
     /// One per configuration whose table grew.
     pub lines: Vec<GrowthLine>,
@@ -20,7 +20,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Rows at the beginning and the end of a step.
+    /// Rows at the start and the end of a step.
     #[must_use]
     pub fn bounds(&self, step: usize) -> (u64, u64) {
         let before = step.checked_sub(1).map_or(self.rows_before, |before| self.milestones[before]);
@@ -39,22 +39,22 @@ pub struct GrowthLine {
     pub courses: Vec<GrowthCourse>,
 }
 
-/// What happened while the table grew from one milestone to the next: means over trials with their
-/// intervals. Trials that were cut short count in the steps that they finished. Absent where no
-/// trial finished the step, or the monitor saw nothing.
+/// Growth of the table from one milestone to the next: means over trials with their intervals.
+/// Trials that were cut short count in the steps that they finished. Absent where no trial finished
+/// the step, or the monitor has no samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthStep {
     /// Rows committed per second.
     pub rows_per_second: Option<Estimate>,
-    /// Processor time of the machine in which something ran, percent of all processors.
+    /// Busy processor time of the machine, percent of all processors.
     pub cpu_percent: Option<Estimate>,
-    /// Of it, the server's processes, percent of all processors.
+    /// Share of the server's processes in it, percent of all processors.
     pub server_percent: Option<Estimate>,
-    /// Bytes per second read from the device that was busy for the longest time.
+    /// Bytes read per second from the busiest device.
     pub disk_read: Option<Estimate>,
     /// Bytes per second written to it.
     pub disk_written: Option<Estimate>,
-    /// Share of the time in which it had a request, percent.
+    /// Share of the time with at least one request, percent.
     pub disk_busy_percent: Option<Estimate>,
     /// Bytes of the server's data files at the end of the step.
     pub data_bytes: Option<Estimate>,
@@ -67,14 +67,14 @@ pub struct GrowthCourse {
     pub trial: String,
     /// Whether it is in the means.
     pub is_usable: bool,
-    /// Its intervals, or several in one when there are many.
+    /// Its intervals, merged when there are many.
     pub points: Vec<GrowthPoint>,
 }
 
-/// A stretch of a trial.
+/// A part of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthPoint {
-    /// Rows in the table at its beginning.
+    /// Rows in the table at its start.
     pub rows_from: u64,
     /// Rows in the table at its end.
     pub rows_to: u64,
@@ -91,29 +91,29 @@ pub struct StepComparison {
     pub comparison: Comparison,
 }
 
-/// A configuration in one step, as conclusions name it.
+/// A configuration in one step, for conclusions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthMoment {
-    /// Rows at its beginning.
+    /// Rows at its start.
     pub rows_from: u64,
     /// Rows at its end.
     pub rows_to: u64,
     /// Rows committed per second.
     pub rows_per_second: f64,
-    /// Processor time of the machine in which something ran, percent.
+    /// Busy processor time of the machine, percent.
     pub cpu_percent: Option<f64>,
     /// Share of the time in which the disk had a request, percent.
     pub disk_busy_percent: Option<f64>,
 }
 
-/// Steps one after another in which one of two configurations was ahead, by verdicts.
+/// Consecutive steps in which one of two configurations was faster, by verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthLead {
-    /// Configuration that was ahead.
+    /// Faster configuration.
     pub leader: usize,
-    /// Configuration that was behind.
+    /// Slower configuration.
     pub other: usize,
-    /// Rows at the beginning of the first of these steps.
+    /// Rows at the start of the first of these steps.
     pub rows_from: u64,
     /// Rows at the end of the last of them.
     pub rows_to: u64,
@@ -121,6 +121,6 @@ pub struct GrowthLead {
     pub ratio: Range,
     /// Leader's rows per second in the last of them.
     pub leader_rate: f64,
-    /// The other's.
+    /// The other one's.
     pub other_rate: f64,
 }

@@ -1,5 +1,5 @@
-//! The figures that head a report: what somebody asks for who reads nothing else. Derived from the
-//! model, and no part of its JSON form.
+//! Key results at the top of a report, for readers who read nothing else. They are derived from the
+//! model and not part of its JSON form.
 
 use super::{
     CoursePoint, Effect, Estimate, ReportModel, Timeline, TrialState, Verdict, mean_course,
@@ -8,20 +8,20 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
-/// The configurations whose figures head a report.
+/// The configurations whose results appear at the top of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headline {
-    /// Where the only line that has figures is best.
+    /// The best configuration of the only line with results.
     One(usize),
-    /// The two sides of the only comparison, at the number of clients where the better of them is
-    /// best.
+    /// The two sides of the only comparison, at the number of clients where the better side has its
+    /// best value.
     Change {
         /// Index of the baseline's configuration.
         baseline: usize,
         /// Index of the configuration that is compared with it.
         subject: usize,
     },
-    /// Where the line with the worst peak and the one with the best have theirs.
+    /// The best configurations of the line with the lowest peak and of the line with the highest.
     Ends {
         /// The worst.
         worst: usize,
@@ -30,31 +30,31 @@ pub enum Headline {
     },
 }
 
-/// The effect between two configurations: over everything that asks the same, where there is such
-/// an answer.
+/// The effect between two configurations: the answer over all pairs that ask the same question,
+/// where there is one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change<'a> {
-    /// The ratio, and the verdict on it.
+    /// The ratio and its verdict.
     pub effect: &'a Effect,
-    /// Over how many pairs of configurations.
+    /// Number of configuration pairs.
     pub cells: u32,
 }
 
-/// Acknowledged commits that are not in the data, over all configurations that were audited.
+/// Acknowledged commits that are missing from the data, over all audited configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Losses {
     /// The worst verdict.
     pub verdict: AuditVerdict,
-    /// Lost commits, at least.
+    /// Lost commits, lower bound.
     pub lost: u64,
-    /// Lost commits, at most.
+    /// Lost commits, upper bound.
     pub lost_max: u64,
     /// Acknowledged commits that were checked.
     pub committed: u64,
 }
 
 impl ReportModel {
-    /// The figure of a configuration.
+    /// A configuration's estimate of a metric.
     #[must_use]
     pub fn estimate(&self, configuration: usize, metric: Metric) -> Option<Estimate> {
         let row = &self.configurations[configuration];
@@ -71,7 +71,7 @@ impl ReportModel {
         }
     }
 
-    /// The configurations whose figures head the report; absent without figures.
+    /// The configurations at the top of the report; absent without results.
     #[must_use]
     pub fn headline(&self) -> Option<Headline> {
         let has_figures = |metric: &Metric| {
@@ -79,7 +79,7 @@ impl ReportModel {
                 .any(|configuration| self.estimate(configuration, *metric).is_some())
         };
         let metric = [self.judged_by, Metric::Throughput].into_iter().find(has_figures)?;
-        // The higher, the better.
+        // Higher is better.
         let worth = |configuration: usize| {
             let mean = self.estimate(configuration, metric)?.mean;
             Some(if metric.is_more_better() { mean } else { -mean })
@@ -140,8 +140,8 @@ impl ReportModel {
         mean_course(of_configuration.filter(is_usable).map(|timeline| timeline.points.as_slice()))
     }
 
-    /// Verdicts on what is asked about what the run is judged by: its questions, or the pairs where
-    /// each has a single cell. Empty without verdicts.
+    /// Verdicts on the primary metric: those of the questions, or those of comparisons where each
+    /// question has a single configuration pair. Empty without verdicts.
     #[must_use]
     pub fn asked(&self) -> Vec<Verdict> {
         let asked = self.questions.iter().map(|it| (it.metric, it.effect));
@@ -154,8 +154,8 @@ impl ReportModel {
         of_first.filter_map(|(_, effect)| effect.verdict).collect()
     }
 
-    /// Transactions that failed for good in measured trials, and how many were begun; absent where
-    /// nobody counted them.
+    /// Permanently failed and started transactions in measured trials; absent where they were not
+    /// counted.
     #[must_use]
     pub fn failures(&self) -> Option<(u64, u64)> {
         let trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
@@ -164,7 +164,7 @@ impl ReportModel {
         counts.reduce(|(failed, begun), (other, of)| (failed + other, begun + of))
     }
 
-    /// What audits found missing; absent where none was made.
+    /// Losses found by audits; absent without audits.
     #[must_use]
     pub fn losses(&self) -> Option<Losses> {
         let each = self.audits.iter().filter_map(|audit| {

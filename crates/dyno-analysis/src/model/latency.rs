@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Distribution of response times, all in milliseconds. A percentile is absent when fewer than ten
-/// values lie beyond it. With arrivals that did not commit (`censored`, in an open loop) mean,
-/// deviation and maximum are those of all arrivals with the others at their ages, so mean and
-/// maximum are lower bounds.
+/// values lie above it. With arrivals that did not commit (`censored`, in an open loop), mean,
+/// deviation and maximum include all arrivals, with the age of uncommitted ones as their value, so
+/// mean and maximum are lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MergedLatency {
     /// Number of values.
     pub count: u64,
-    /// Those of them that are ages of arrivals without a commit.
+    /// Number of them that are ages of arrivals without a commit.
     #[serde(default)]
     pub censored: u64,
-    /// From this percentile on figures are lower bounds; absent when all are values.
+    /// Percentiles from here on are lower bounds; absent when none are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_from: Option<f64>,
     /// Mean.
@@ -42,7 +42,7 @@ pub struct MergedLatency {
 }
 
 impl MergedLatency {
-    /// True when the figure of a percentile (0 to 100; 100 is the maximum) is a lower bound.
+    /// True when the value of a percentile (0 to 100; 100 is the maximum) is a lower bound.
     #[must_use]
     pub fn is_bound(&self, percentile: f64) -> bool {
         self.bounds_from.is_some_and(|from| percentile >= from)

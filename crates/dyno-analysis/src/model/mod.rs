@@ -1,20 +1,20 @@
-//! The report as data: every number and every doubt that a renderer may show, already computed and
-//! tagged with its unit.
+//! The report as data: every number and every warning that a renderer may show, already computed
+//! and tagged with its unit.
 //!
-//! [`crate::analyse`] makes it, the renderers only lay it out: they format numbers and pick words,
-//! they compute nothing. Its JSON form (`dyno report --format json`) is public and versioned by
-//! [`REPORT_FORMAT`]; fields are only ever added within one version.
+//! [`crate::analyse`] creates it. Renderers only format numbers, choose words and arrange them;
+//! they compute nothing. The JSON form (`dyno report --format json`) is public and versioned by
+//! [`REPORT_FORMAT`]; within one version, fields are only added.
 //!
 //! # How to read it
-//! * A [`LineName`] is what a chart draws as one line: a system with one level of every factor.
+//! * A [`LineName`] identifies one line of a chart: a system with one level of every factor.
 //!   [`ReportModel::lines`] lists them; everything else refers to them by index.
 //! * A [`ConfigurationRow`] is a line at one number of clients. [`ReportModel::configurations`] has
 //!   the order of the plan; everything else refers to configurations by index.
-//! * [`Estimate`]s are over blocks: the mean of the trials' figures with the 95 % interval of
-//!   Student's t. [`MergedLatency`] and [`PercentileCurve`] come from merged histograms;
+//! * [`Estimate`]s are computed over blocks: the mean of the trials' values with the 95 % interval
+//!   of Student's t. [`MergedLatency`] and [`PercentileCurve`] come from merged histograms;
 //!   percentiles are never averaged into them.
-//! * Figures of invalid trials are in no estimate. They stay in [`ReportModel::trials`], with the
-//!   reason.
+//! * Results of invalid trials are excluded from estimates. They stay in [`ReportModel::trials`],
+//!   with the reason.
 
 mod charts;
 mod checks;
@@ -60,7 +60,7 @@ use dyno_store::LimitSummary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the JSON form. A reader of version N understands every report of version N, whatever
+/// Version of the JSON form. A reader of version N can read every report of version N, even if
 /// fields were added.
 pub const REPORT_FORMAT: u32 = 1;
 
@@ -71,27 +71,26 @@ pub struct ReportModel {
     pub report_format: u32,
     /// The experiment's title.
     pub title: String,
-    /// Its description, perhaps empty.
+    /// Its description, which may be empty.
     pub description: String,
-    /// What a test report says before its figures, where the spec does.
+    /// Front matter of a test report, if the spec contains any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontMatter>,
-    /// Where, when and with what it was measured.
+    /// Place, time and conditions of the measurement.
     pub provenance: Provenance,
-    /// Who talks to whom, one per distinct picture; empty when other programs measured.
+    /// Network topologies, each once; empty for imported results.
     #[serde(default)]
     pub topologies: Vec<Topology>,
-    /// What was planned against what is there.
+    /// Planned and measured trials.
     pub completeness: Completeness,
-    /// What follows, most important first. Rendered to whole sentences by `dyno-report`.
+    /// Conclusions, most important first. `dyno-report` renders them as sentences.
     pub conclusions: Vec<Conclusion>,
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
-    /// What configurations are judged by first: throughput, in an open loop a response time, or
-    /// what was searched for.
+    /// The primary metric: throughput, in an open loop a response time, or the target of a search.
     #[serde(default)]
     pub judged_by: Metric,
-    /// What is compared, where the spec says; it makes the curves of charts.
+    /// The comparison that the spec asks for; it determines the curves of charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
     /// Lines of charts: systems with levels.
@@ -102,34 +101,33 @@ pub struct ReportModel {
     pub trials: Vec<TrialRow>,
     /// Charts over clients, one per metric that was measured.
     pub panels: Vec<Panel>,
-    /// Lines over the rate at which transactions arrive, where it is a factor.
+    /// Lines over the arrival rate, if it is a factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateLine>,
-    /// Latency percentiles of merged histograms, one per configuration that has valid data.
+    /// Latency percentiles of merged histograms, one curve per configuration with valid data.
     pub percentile_curves: Vec<PercentileCurve>,
-    /// What happened second by second, one per measured trial.
+    /// Timelines by second, one per measured trial.
     pub timelines: Vec<Timeline>,
-    /// The distribution of response times in the course of a trial, for at most one trial per
-    /// configuration.
+    /// Distributions of response times over time, for at most one trial per configuration.
     #[serde(default)]
     pub heat_maps: Vec<HeatMap>,
-    /// Latency of the transaction and of each kind of statement, one table per configuration that
-    /// has valid data.
+    /// Latency of the transaction and of each kind of statement, one table per configuration with
+    /// valid data.
     pub statements: Vec<StatementTable>,
-    /// What the data said afterwards, one row per configuration that was audited.
+    /// Results of data audits, one row per audited configuration.
     pub audits: Vec<AuditRow>,
-    /// What faults did that were made on purpose, one row per configuration that had some.
+    /// Effects of injected faults, one row per configuration with faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRow>,
-    /// What the generator measured of itself, one row per configuration that was measured.
+    /// Self-measurements of the generator, one row per measured configuration.
     pub generator: Vec<GeneratorRow>,
-    /// What trials took of machine and server, one row per configuration that was monitored.
+    /// Resource usage of machine and server, one row per monitored configuration.
     #[serde(default)]
     pub resources: Vec<ResourceRow>,
-    /// Doubts, worst first, one row per kind of doubt.
+    /// Warnings, worst first, one row per kind.
     pub warnings: Vec<WarningRow>,
-    /// One effect over all other levels for each level of a factor and each system, by metric; none
-    /// with fewer blocks than verdicts need.
+    /// One effect over all other levels for each level of a factor and each system, by metric;
+    /// empty with fewer blocks than verdicts need.
     #[serde(default)]
     pub questions: Vec<Question>,
     /// Comparisons of systems and of levels at equal clients: all of the first metric, then all of
@@ -137,36 +135,34 @@ pub struct ReportModel {
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,
-    /// Every limit at every configuration that has to keep it.
+    /// Every limit at every configuration that it applies to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitRow>,
-    /// The highest loads that were searched for, one row per configuration that was.
+    /// Results of searches for the highest load, one row per configuration with a search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchRow>,
-    /// What each stage of a load brought that changes inside a trial, in the order of
-    /// configurations and stages.
+    /// Results of each stage of a staged load, in the order of configurations and stages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRow>,
-    /// Transactions by name, in the order of configurations and of the workload; none where a
-    /// workload has less than two names.
+    /// Transactions by name, in the order of configurations and of the workload; empty where a
+    /// workload has fewer than two names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedRow>,
-    /// Background workloads, a row for each in each configuration.
+    /// Background workloads, one row for each in each configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundRow>,
-    /// How often the data were looked at while they were measured; absent where the number of
-    /// blocks was fixed.
+    /// Interim analyses of the run; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interim_analyses: Option<InterimAnalyses>,
-    /// Figures over the rows of a table that grows; absent when none does.
+    /// Results over the rows of a growing table; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// Figures published elsewhere.
+    /// Results published elsewhere.
     pub published: Vec<PublishedSeries>,
 }
 
 impl ReportModel {
-    /// True when a figure of any trial or configuration is a lower bound.
+    /// True when a value of any trial or configuration is a lower bound.
     #[must_use]
     pub fn has_bounds(&self) -> bool {
         let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
@@ -177,7 +173,7 @@ impl ReportModel {
                 .any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
     }
 
-    /// True for what says nothing more where questions were answered: pairs of lines, and peaks.
+    /// True for conclusions that add nothing to answered questions: pairs of lines, and peaks.
     #[must_use]
     pub fn is_beside_answers(&self, conclusion: &Conclusion) -> bool {
         let has_answers =
@@ -195,7 +191,7 @@ impl ReportModel {
         self.limits.iter().map(|row| row.verdict).max()
     }
 
-    /// How limits came out, as `summary.json` has it.
+    /// Verdicts on limits for `summary.json`.
     #[must_use]
     pub fn limit_summaries(&self) -> Vec<LimitSummary> {
         let summary = |row: &LimitRow| LimitSummary {
@@ -213,15 +209,15 @@ impl ReportModel {
         self.limits.iter().map(summary).collect()
     }
 
-    /// True when transactions arrived at a rate in any trial.
+    /// True when any trial had an arrival rate.
     #[must_use]
     pub fn has_open_loop(&self) -> bool {
         self.configurations.iter().any(|row| row.arrived.is_some())
     }
 
-    /// About how many blocks would show a difference as large as the margin in every question about
-    /// what the run is judged by that is still open, by the scatter seen; absent when none is open,
-    /// or the scatter is not known.
+    /// Estimated number of blocks to detect a difference as large as the margin in every undecided
+    /// question about the primary metric, from the observed variation; absent when all are decided,
+    /// or the variation is unknown.
     #[must_use]
     pub fn blocks_to_decide(&self) -> Option<u32> {
         let first = self.questions.iter().filter(|it| it.metric == self.judged_by);
@@ -231,8 +227,8 @@ impl ReportModel {
         first.filter_map(needed).max()
     }
 
-    /// Measured trials in run order: place from 1 on, trial, and what it is judged by over the mean
-    /// of its configuration's valid trials.
+    /// Measured trials in run order: position from 1, trial, and its primary metric divided by the
+    /// mean of its configuration's valid trials.
     pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
         self.trials.iter().enumerate().filter_map(|(place, trial)| {
             let mut points = self.panel(self.judged_by)?.lines.iter().flat_map(|line| &line.points);

@@ -1,4 +1,4 @@
-//! Parts of a configuration's transactions that have a name.
+//! Transactions of a configuration by name.
 
 use super::estimate::Estimate;
 use dyno_model::audit::AuditVerdict;
@@ -12,12 +12,12 @@ pub struct BackgroundRow {
     pub kind: String,
     /// Its clients.
     pub clients: u32,
-    /// Open loop: transactions that arrived per second.
+    /// Open loop: arrival rate per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// The worst that its audits came to, over all measured trials.
+    /// The worst audit verdict, over all measured trials.
     pub audit: AuditVerdict,
-    /// Its name and figures.
+    /// Its name and results.
     pub figures: NamedRow,
 }
 
@@ -26,27 +26,28 @@ pub struct BackgroundRow {
 pub struct NamedRow {
     /// Index into [`super::ReportModel::configurations`].
     pub configuration: usize,
-    /// Their name; of all transactions in a database, that of the database.
+    /// Name of the transactions, or of the database whose transactions these are.
     pub name: String,
-    /// Where they are all those of a database that clients are spread over: its clients.
+    /// For all transactions of a database with `load.databases`: its clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<u32>,
     /// Committed transactions per second; absent without a valid trial.
     pub throughput: Option<Estimate>,
-    /// Mean response time in ms; this and the following are absent where there were too few.
+    /// Mean response time in ms; this and the following are absent where there were too few
+    /// transactions.
     pub mean: Option<Estimate>,
-    /// Median in ms; this and the other percentiles are absent of a database whose transactions
-    /// have names of their own.
+    /// Median in ms; it and the other percentiles are absent for a database whose transactions have
+    /// separate names.
     pub p50: Option<Estimate>,
     /// 95th percentile in ms.
     pub p95: Option<Estimate>,
     /// 99th percentile in ms.
     pub p99: Option<Estimate>,
-    /// Committed, in all valid trials.
+    /// Committed transactions, in all valid trials.
     pub committed: u64,
-    /// Given up.
+    /// Transactions that failed permanently.
     pub failed: u64,
-    /// Cut off.
+    /// Transactions that were cut off.
     pub unfinished: u64,
     /// Attempts after the first.
     pub retries: u64,

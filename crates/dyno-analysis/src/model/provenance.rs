@@ -1,18 +1,18 @@
-//! Where, when and with what was measured.
+//! Place, time and conditions of a measurement.
 
 use dyno_store::environment::Environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where, when and with what was measured.
+/// Place, time and conditions of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Short name of the experiment.
     pub experiment: String,
     /// Name of the run's folder.
     pub run: String,
-    /// UTC time at which the run began, RFC 3339.
+    /// UTC time at which the run started, RFC 3339.
     pub started_at: String,
     /// UTC time of the last event, RFC 3339.
     pub ended_at: String,
@@ -30,17 +30,17 @@ pub struct Provenance {
     pub systems: Vec<SystemRow>,
     /// Workloads used, `kind` with every option, one per distinct combination.
     pub workloads: Vec<WorkloadRow>,
-    /// Rules of load and stopping that were used, one per distinct combination, as typed values.
+    /// Distinct load and stop rules, as typed values.
     pub loads: Vec<dyno_model::plan::LoadPlan>,
     /// The spec as written (TOML).
     pub spec: String,
 }
 
-/// [`SystemRow::kind`] of a system that other programs measured.
+/// [`SystemRow::kind`] of imported results.
 pub const IMPORTED: &str = "imported";
 
 impl Provenance {
-    /// True when all figures are those of other programs.
+    /// True when all results were imported.
     #[must_use]
     pub fn is_imported(&self) -> bool {
         !self.systems.is_empty() && self.systems.iter().all(|system| system.kind == IMPORTED)
@@ -62,13 +62,13 @@ pub struct SystemRow {
     /// Nodes of the cluster that hold the data for these; 0 when there are none.
     #[serde(default)]
     pub data_nodes: u32,
-    /// Address for systems that were there already (no user, no password), else empty.
+    /// Address of an existing system (without user and password), else empty.
     pub address: String,
     /// Version it reported; empty when it never answered.
     pub version: String,
-    /// How statements travelled: `prepared`, `simple`, `extended`.
+    /// How statements were sent: `prepared`, `simple`, `extended`.
     pub query_mode: String,
-    /// Settings asked for in the spec.
+    /// Settings requested in the spec.
     pub settings_asked: BTreeMap<String, String>,
     /// Settings as the server reported them.
     pub settings_read: BTreeMap<String, String>,
@@ -82,24 +82,24 @@ pub struct SystemRow {
 /// How long the starts of a server took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemStarts {
-    /// Mean time from the order to the first answer with settings read back, without copying data,
-    /// in seconds.
+    /// Mean time from the start command to the first answer including settings, without copying
+    /// data, in seconds.
     pub mean_s: f64,
     /// The longest of these times, in seconds.
     pub max_s: f64,
-    /// Mean time that copying the data set took, in seconds; absent when no start had one.
+    /// Mean time that copying the data set took, in seconds; absent when no start had a data set.
     pub restoring_mean_s: Option<f64>,
-    /// Each start, in their order.
+    /// Each start, in order.
     pub all: Vec<SystemStart>,
 }
 
 /// How long one start of a server took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemStart {
-    /// From the order to the first answer with settings read back, without copying data, in
+    /// Time from the start command to the first answer including settings, without copying data, in
     /// seconds.
     pub starting_s: f64,
-    /// Time that copying its data set took, in seconds; absent when it began empty.
+    /// Time that copying its data set took, in seconds; absent when it started empty.
     pub restoring_s: Option<f64>,
 }
 

@@ -1,21 +1,21 @@
-//! What searches for the highest load found.
+//! Results of searches for the highest load.
 
 use super::estimate::Estimate;
 use dyno_model::search::{LoadStep, Search, SearchEnd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was found for one configuration.
+/// The result for one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchRow {
     /// Index into [`super::ReportModel::configurations`].
     pub configuration: usize,
-    /// What was searched for.
+    /// The target of the search.
     pub search: Search,
-    /// The highest load, over the valid trials; absent when none is. A lower bound where the system
-    /// was not what ended a search.
+    /// The highest load, over the valid trials; absent without one. A lower bound where something
+    /// other than the system ended a search.
     pub found: Option<Estimate>,
-    /// Every load step, those of trials without a result included.
+    /// Every load step, including those of trials without a result.
     pub steps: Vec<SearchStep>,
     /// Trials that found no load.
     pub ended: Vec<EndedSearch>,
@@ -36,11 +36,11 @@ pub struct EndedSearch {
 /// One load step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
-    /// The trial that tried it.
+    /// The trial of the step.
     pub trial: String,
     /// Its block.
     pub block: u32,
-    /// Which load, and how it went.
+    /// The load and its result.
     #[serde(flatten)]
     pub step: LoadStep,
 }

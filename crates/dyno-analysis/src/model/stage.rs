@@ -1,4 +1,4 @@
-//! What each stage of a load brought that changes inside a trial.
+//! Results of the stages of a staged load.
 
 use super::estimate::Estimate;
 use dyno_model::stages::LoadBy;
@@ -12,19 +12,19 @@ pub struct StageRow {
     pub configuration: usize,
     /// Name of the stage.
     pub name: String,
-    /// What its load is given by.
+    /// How its load is specified.
     pub by: LoadBy,
-    /// Its load on average: transactions per second, or clients.
+    /// Its mean load: transactions per second, or clients.
     pub load: f64,
     /// How long it lasts, in seconds.
     pub length_s: f64,
-    /// What the load goes through, in straight lines, by rising time; two points or more.
+    /// The course of the load as a polyline, by ascending time; two points or more.
     pub course: Vec<LoadPoint>,
-    /// Transactions per second that committed while it lasted, whenever they began; absent without
-    /// a valid trial.
+    /// Transactions committed per second during the stage, whenever they started; absent without a
+    /// valid trial.
     pub throughput: Option<Estimate>,
-    /// Mean response time in ms of what began in it, or was due in it; this and the following are
-    /// absent where too little was.
+    /// Mean response time in ms of transactions that started or were due in it; this and the
+    /// following are absent where there were too few.
     pub mean: Option<Estimate>,
     /// Median in ms.
     pub p50: Option<Estimate>,
@@ -32,7 +32,7 @@ pub struct StageRow {
     pub p95: Option<Estimate>,
     /// 99th percentile in ms.
     pub p99: Option<Estimate>,
-    /// Transactions that began in it, or were due in it, in all valid trials.
+    /// Transactions that started or were due in it, in all valid trials.
     pub begun: u64,
     /// Open loop: those of them that did not commit.
     pub not_committed: u64,
@@ -41,7 +41,7 @@ pub struct StageRow {
 /// A load at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPoint {
-    /// Seconds since the first client began, warm-up included.
+    /// Seconds since the first client started, warm-up included.
     pub at_s: f64,
     /// Transactions per second, or clients.
     pub load: f64,

@@ -1,22 +1,23 @@
-//! Who talks to whom.
+//! Network topology: generator, network paths and servers.
 
 pub use dyno_model::plan::NodeRole;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The generator, the ways of its clients, and the nodes of one or several systems that look alike.
+/// The generator, the network paths of its clients, and the nodes of one or several systems with
+/// the same topology.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Systems with their versions; measured one after the other where there are several.
     pub systems: Vec<String>,
-    /// Most clients at once.
+    /// Largest number of concurrent clients.
     pub clients: u32,
-    /// Ways of the clients, one or more.
+    /// Network paths of the clients, one or more.
     pub paths: Vec<TopologyPath>,
-    /// Nodes: those that clients talk to first.
+    /// Nodes: first those that clients connect to.
     pub nodes: Vec<TopologyNode>,
-    /// Address of a system that was there already; empty for what dyno started on the generator's
+    /// Address of an existing system; empty for systems that dyno started on the generator's
     /// machine.
     pub address: String,
     /// True when it runs on the generator's machine.
@@ -24,22 +25,22 @@ pub struct Topology {
     pub is_local: bool,
 }
 
-/// A way of clients to a system.
+/// A network path from clients to a system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TopologyPath {
     /// Name of the endpoint; empty without one.
     pub name: String,
-    /// What it leads along.
+    /// What it passes through.
     pub via: PathVia,
-    /// The proxy or application server with its version, or the address; empty without.
+    /// The proxy or application server with its version, or the address; empty otherwise.
     pub what: String,
 }
 
-/// What a way leads along.
+/// What a network path passes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathVia {
-    /// Nothing, and no endpoint was chosen.
+    /// Nothing; the spec selects no endpoint.
     Direct,
     /// TCP.
     Tcp,
@@ -58,6 +59,6 @@ pub enum PathVia {
 pub struct TopologyNode {
     /// What it does.
     pub role: NodeRole,
-    /// Its number among those of its role; absent where there is one by its nature.
+    /// Its number among those of its role; absent where only one can exist.
     pub number: Option<u32>,
 }

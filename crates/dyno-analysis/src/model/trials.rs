@@ -1,4 +1,4 @@
-//! Lines, configurations and trials with their figures, and what was planned against what is there.
+//! Lines, configurations and trials with their results, and the completeness of the run.
 
 use super::checks::TrialSteadiness;
 use super::comparisons::NotWorking;
@@ -13,30 +13,30 @@ use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was planned against what is there.
+/// Planned and measured trials.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Completeness {
     /// Trials planned.
     pub planned: u32,
-    /// Trials with figures.
+    /// Trials with results.
     pub measured: u32,
-    /// Trials whose figures may be used.
+    /// Trials with valid results.
     pub valid: u32,
-    /// True when the run wrote its end and every trial was measured to its own.
+    /// True when the run recorded its end and measured every trial completely.
     pub is_complete: bool,
-    /// True when the user ended it.
+    /// True when the user interrupted it.
     pub is_interrupted: bool,
-    /// True when the run wrote its end at all; else it was killed or is still going on.
+    /// True when the run recorded its end; otherwise it was killed or is still running.
     pub has_ended: bool,
     /// Trials that were never finished (ids).
     pub missing: Vec<String>,
-    /// Trials that have figures and were ended before their time by the user or their system (ids).
-    /// A run that is gone on with measures them again.
+    /// Trials with results that the user or their system ended early (ids). A resumed run measures
+    /// them again.
     #[serde(default)]
     pub cut: Vec<String>,
     /// Trials that could not be measured.
     pub failed: Vec<FailedTrial>,
-    /// What could not be read in the results folder: file, line and what is wrong, as sentences.
+    /// Files of the results folder that could not be read: file, line and problem, as sentences.
     pub unreadable: Vec<String>,
 }
 
@@ -47,14 +47,14 @@ pub struct FailedTrial {
     pub trial: String,
     /// Index of its configuration.
     pub configuration: usize,
-    /// Why, in the words of the server or system.
+    /// The reason, as reported by the server or system.
     pub reason: String,
 }
 
 /// A system with one level of every factor: one line of a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineName {
-    /// What to print, e.g. `MySQL (read-modify-write)`; unique in the report.
+    /// Label, e.g. `MySQL (read-modify-write)`; unique in the report.
     pub label: String,
     /// Index into [`Provenance::systems`].
     pub system: usize,
@@ -64,17 +64,17 @@ pub struct LineName {
     pub levels: Vec<String>,
 }
 
-/// Whether figures may be used.
+/// Whether results may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validity {
-    /// No doubt worth a warning.
+    /// No warnings.
     Valid,
     /// At least one trial carries a warning.
     Warned,
-    /// No trial may be used.
+    /// All trials are invalid.
     Invalid,
-    /// There are no figures.
+    /// There are no results.
     Missing,
 }
 
@@ -87,7 +87,7 @@ pub struct ConfigurationRow {
     pub clients: u32,
     /// Trials planned.
     pub trials_planned: u32,
-    /// Trials with figures.
+    /// Trials with results.
     pub trials_measured: u32,
     /// Trials in the estimates.
     pub trials_valid: u32,
@@ -104,7 +104,7 @@ pub struct ConfigurationRow {
     pub p95: Option<Estimate>,
     /// 99th percentile (ms): mean over trials of each trial's percentile.
     pub p99: Option<Estimate>,
-    /// Why there is no 99th percentile, where a trial has too few transactions.
+    /// Why there is no 99th percentile, if a trial has too few transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortage: Option<Shortage>,
     /// Percentiles of all valid trials' transactions together.
@@ -112,16 +112,16 @@ pub struct ConfigurationRow {
     /// Open loop: transactions that were due, sum over measured trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<u64>,
-    /// Open loop: those of them that were never started, sum over measured trials.
+    /// Open loop: those of them that never started, sum over measured trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<u64>,
     /// Transactions committed, sum over the valid trials.
     pub committed: u64,
-    /// Transactions given up, sum over measured trials.
+    /// Transactions that failed permanently, sum over measured trials.
     pub failed: Option<u64>,
     /// Transactions cut off at the end, sum over measured trials.
     pub unfinished: u64,
-    /// Transactions that were not begun because they were too late, sum over measured trials.
+    /// Transactions that were skipped because they were too late, sum over measured trials.
     #[serde(default)]
     pub skipped: u64,
     /// Attempts after the first, sum over measured trials.
@@ -130,18 +130,18 @@ pub struct ConfigurationRow {
     pub failed_by_kind: Vec<KindCount>,
     /// Retries by kind, most frequent first.
     pub retries_by_kind: Vec<KindCount>,
-    /// The first error of each sort in measured trials with its message and statement, most
-    /// frequent first. Statements of background workloads have these workloads' names in front.
+    /// The first error of each kind in measured trials with its message and statement, most
+    /// frequent first. Statements of background workloads are prefixed with the workload's name.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
     /// Retries per committed transaction of the valid trials (ratio; 0 when nothing was committed).
     pub retries_per_commit: Option<f64>,
-    /// Acknowledged updates that are not in the data, in percent of the commits checked; absent
-    /// when that was not audited.
+    /// Acknowledged updates missing from the data, in percent of the checked commits; absent
+    /// without an audit.
     pub lost_percent: Option<f64>,
     /// Verdict of all its audits.
     pub audit: AuditVerdict,
-    /// Whether the figures may be used.
+    /// Whether the results may be used.
     pub validity: Validity,
 }
 
@@ -154,15 +154,15 @@ pub struct KindCount {
     pub count: u64,
 }
 
-/// What became of a planned trial.
+/// State of a planned trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialState {
-    /// Measured, figures are in the estimates.
+    /// Measured; the results are in the estimates.
     Valid,
-    /// Measured, figures are in the estimates, with a warning.
+    /// Measured with a warning; the results are in the estimates.
     Warned,
-    /// Measured, figures are in no estimate.
+    /// Measured; the results are excluded from the estimates.
     Invalid,
     /// Could not be measured.
     Failed,
@@ -179,21 +179,21 @@ pub struct TrialRow {
     pub block: u32,
     /// Index of its configuration.
     pub configuration: usize,
-    /// What became of it.
+    /// Its state.
     pub state: TrialState,
-    /// Figures; absent when it failed or is missing.
+    /// Results; absent when it failed or is missing.
     pub figures: Option<TrialFigures>,
-    /// Its doubts.
+    /// Its warnings.
     pub warnings: Vec<Warning>,
-    /// How steady it was; absent when it cannot be judged.
+    /// Its steadiness; absent when it cannot be evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<TrialSteadiness>,
-    /// Why it failed, in the words of the server or system; empty otherwise.
+    /// Why it failed, as reported by the server or system; empty otherwise.
     pub reason: String,
 }
 
 impl TrialRow {
-    /// True when it stood still for a while, or nearly so.
+    /// True when throughput dropped to zero, or nearly so, for a while.
     #[must_use]
     pub fn stood_still(&self) -> bool {
         self.warnings
@@ -202,17 +202,17 @@ impl TrialRow {
     }
 }
 
-/// Figures of one trial.
+/// Results of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialFigures {
-    /// UTC time at which measuring began.
+    /// UTC time at which measuring started.
     pub started_at: String,
     /// Length of the measured window in seconds.
     pub measured_s: f64,
     /// Committed transactions per second.
     pub throughput: f64,
     /// Mean response time in ms; this and the following are absent when nothing was committed,
-    /// percentiles also when fewer than ten values lie beyond them.
+    /// percentiles also when fewer than ten values lie above them.
     pub mean_ms: Option<f64>,
     /// Median in ms.
     pub p50_ms: Option<f64>,
@@ -222,39 +222,39 @@ pub struct TrialFigures {
     pub p99_ms: Option<f64>,
     /// Largest in ms.
     pub max_ms: Option<f64>,
-    /// Which of these figures are only lower bounds, because arrivals without a commit reach them.
-    /// Where the mean is one, so is the largest.
+    /// Which of these values are only lower bounds, because arrivals without a commit reach them.
+    /// Where the mean is one, so is the maximum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Metric>,
     /// Open loop: transactions that were due in the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<u64>,
-    /// Open loop: those of them that were never started.
+    /// Open loop: those of them that never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<u64>,
-    /// Longest time without a commit of any client in the window, in ms; absent in records of older
+    /// Longest time without a commit by any client in the window, in ms; absent in records of older
     /// versions.
     #[serde(default)]
     pub longest_gap_ms: Option<f64>,
     /// Transactions committed.
     pub committed: u64,
-    /// Transactions given up.
+    /// Transactions that failed permanently.
     pub failed: Option<u64>,
     /// Transactions cut off at the end.
     pub unfinished: u64,
-    /// Transactions that were not begun because they were too late.
+    /// Transactions that were skipped because they were too late.
     #[serde(default)]
     pub skipped: u64,
     /// Attempts after the first.
     pub retries: Option<u64>,
     /// Verdict of the audit.
     pub audit: AuditVerdict,
-    /// Acknowledged updates not in the data; absent when not audited.
+    /// Acknowledged updates missing from the data; absent without an audit.
     pub lost: Option<u64>,
 }
 
 impl TrialFigures {
-    /// True when the figure of a metric is a lower bound.
+    /// True when the value of a metric is a lower bound.
     #[must_use]
     pub fn is_bound(&self, metric: Metric) -> bool {
         self.bounds.contains(&metric)
