@@ -1,11 +1,11 @@
-//! Comparing two configurations by the ratio of their figures.
+//! Comparison of two configurations by the ratio of their values.
 //!
-//! Figures of performance are positive and their errors multiply, so everything happens on
-//! logarithms and is exponentiated at the end. With blocks the two sides are paired, which removes
-//! what a whole block shares: `d_b = ln(subject_b / baseline_b)`, interval
-//! `mean(d) ± t(n-1) · s(d) / √n`. Without pairs Welch's test applies: B. L. Welch, "The
-//! generalization of 'Student's' problem when several different population variances are involved",
-//! Biometrika 34 (1947), with Satterthwaite's degrees of freedom.
+//! Performance values are positive and their errors multiply, so all computations use logarithms
+//! and the results are exponentiated. With blocks the two sides are paired, which removes what a
+//! whole block shares: `d_b = ln(subject_b / baseline_b)`, interval `mean(d) ± t(n-1) · s(d) / √n`.
+//! Without pairs Welch's test applies: B. L. Welch, "The generalization of 'Student's' problem when
+//! several different population variances are involved", Biometrika 34 (1947), with Satterthwaite's
+//! degrees of freedom.
 
 use super::group_sequential::Levels;
 use super::student::{certainty, cumulative, logarithms, mean, pooled, quantile, variance};
@@ -15,9 +15,9 @@ use super::student::{certainty, cumulative, logarithms, mean, pooled, quantile, 
 pub struct RatioTest {
     /// Geometric mean of the ratio.
     pub ratio: f64,
-    /// Two-sided p-value of "the ratio is 1", adjusted for looks at the data.
+    /// Two-sided p-value of "the ratio is 1", adjusted for interim analyses.
     pub p: f64,
-    /// Pairs, or values of the smaller side.
+    /// Number of pairs, or of values on the smaller side.
     pub repeats: usize,
     /// Logarithm of the ratio.
     difference: f64,
@@ -25,24 +25,25 @@ pub struct RatioTest {
     error: f64,
     /// Degrees of freedom of the error.
     degrees: f64,
-    /// At which look at the data it was made.
+    /// Significance levels of its interim analysis.
     levels: Levels,
 }
 
 impl RatioTest {
-    /// Ends of the interval that misses the ratio with this risk: 0.05 for the 95 % interval.
+    /// Ends of the interval with this error probability: 0.05 for the 95 % interval.
     #[must_use]
     pub fn interval(&self, risk: f64) -> (f64, f64) {
         let reach = self.reach(risk);
         ((self.difference - reach).exp(), (self.difference + reach).exp())
     }
 
-    /// Half the width of the interval on the logarithmic scale.
+    /// Half-width of the interval on the logarithmic scale.
     fn reach(&self, risk: f64) -> f64 {
         quantile(1.0 - self.levels.level(risk) / 2.0, self.degrees) * self.error
     }
 
-    /// The same test at a look: its p-value, and the risk of its intervals, are over all looks.
+    /// The same test at an interim analysis: its p-value and the risk of its intervals hold over
+    /// all interim analyses.
     #[must_use]
     pub fn at_interim(self, levels: Levels) -> Self {
         Self { p: levels.adjusted(self.p), levels, ..self }
@@ -75,9 +76,8 @@ impl RatioTest {
         (self.error.powi(2) * self.repeats as f64, self.degrees)
     }
 
-    /// The same test where what several runs have in common adds to the variance of its difference:
-    /// that variance, with its degrees of freedom. Degrees of freedom of the sum are
-    /// Satterthwaite's.
+    /// The same test with an additional variance that the values of a run share, and its degrees of
+    /// freedom. The degrees of freedom of the sum are Satterthwaite's.
     #[must_use]
     pub fn with_added(&self, variance: f64, degrees: f64) -> Self {
         let own = self.error.powi(2);
@@ -96,37 +96,37 @@ impl RatioTest {
         (self.error.powi(2), self.degrees)
     }
 
-    /// The same paired differences, judged by another variance.
+    /// The same paired differences, tested with another variance.
     #[must_use]
     pub fn with_variance(&self, variance: f64, degrees: f64) -> Self {
         let error = (variance / self.repeats as f64).sqrt();
         Self::of(self.difference, error, degrees, self.repeats).at_interim(self.levels)
     }
 
-    /// Ratio above 1 that would have been found with 80 % probability at this risk:
-    /// `(t(1 - risk/2) + t(0.80)) · standard error` on the log scale (minimum detectable effect: H.
-    /// S. Bloom, Evaluation Review 19, 1995).
+    /// Smallest ratio above 1 that is detected with 80 % probability at this risk: `(t(1 - risk/2)
+    /// + t(0.80)) · standard error` on the log scale (minimum detectable effect: H. S. Bloom,
+    /// Evaluation Review 19, 1995).
     #[must_use]
     pub fn detectable_ratio(&self, risk: f64) -> f64 {
         (self.reach(risk) + quantile(0.80, self.degrees) * self.error).exp()
     }
 }
 
-/// What decides a question: at which risk it is tested, and which difference is none.
+/// Criteria that decide a question: the risk of its test and the margin.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal {
     /// Risk of the test of a difference.
     pub risk: f64,
     /// Risk of each of the two tests of equivalence.
     pub alpha: f64,
-    /// Differences inside this share count as none.
+    /// Smaller relative differences count as none.
     pub margin: f64,
 }
 
 impl RatioTest {
-    /// Chance that a question that is not decided yet will be when all blocks are measured,
-    /// different or equivalent; `share` of them are. Predicted from what was measured, whose
-    /// uncertainty is in it (D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Controlled
+    /// Predicted probability that an undecided question will be decided, different or equivalent,
+    /// when all blocks are measured; `share` of them have been. The prediction includes the
+    /// uncertainty of the data (D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Controlled
     /// Clinical Trials 7, 1986).
     #[must_use]
     pub fn chance(&self, share: f64, goal: Goal) -> f64 {
@@ -182,12 +182,12 @@ pub fn welch(subject: &[f64], baseline: &[f64]) -> Option<RatioTest> {
     Some(RatioTest::of(difference, (a + b).sqrt(), degrees, subject.len().min(baseline.len())))
 }
 
-/// Most repeats that are proposed.
+/// Maximum number of repeats that is proposed.
 const REPEATS_MAX: usize = 1000;
 
-/// Repeats that each of two independent sides needs for a difference of `effect` (0.05: 5 %) to be
-/// found four times in five at this risk, from the scatter that the values show; `None` without
-/// scatter to go by, or when a thousand are too few.
+/// Repeats needed on each of two independent sides to detect a difference of `effect` (0.05: 5 %)
+/// with 80 % probability at this risk, given the variation of the values; `None` without variation,
+/// or when a thousand are not enough.
 ///
 /// The smallest `n` with `(t(1 - risk/2; 2n-2) + t(0.80; 2n-2)) · s · √(2/n) <= ln(1 + effect)`,
 /// where `s` is the standard deviation of the logarithms pooled over both sides (minimum detectable
@@ -221,7 +221,7 @@ mod tests {
     fn students_own_data_give_students_own_t() {
         // Student 1908, table 1: additional hours of sleep of ten patients under two drugs; the
         // published paired t is 4.0621 with p = 0.002833 (also R's `sleep` data set). The test
-        // works on logarithms, so the data are handed over as exponentials.
+        // works on logarithms, so the data are passed as exponentials.
         let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let pairs: Vec<_> = first.iter().zip(second).map(|(a, b)| (b.exp(), a.exp())).collect();
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn pairing_removes_what_a_block_shares() {
-        // Blocks differ by a factor of two, the ratio hardly does.
+        // Blocks differ by a factor of two, the ratio hardly at all.
         let pairs = [(110.0, 100.0), (221.0, 200.0), (54.8, 50.0)];
         let paired = paired(&pairs).expect("pairs");
         let welch = welch(&pairs.map(|pair| pair.0), &pairs.map(|pair| pair.1)).expect("values");
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn repeats_that_are_needed_follow_from_the_scatter_as_the_table_of_the_method_has_it() {
-        // Smallest visible effect over the coefficient of variation for n = 3, 4, 5, 6, 8, 10 per
-        // side: 3.04, 2.37, 2.02, 1.79, 1.51, 1.33.
+        // Smallest detectable effect over the coefficient of variation for n = 3, 4, 5, 6, 8, 10
+        // per side: 3.04, 2.37, 2.02, 1.79, 1.51, 1.33.
         let logs: [f64; 3] = [-0.03, 0.0, 0.03]; // standard deviation 0.03
         let values = logs.map(f64::exp);
         for (repeats, multiple) in

@@ -1,28 +1,29 @@
-//! The verdicts of a whole report: first the questions of the experiment, then the cells of those
-//! that were answered.
+//! The verdicts of a whole report: first the questions of the experiment, then the configuration
+//! pairs of decided questions.
 //!
-//! 1. A question is asked of several metrics, the *primary* one first. Each has one hypothesis,
-//!    that its effect over all cells is none, and where it has several cells a second one, that
-//!    there is no effect in any of them, tested by the procedure of R. J. Simes (Biometrika 73,
-//!    1986): the smallest p-value of the cells after Benjamini and Hochberg's correction. All
-//!    hypotheses of the report are tested in sequence ([`super::sequence`]): questions begin with
-//!    equal shares of alpha, nearly all of which is the primary metric's ([`RESERVE`] is left to
-//!    the others, so that a change of theirs that is beyond doubt is found beside a primary metric
-//!    that did not change). When the effect on the primary metric is rejected, the other metrics
-//!    get its level; with several questions half of it goes to the primary metric of the others. So
-//!    the risk of even one false answer is alpha over the whole report, whatever else differs.
+//! 1. A question is asked of several metrics, the *primary* one first. For each metric the null
+//!    hypothesis is that the effect over all pairs is zero. With several pairs there is a second
+//!    null hypothesis, that no pair has an effect, tested by the procedure of R. J. Simes
+//!    (Biometrika 73, 1986): the smallest p-value of the pairs after Benjamini and Hochberg's
+//!    correction. All hypotheses of the report are tested in sequence ([`super::sequence`]):
+//!    questions start with equal shares of alpha, nearly all of which goes to the primary metric
+//!    ([`RESERVE`] is kept for the others, so that a clear change of another metric is detected
+//!    even if the primary metric did not change). When the null hypothesis of the primary metric's
+//!    effect is rejected, the other metrics get its level; with several questions, half of it goes
+//!    to the primary metrics of the others. The probability of any false answer in the whole report
+//!    is therefore at most alpha, whatever else differs.
 //! 2. A question *opens* for a metric when one of its hypotheses is rejected. With `R` of `Q` open,
-//!    cells (and interactions) of an open one are corrected by themselves at the level
-//!    `alpha · R / Q`, which holds the share of false ones on average over open questions (Y.
-//!    Benjamini, M. Bogomolov, J. R. Statist. Soc. B 76, 2014). `R` and `Q` are counted for primary
-//!    metrics and for the others apart. Cells of a closed question are not called better or worse.
+//!    pairs (and interactions) of each open one are corrected separately at the level `alpha · R /
+//!    Q`, which controls the average share of false ones over open questions (Y. Benjamini, M.
+//!    Bogomolov, J. R. Statist. Soc. B 76, 2014). `R` and `Q` are counted separately for primary
+//!    metrics and for the others. Pairs of a closed question are not called better or worse.
 //!
-//! `dyno compare` asks one question, of all its metrics. What is equivalent needs no correction: a
-//! false one takes a difference as large as the margin. An effect over all cells is not called
-//! equivalent while one of its cells is better or worse.
+//! `dyno compare` asks one question, of all its metrics. Equivalence needs no correction: a false
+//! verdict requires a difference as large as the margin. An effect over all pairs is not called
+//! equivalent while one of its pairs is better or worse.
 //!
-//! So where nothing differs at all, a report with any false verdict needs a false answer first: at
-//! most alpha of reports have one.
+//! If nothing differs at all, a false verdict requires a false answer first: at most a share alpha
+//! of reports contains one.
 
 use super::compare::RatioTest;
 use super::sequence::{Hypothesis, in_sequence};
@@ -30,45 +31,45 @@ use super::verdict::{
     Corrected, Decision, Judgement, Rules, benjamini_hochberg, holm, judgement, shared_risk,
 };
 
-/// Share of a question's level for the metrics that are not primary, before the primary one is
-/// decided: the fallback procedure of B. L. Wiens (Pharmaceut. Statist. 2, 2003). Without it a 99th
-/// percentile of ten times the length would not be told where throughput is the same.
+/// Share of a question's level for the secondary metrics before the primary one is decided: the
+/// fallback procedure of B. L. Wiens (Pharmaceut. Statist. 2, 2003). Without it, even a tenfold
+/// 99th percentile would not be reported if throughput is unchanged.
 pub const RESERVE: f64 = 0.02;
 
-/// Share of a metric's level for the effect over all cells in a report; the rest is for an effect
+/// Share of a metric's level for the effect over all pairs in a report; the rest is for an effect
 /// in any of them.
 pub const REPORT: f64 = 0.98;
 
-/// The same of two sides: a change may harm one configuration alone.
+/// The same for two sides: a change may harm one configuration alone.
 pub const SIDES: f64 = 0.8;
 
-/// What is known of a question.
+/// Tests of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QuestionTests {
-    /// The effect over all cells, where it could be tested; with one cell the test of that cell.
+    /// The effect over all pairs, if it could be tested; with one pair, the test of that pair.
     pub effect: Option<RatioTest>,
-    /// Its cells.
+    /// Its configuration pairs.
     pub cells: Vec<RatioTest>,
-    /// p-values of "the effect does not depend on it", one for each thing that it may depend on.
+    /// p-values of "the effect does not depend on it", one for each possible interaction.
     pub interactions: Vec<f64>,
 }
 
-/// What follows for a question.
+/// Verdicts of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionVerdicts {
-    /// The effect over all cells.
+    /// The effect over all pairs.
     pub effect: Option<Judgement>,
-    /// True when its cells may be called better or worse.
+    /// True when its pairs may be called better or worse.
     pub is_open: bool,
-    /// The smaller p-value of its hypotheses, corrected: below alpha where it is open.
+    /// The smaller corrected p-value of its hypotheses: below alpha if it is open.
     pub p: f64,
-    /// Its cells, in their order.
+    /// Its pairs, in order.
     pub cells: Vec<Judgement>,
-    /// Corrected p-values of its interactions, in their order.
+    /// Corrected p-values of its interactions, in order.
     pub interactions: Vec<f64>,
 }
 
-/// Judges the questions of a report together: of each its metrics, the primary one first.
+/// Evaluates the questions of a report together, with the metrics of each, the primary one first.
 /// `of_effect` is [`REPORT`] or [`SIDES`].
 #[must_use]
 pub fn judge(
@@ -108,7 +109,7 @@ fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Ve
     places.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
 }
 
-/// The numbers of the hypotheses of a metric of a question, where it has them.
+/// Indices of the hypotheses of a question's metric, if it has them.
 #[derive(Clone, Copy)]
 struct Place {
     effect: Option<usize>,
@@ -116,7 +117,7 @@ struct Place {
 }
 
 impl Place {
-    /// Where a level goes that the metric gets, and how much of it.
+    /// The hypotheses that receive a level given to the metric, with their shares.
     fn entry(self, of_effect: f64) -> Vec<(usize, f64)> {
         match (self.effect, self.any_cell) {
             (Some(effect), Some(any_cell)) => {
@@ -126,13 +127,13 @@ impl Place {
         }
     }
 
-    /// The hypothesis whose rejection passes the level of the metric on.
+    /// The hypothesis whose rejection passes the metric's level on.
     fn exit(self) -> Option<usize> {
         self.effect.or(self.any_cell)
     }
 }
 
-/// The hypotheses without their shares, and where they are: by question and metric.
+/// The hypotheses without their shares, and their indices by question and metric.
 fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Place>>, Vec<Hypothesis>) {
     let mut all = Vec::new();
     let mut add = |p: f64| {
@@ -149,12 +150,12 @@ fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Place>>, Vec<Hypothe
     (places, all)
 }
 
-/// What each hypothesis begins with, and to whom it passes what it has.
+/// Sets the initial share of each hypothesis, and the hypotheses that receive its level.
 fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
     let spread = |places: &[Place], share: f64| spread(places, of_effect, share);
     let number = hypotheses.len();
     hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
-    // A metric without a test is left out of the sequence, so the next one takes its place.
+    // A metric without a test is omitted from the sequence; the next one replaces it.
     let tested: Vec<Vec<Place>> = places
         .iter()
         .map(|metrics| metrics.iter().copied().filter(|it| it.exit().is_some()).collect::<Vec<_>>())
@@ -196,22 +197,22 @@ fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis])
     }
 }
 
-/// A share for several metrics alike, by hypothesis.
+/// An equal share for several metrics, by hypothesis.
 fn spread(places: &[Place], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
     let each = share / places.len().max(1) as f64;
     let entries = places.iter().flat_map(|place| place.entry(of_effect));
     entries.map(|(to, part)| (to, each * part)).collect()
 }
 
-/// The share of questions that are open, by their p-values; infinite ones were not tested.
+/// Share of open questions, from their p-values; infinite ones were not tested.
 fn share_open(p_values: &[f64], alpha: f64) -> f64 {
     let asked = p_values.iter().filter(|p| p.is_finite()).count();
     let open = p_values.iter().filter(|p| **p < alpha).count();
     open as f64 / asked.max(1) as f64
 }
 
-/// Judges what says more of questions that are judged: corrected by Holm's procedure at the share
-/// of questions that are open, and where none is open nothing of it is called better or worse.
+/// Evaluates secondary tests of evaluated questions: corrected by Holm's procedure at the share of
+/// open questions. If none is open, none of the tests is called better or worse.
 #[must_use]
 pub fn judge_behind(
     tests: &[RatioTest],
@@ -226,7 +227,7 @@ pub fn judge_behind(
         holm(&tests.iter().map(|test| (test.p, 1.0)).collect::<Vec<_>>(), rules.alpha * share);
     let judged = |(test, it): (&RatioTest, Corrected)| {
         let p = (it.p / share).min(1.0).max(least);
-        // Where nothing may be told, an interval must not tell it.
+        // Without a verdict of a difference, the interval must not exclude 1.
         let risk = if p < rules.alpha { it.risk } else { it.risk.min(test.p / 2.0) };
         judgement(test, p, risk, rules)
     };
@@ -257,7 +258,7 @@ impl Gate {
             .zip(self.effect)
             .map(|(test, it)| judgement(&test, it.p, it.risk, rules));
         let share = if is_open { selected } else { 1.0 };
-        // Divided by the share, a p-value below alpha is one below alpha times the share.
+        // After division by the share, a p-value below alpha is one below alpha times the share.
         let beyond = |p: f64| (p / share).min(1.0).max(self.p().min(1.0));
         let interactions: Vec<(f64, f64)> =
             question.interactions.iter().map(|p| (*p, 1.0)).collect();
@@ -293,8 +294,8 @@ impl Gate {
         let p_values: Vec<f64> = cells.iter().map(|test| test.p).collect();
         let corrected = benjamini_hochberg(&p_values);
         let risk = match self.any_cell {
-            // Nothing was found in any cell at this level, so no interval at its share of it leaves
-            // out 1.
+            // No pair was significant at this level, so no interval at its share of the level
+            // excludes 1.
             Some(any_cell) if self.p() >= rules.alpha => any_cell.risk / cells.len() as f64,
             _ => shared_risk(&corrected, rules.alpha * share),
         };
@@ -310,8 +311,8 @@ fn is_told(judgement: &Judgement) -> bool {
     matches!(judgement.decision, Decision::Larger { .. } | Decision::Smaller { .. })
 }
 
-/// An effect that is small on average and large here and there does matter: it is judged as if
-/// nothing were too small.
+/// An effect that is small on average but large in some pairs matters: it is evaluated with a
+/// margin of zero.
 fn not_equivalent(test: &RatioTest, judged: &Judgement, rules: Rules) -> Judgement {
     let strict = judgement(test, judged.p_corrected, judged.risk, Rules { margin: 0.0, ..rules });
     let decision = match strict.decision {
@@ -334,7 +335,7 @@ mod tests {
         judge(&each, REPORT, Rules::default()).concat()
     }
 
-    /// A question whose cells differ by so much each.
+    /// A question whose pairs have these effects.
     fn question(noise: &mut Noise, effects: &[f64]) -> QuestionTests {
         let cell = |effect: &f64, noise: &mut Noise| -> Vec<f64> {
             (0..5).map(|_| effect + 0.05 * noise.normal()).collect()
@@ -408,8 +409,8 @@ mod tests {
         };
         let (open, half, closed) = (behind([5.0, 5.0]), behind([5.0, 0.5]), behind([1.0, 0.5]));
         assert!(is_told(&open[0]) && is_told(&half[0]) && !is_told(&closed[0]), "{closed:?}");
-        // Two-sided p of 3.5 standard errors is 0.000465: twice that of two, twice again with one
-        // of two questions open.
+        // Two-sided p of 3.5 standard errors is 0.000465: doubled for the two pairs, and doubled
+        // again with one of two questions open.
         assert!((open[0].p_corrected - 0.000_930_5).abs() < 1e-6, "{open:?}");
         assert!((half[0].p_corrected - 0.001_861).abs() < 1e-6, "{half:?}");
         assert!(closed[0].low < 1.0 && closed[0].high > 1.0 && !is_told(&open[1]), "{closed:?}");
@@ -449,22 +450,21 @@ mod tests {
     #[test]
     fn cells_are_tested_at_the_share_of_questions_that_are_open_and_closed_ones_at_that_of_their_hypothesis()
      {
-        // As many standard errors from 1 as said, known exactly.
+        // Exactly known effects at this number of standard errors from 1.
         let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
         let question = |effect, cells: [f64; 2]| QuestionTests {
             effect: Some(at(effect)),
             cells: cells.map(at).to_vec(),
             interactions: Vec::new(),
         };
-        // Answered beyond doubt; and with p = 0.0801.
+        // One clear answer, and one with p = 0.0801.
         let judged = judge_alone(&[question(20.0, [20.0, 2.5]), question(1.75, [1.2, 0.3])]);
         assert_eq!(judged.iter().map(|it| it.is_open).collect::<Vec<_>>(), [true, false]);
-        // Two-sided p of 2.5 standard errors is 0.01242; with one of two questions open, twice
-        // that.
+        // Two-sided p of 2.5 standard errors is 0.01242; doubled with one of two questions open.
         assert!((judged[0].cells[1].p_corrected - 0.024_84).abs() < 1e-4, "{judged:?}");
-        // Both are rejected at 2.5 %, one question of two being open.
+        // Both are rejected at 2.5 %, with one of two questions open.
         assert!((judged[0].cells[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
-        // The level that is left is 5 %, of which 2 % are for any cell, half of it for each of two.
+        // The remaining level is 5 %, of which 2 % are for any pair, half of it for each of two.
         assert!((judged[1].cells[0].risk - 0.05 * (1.0 - REPORT) / 2.0).abs() < 1e-9, "{judged:?}");
         assert!(
             (judged[1].effect.expect("tested").risk - 0.05 * REPORT).abs() < 1e-9,
@@ -472,7 +472,7 @@ mod tests {
         );
     }
 
-    /// Metrics of one question that has one cell, by their distance from 1 in standard errors.
+    /// Metrics of a question with one pair, by their distance from 1 in standard errors.
     fn metrics(errors: &[f64]) -> Vec<QuestionVerdicts> {
         let metric = |errors: &f64| {
             let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
@@ -535,9 +535,9 @@ mod tests {
             cells: cells.iter().map(|errors| at(*errors)).collect(),
             interactions: Vec::new(),
         };
-        // p = 0.0357 of the primary metric's effect, less than 0.05 in no cell: an effect says that
-        // some cell differs, so that the other metric, p = 0.0455, is tested with the level of the
-        // cells, too.
+        // p = 0.0357 of the primary metric's effect, but no pair below 0.05: an effect implies that
+        // some pair differs, so the other metric, p = 0.0455, is tested with the level of the pairs
+        // as well.
         let judged =
             judge(&[vec![metric(2.1, &[1.5, 1.5]), metric(2.0, &[2.0])]], SIDES, Rules::default())
                 .remove(0);
@@ -561,8 +561,8 @@ mod tests {
         let mut noise = Noise::of(43);
         let mut reports = [0; 2];
         for _ in 0..1000 {
-            // Metrics of a question share most of their scatter. The first question differs in its
-            // primary metric, or nothing does.
+            // Metrics of a question share most of their variation. Either the first question
+            // differs in its primary metric, or nothing does.
             for (at, effect) in [0.0, 0.3].into_iter().enumerate() {
                 let mut both = |effects: [f64; 2]| {
                     let shared: Vec<f64> = (0..5).map(|_| 0.25 * noise.normal()).collect();

@@ -1,16 +1,17 @@
-//! Looking at data before they are complete, without more false verdicts: group-sequential bounds
-//! by a function that says how much risk is spent when.
+//! Interim analyses without more false verdicts: group-sequential bounds from an alpha-spending
+//! function.
 //!
-//! Whoever tests after each block and stops at the first p-value below 5 % is wrong far more often
-//! than that. So the risk is spent over the looks: at the share `t` of all blocks, `t²` of it is
-//! gone, and at the last look all. The bound of a look is where a Brownian motion that has stayed
-//! inside all bounds before crosses with just the probability that is to be spent; its level is the
-//! p-value there, which stands for that of tests of few degrees of freedom, too.
+//! Testing after each block and stopping at the first p-value below 5 % yields far more than 5 %
+//! false verdicts. The risk is therefore spent over the interim analyses: `t²` of it after the
+//! share `t` of all blocks, and all of it at the last analysis. The bound of an analysis is the
+//! value that a Brownian motion, after staying inside all earlier bounds, crosses with the
+//! probability to be spent. Its level is the corresponding p-value, which is also used for tests
+//! with few degrees of freedom.
 //!
-//! A p-value at a look is *adjusted* to the smallest risk at which this look rejects. Adjusted ones
-//! of all looks together are below any risk with at most that probability, so they go into
-//! corrections for many comparisons as others do, and an interval at the level of a look covers the
-//! truth at all looks together.
+//! A p-value at an interim analysis is *adjusted* to the smallest risk at which this analysis
+//! rejects. The probability that any adjusted p-value of a run is below a risk is at most that
+//! risk, so they can be corrected for multiple comparisons like others, and an interval at the
+//! level of an analysis covers the true value at all analyses together.
 //!
 //! # Sources
 //! K. K. G. Lan, D. L. DeMets, Biometrika 70 (1983); the power of `t`: K. Kim, D. L. DeMets,
@@ -20,31 +21,31 @@
 use super::student::halved;
 use std::f64::consts::PI;
 
-/// The first look is after this block.
+/// The first interim analysis follows this block.
 pub const FIRST_INTERIM: u32 = 3;
 
 /// Points of the tables of risks and levels.
 const RISKS: usize = 20;
 /// Smallest and largest risk in them.
 const RISK_ENDS: (f64, f64) = (1e-6, 0.5);
-/// Points of a density between its bounds.
+/// Number of points of a density between its bounds.
 const POINTS: usize = 61;
-/// Standard deviations beyond which a density is nothing.
+/// Standard deviations beyond which a density is negligible.
 const FAR: f64 = 5.5;
 
-/// The levels of a look: which p-value at it means which risk over all looks.
+/// The levels of an interim analysis: map between its p-values and the risk over all analyses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels(
-    /// Logarithms of levels by rising risk, the last at the risk 1; `None` with one look.
+    /// Logarithms of levels by ascending risk, the last at the risk 1; `None` with one analysis.
     Option<[f64; RISKS + 1]>,
 );
 
 impl Levels {
-    /// Data that are looked at once.
+    /// Data that are analysed once.
     pub const ONCE: Self = Self(None);
 
-    /// The look after a block, of `most` blocks. At the last one the whole risk is spent, also when
-    /// fewer blocks were measured than there might have been; what makes it the last must not be
+    /// The analysis after a block, of at most `most` blocks. The last one spends the whole risk,
+    /// even when fewer blocks were measured than planned; the reason for stopping must then not be
     /// the data.
     #[must_use]
     pub fn after(block: u32, most: u32, is_last: bool) -> Self {
@@ -58,14 +59,14 @@ impl Levels {
         Self(Some(levels))
     }
 
-    /// The level of a test at this look that has this risk over all looks.
+    /// The level of a test at this analysis that corresponds to this risk over all analyses.
     #[must_use]
     pub fn level(&self, risk: f64) -> f64 {
         let Some(levels) = &self.0 else { return risk };
         interpolate(&risks(), levels, risk)
     }
 
-    /// The smallest risk over all looks at which a test with this p-value rejects.
+    /// The smallest risk over all analyses at which a test with this p-value rejects.
     #[must_use]
     pub fn adjusted(&self, p: f64) -> f64 {
         let Some(levels) = &self.0 else { return p };
@@ -82,8 +83,7 @@ fn risks() -> [f64; RISKS + 1] {
     std::array::from_fn(|at| if at == RISKS { 0.0 } else { ln_risk(at) })
 }
 
-/// The value at a probability, on tables of logarithms that rise; beyond their beginning in
-/// proportion.
+/// Interpolates in ascending tables of logarithms; below their first entry, proportionally.
 fn interpolate(from: &[f64; RISKS + 1], to: &[f64; RISKS + 1], value: f64) -> f64 {
     let at = value.ln();
     if at <= from[0] {
@@ -95,7 +95,7 @@ fn interpolate(from: &[f64; RISKS + 1], to: &[f64; RISKS + 1], value: f64) -> f6
     (to[above - 1] + share * (to[above] - to[above - 1])).exp()
 }
 
-/// The two-sided level of the look after `block`.
+/// The two-sided level of the analysis after `block`.
 fn level_of(risk: f64, block: u32, most: u32, is_last: bool) -> f64 {
     let information = |block: u32| f64::from(block) / f64::from(most);
     let spent = |at: u32| match at >= most || at == block && is_last {
@@ -119,13 +119,13 @@ fn level_of(risk: f64, block: u32, most: u32, is_last: bool) -> f64 {
 }
 
 /// The density of a symmetric process that is still inside its bounds: points from 0 to the bound,
-/// with what each weighs together with its mirror image.
+/// each with the weight of itself and its mirror image.
 struct Density(Vec<(f64, f64)>);
 
 impl Density {
     const START: Self = Self(Vec::new());
 
-    /// Probability to be beyond the bound a step later.
+    /// Probability of crossing the bound one step later.
     fn beyond(&self, bound: f64, step: f64) -> f64 {
         if self.0.is_empty() {
             return 2.0 * upper_tail(bound / step);
@@ -136,7 +136,7 @@ impl Density {
         self.0.iter().map(of).sum()
     }
 
-    /// What is left inside the bound a step later.
+    /// The density inside the bound one step later.
     fn moved(&self, bound: f64, step: f64) -> Self {
         let width = bound / (POINTS - 1) as f64;
         let height = |x: f64| (-0.5 * (x / step).powi(2)).exp() / (step * (2.0 * PI).sqrt());
@@ -164,7 +164,7 @@ impl Density {
 }
 
 /// Probability of a standard normal value above `z`: a series near 0, Laplace's continued fraction
-/// far from it.
+/// elsewhere.
 pub(super) fn upper_tail(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - upper_tail(-z);
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn bounds_are_those_of_an_integration_by_other_means() {
-        // Five equal looks, two-sided 5 %, of which the first two are left out. The numbers are
-        // those of a program that integrates by 120 points of Gauss and Legendre.
+        // Five equal steps, two-sided 5 %, without the first two analyses. The expected values come
+        // from a program that integrates with 120 Gauss-Legendre points.
         for (block, expected) in [(3, 0.018), (4, 0.023_835_9), (5, 0.035_248_8)] {
             let level = level_of(0.05, block, 5, false);
             assert!((level - expected).abs() < 2e-6, "{block}: {level}");

@@ -1,32 +1,32 @@
-//! Whether figures keep to a limit: one-sided tests of a mean and of a share against a number.
+//! Tests against limits: one-sided tests of a mean and of a proportion against a number.
 //!
 //! # Sources
-//! Student's t on logarithms, because errors of performance figures multiply; exact binomial
-//! probabilities for shares (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)), and the mean of
-//! what is lognormal by its generalized p-value (K. Krishnamoorthy, T. Mathew, "Inferences on the
-//! Means of Lognormal Distributions Using Generalized p-Values and Generalized Confidence
-//! Intervals", J. Statist. Plann. Inference 115 (2003)).
+//! Student's t on logarithms, because errors of performance values multiply; exact binomial
+//! probabilities for proportions (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)), and the mean
+//! of a lognormal distribution by its generalized p-value (K. Krishnamoorthy, T. Mathew,
+//! "Inferences on the Means of Lognormal Distributions Using Generalized p-Values and Generalized
+//! Confidence Intervals", J. Statist. Plann. Inference 115 (2003)).
 
 use super::group_sequential::upper_tail;
 use super::student::{cumulative, halved, incomplete_beta, logarithms, mean, quantile, variance};
 
-/// Risk on each side of the intervals: each end is where the test changes its mind.
+/// Risk on each side of the intervals: each end is the limit at which the test result changes.
 const RISK: f64 = 0.05;
 
-/// A test of figures against a limit.
+/// A test against a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimitTest {
-    /// The mean, or the share.
+    /// The mean, or the proportion.
     pub figure: f64,
     /// Ends of its 90 % interval.
     pub ends: (f64, f64),
-    /// p-value of "it does not lie below the limit".
+    /// p-value of the null hypothesis "not below the limit".
     pub below: f64,
-    /// p-value of "it does not lie above the limit".
+    /// p-value of the null hypothesis "not above the limit".
     pub above: f64,
 }
 
-/// The geometric mean of positive figures, tested against a limit; `None` with fewer than two.
+/// Tests the geometric mean of positive values against a limit; `None` with fewer than two.
 #[must_use]
 pub fn mean_against(values: &[f64], limit: f64) -> Option<LimitTest> {
     let (center, error, degrees) = center(&logarithms(values))?;
@@ -40,16 +40,16 @@ pub fn mean_against(values: &[f64], limit: f64) -> Option<LimitTest> {
     })
 }
 
-/// A share (0 to 1), tested against a limit, from the counts of trials: how many of how many.
-/// Trials vary more than single draws do, and some have many times the share of others. Therefore
-/// shares are tested three ways, and the largest p-value counts: their sum as draws, their mean by
-/// Student's t, and their mean as that of a lognormal distribution. Shares of zero do not vary,
-/// which leaves the draws; Student's t alone would pass limits too often, because few trials have
-/// the large shares that dominate the mean. `None` with fewer than two trials.
+/// Tests a proportion (0 to 1) against a limit, from the counts (events, total) of trials. Trials
+/// vary more than independent draws, and some have many times the proportion of others. The
+/// function therefore uses three tests and takes the largest p-value: the sum as binomial draws,
+/// the mean by Student's t, and the mean of a lognormal distribution. Proportions of zero do not
+/// vary, so only the binomial test applies; Student's t alone would pass limits too often, because
+/// few trials have the large proportions that dominate the mean. `None` with fewer than two trials.
 pub fn share_against(counts: &[(u64, u64)], limit: f64) -> Option<LimitTest> {
     let shares = Shares::of(counts)?;
     let (below, above) = shares.sides(limit);
-    // Where in 0 to 1 the test changes its mind; 1 when it nowhere does.
+    // The limit in 0 to 1 at which the test result changes; 1 if it never does.
     let (_, high) = halved((0.0, 1.0), 50, |limit| shares.sides(limit).0 >= RISK);
     let (_, rest) = halved((0.0, 1.0), 50, |rest| shares.sides(1.0 - rest).1 >= RISK);
     Some(LimitTest {
@@ -60,7 +60,7 @@ pub fn share_against(counts: &[(u64, u64)], limit: f64) -> Option<LimitTest> {
     })
 }
 
-/// Shares of trials: their sum as draws, their mean with its error, their logarithms.
+/// Proportions of trials: their sum as draws, their mean with its error, their logarithms.
 struct Shares {
     part: f64,
     whole: f64,
@@ -70,7 +70,7 @@ struct Shares {
 
 impl Shares {
     fn of(counts: &[(u64, u64)]) -> Option<Self> {
-        // Half a draw more, so that nothing has a logarithm.
+        // Half an event more, so that every proportion has a logarithm.
         let shares = |more: f64| -> Vec<f64> {
             counts
                 .iter()
@@ -92,7 +92,7 @@ impl Shares {
         let (part, whole) = (self.part, self.whole);
         let (center, error, degrees) = self.center;
         let (below, above) = sides(center - limit, error, degrees);
-        // At most, and at least, so many of so many draws.
+        // Probability of at most, and of at least, this number of events.
         let most =
             if part < whole { incomplete_beta(1.0 - limit, whole - part, part + 1.0) } else { 1.0 };
         let least = if part > 0.0 { incomplete_beta(limit, part, whole - part + 1.0) } else { 1.0 };
@@ -101,7 +101,7 @@ impl Shares {
     }
 }
 
-/// Logarithms of values: how many, their mean and variance.
+/// Logarithms of values: their number, mean and variance.
 struct Lognormal {
     number: f64,
     mean: f64,
@@ -131,8 +131,8 @@ impl Lognormal {
         }
         let degrees = self.number - 1.0;
         let (mut sum, mut weights) = (0.0, 0.0);
-        // Over the logarithm of V / (n - 1), whose density this is but for a factor; beyond the
-        // ends there is less than 1e-6 of it.
+        // Integrates over the logarithm of V / (n - 1), whose density this is up to a factor; less
+        // than 1e-6 of it is outside the ends.
         let low = -28.0 / degrees;
         for step in 0..=STEPS {
             let at = low + (HIGH - low) * f64::from(step) / f64::from(STEPS);
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(mean_against(&[18.0], 20.0), None);
     }
 
-    /// A lognormal value of mean 1: its logarithm has this standard deviation.
+    /// A lognormal value with mean 1 whose logarithm has this standard deviation.
     fn lognormal(noise: &mut Noise, deviation: f64) -> f64 {
         (deviation * noise.normal() - deviation * deviation / 2.0).exp()
     }
@@ -230,20 +230,20 @@ mod tests {
 
     #[test]
     fn of_three_tests_of_a_share_the_largest_p_value_counts() {
-        // Computed apart: Student's t with two degrees of freedom in closed form, binomial sums,
-        // and the lognormal's integral in 200,000 steps.
+        // Computed independently: Student's t with two degrees of freedom in closed form, binomial
+        // sums, and the lognormal integral in 200,000 steps.
         let near = |value: f64, expected: f64| {
             assert!((value - expected).abs() < 1e-3 * expected, "{value} instead of {expected}");
         };
         let test = |counts: [u64; 3], limit| {
             share_against(&counts.map(|part| (part, 1_000)), limit).expect("three")
         };
-        // The draws: trials that do not scatter.
+        // Binomial: the trials do not vary.
         near(test([10, 10, 10], 0.005).above, 4.031_57e-4);
-        // Student's t: the draws say 0.0032, the lognormal distribution 0.0043.
+        // Student's t decides: the binomial test gives 0.0032, the lognormal one 0.0043.
         near(test([8, 10, 13], 0.006).above, 0.048_219);
-        // The lognormal distribution, with half a draw more in each trial (without: 0.296);
-        // Student's t says 0.011, the draws nearly 0.
+        // The lognormal test decides, with half an event more in each trial (without: 0.296);
+        // Student's t gives 0.011, the binomial test nearly 0.
         near(test([1, 3, 9], 0.02).below, 0.248_019);
         near(test([0, 0, 10], 0.01).below, 0.549_703);
     }
@@ -256,13 +256,13 @@ mod tests {
         assert_near(found.below, 0.999_f64.powi(3000));
         assert_near(found.ends.1, 1.0 - 0.05_f64.powf(1.0 / 3000.0));
         assert!(found.ends.0 < 1e-9 && found.above > 0.99, "{found:?}");
-        // binom.test(c(30, 2970), p = 0.02, alternative = "less") in R, where trials scatter less
-        // than draws do.
+        // binom.test(c(30, 2970), p = 0.02, alternative = "less") in R; the trials vary less than
+        // draws do.
         assert_near(
             share_against(&[(10, 1000), (10, 1000), (10, 1000)], 0.02).expect("three").below,
             1.211_449e-5,
         );
-        // One bad trial of three: the draws alone would be sure.
+        // One bad trial of three: the binomial test alone would be certain.
         let clumped = share_against(&[(0, 1000), (0, 1000), (60, 1000)], 0.01).expect("three");
         assert!(clumped.above > 0.1, "{clumped:?}");
         let clumped = share_against(&[(0, 1000), (0, 1000), (10, 1000)], 0.01).expect("three");

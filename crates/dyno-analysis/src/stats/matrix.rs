@@ -1,7 +1,7 @@
-//! Small dense matrices: what a mixed model of a few hundred values needs, and no more
-//! (docs/decisions/016-questions-first.md says why no library). Textbook algorithms: G. H. Golub,
-//! C. F. Van Loan, *Matrix Computations*, 4th edition (2013), sections 4.2.8 (Cholesky with pivots)
-//! and 8.5 (Jacobi).
+//! Small dense matrices, for mixed models of a few hundred values
+//! (docs/decisions/016-questions-first.md explains why no library is used). Textbook algorithms: G.
+//! H. Golub, C. F. Van Loan, *Matrix Computations*, 4th edition (2013), sections 4.2.8 (Cholesky
+//! with pivots) and 8.5 (Jacobi).
 
 /// A matrix, row by row.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix made of its elements by row and column.
+    /// A matrix from a function of row and column.
     pub(super) fn of(rows: usize, columns: usize, element: impl Fn(usize, usize) -> f64) -> Self {
         let place = |at: usize| (at / columns.max(1), at % columns.max(1));
         let values = (0..rows * columns).map(|at| element(place(at).0, place(at).1)).collect();
@@ -45,7 +45,7 @@ impl Matrix {
                 let rest = self.at(row, column) - sum;
                 let value =
                     if row == column { rest.sqrt() } else { rest / lower.at(column, column) };
-                // Also a diagonal that is no number ends here.
+                // A NaN on the diagonal ends here as well.
                 if row == column && value.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
                     return None;
                 }
@@ -55,7 +55,7 @@ impl Matrix {
         Some(lower)
     }
 
-    /// `x` of `L x = right`, for a lower triangle.
+    /// Solves `L x = right` for a lower triangle.
     pub(super) fn forward(&self, right: &[f64]) -> Vec<f64> {
         let mut solved: Vec<f64> = Vec::with_capacity(right.len());
         for (row, value) in right.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Matrix {
         solved
     }
 
-    /// `x` of `Lᵀ x = right`, for a lower triangle.
+    /// Solves `Lᵀ x = right` for a lower triangle.
     pub(super) fn backward(&self, right: &[f64]) -> Vec<f64> {
         let mut solved = right.to_vec();
         for row in (0..solved.len()).rev() {
@@ -76,15 +76,15 @@ impl Matrix {
         solved
     }
 
-    /// `x` of `L Lᵀ x = right`, for a lower triangle.
+    /// Solves `L Lᵀ x = right` for a lower triangle.
     pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
         self.backward(&self.forward(right))
     }
 
-    /// A root `R` with `Rᵀ R` this symmetric positive semidefinite matrix, with as many rows as its
-    /// rank, and the pivots: `Rᵀ` restricted to these rows is a lower triangle.
+    /// A root `R` with `Rᵀ R` equal to this symmetric positive semidefinite matrix, with as many
+    /// rows as its rank, and the pivots: `Rᵀ` restricted to these rows is a lower triangle.
     pub(super) fn root(&self) -> (Self, Vec<usize>) {
-        /// Below this share of the largest element, a diagonal is rounding.
+        /// A diagonal element below this share of the largest element is a rounding error.
         const ROUNDING: f64 = 1e-10;
         let size = self.columns;
         let mut diagonal: Vec<f64> = (0..size).map(|at| self.at(at, at)).collect();
@@ -109,7 +109,7 @@ impl Matrix {
             for (rest, value) in diagonal.iter_mut().zip(&row) {
                 *rest -= value * value;
             }
-            // Never chosen again, whatever rounding left.
+            // Never chosen again, whatever the rounding error.
             diagonal[pivot] = 0.0;
             pivots.push(pivot);
             root.values.extend(row);
@@ -117,11 +117,11 @@ impl Matrix {
         (root, pivots)
     }
 
-    /// Eigenvalues of a symmetric matrix, each with its vector of length 1, by Jacobi's rotations.
+    /// Eigenvalues of a symmetric matrix, each with its unit eigenvector, by Jacobi rotations.
     pub(super) fn eigen(&self) -> Vec<(f64, Vec<f64>)> {
         let size = self.columns;
         let mut matrix = self.clone();
-        // Its rows become the vectors.
+        // Its rows become the eigenvectors.
         let mut vectors = Self::of(size, size, |row, column| f64::from(u8::from(row == column)));
         for _ in 0..60 {
             let mut is_diagonal = true;
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn what_rounding_leaves_behind_the_last_pivot_is_no_rank() {
         for seed in 1..50 {
-            // Of rank 1, but for the last bits.
+            // Of rank 1, apart from rounding errors.
             let vector = [0.1, 0.7, 1.3].map(|it: f64| (it * f64::from(seed)).sin());
             let products = Matrix::of(3, 3, |row, column| vector[row] * vector[column]);
             assert_eq!(products.root().1.len(), 1, "{vector:?}");

@@ -1,46 +1,46 @@
-//! A linear mixed model, fitted by restricted maximum likelihood:
-//! `value = mean of its cell + a draw per group of each stratum + residual`.
+//! A linear mixed model, fitted by restricted maximum likelihood: `value = mean of its cell +
+//! random effect per group of each stratum + residual`.
 //!
-//! Strata are where draws are shared: blocks, and starts of a server inside them. What differs
-//! between groups of a stratum is compared with the scatter of that stratum, what differs inside
-//! with the residual; in balanced data the results are those of the classical analysis of a
-//! split-plot design (R. A. Fisher, 1925).
+//! Strata are levels with shared random effects: blocks, and starts of a server within them.
+//! Differences between groups of a stratum are compared with the variation of that stratum,
+//! differences within groups with the residual; for balanced data the results equal those of the
+//! classical analysis of a split-plot design (R. A. Fisher, 1925).
 //!
 //! # Sources
-//! REML: H. D. Patterson, R. Thompson, Biometrika 58 (1971). Equations of means and draws: C. R.
-//! Henderson, Biometrics 31 (1975). Degrees of freedom: F. E. Satterthwaite, Biometrics Bulletin 2
-//! (1946); for several contrasts together: A. H. Fai, P. L. Cornelius, J. Stat. Comput. Simul. 54
-//! (1996), as A. Kuznetsova, P. B. Brockhoff, R. H. B. Christensen, *lmerTest*, J. Stat. Software
-//! 82 (2017), have them.
+//! REML: H. D. Patterson, R. Thompson, Biometrika 58 (1971). Equations of means and random effects:
+//! C. R. Henderson, Biometrics 31 (1975). Degrees of freedom: F. E. Satterthwaite, Biometrics
+//! Bulletin 2 (1946); for several contrasts together: A. H. Fai, P. L. Cornelius, J. Stat. Comput.
+//! Simul. 54 (1996), as in A. Kuznetsova, P. B. Brockhoff, R. H. B. Christensen, *lmerTest*, J.
+//! Stat. Software 82 (2017).
 //!
 //! # How it is computed
-//! Cell means are taken out first. With `M` that projection, `Z` the incidence of values in groups,
-//! `D` the diagonal of the strata's variances and `RᵀR = ZᵀMZ`, everything follows from
-//! `K = σ² I + R D Rᵀ`, which has no more rows than there are groups.
+//! Cell means are projected out first. With `M` this projection, `Z` the incidence matrix of values
+//! in groups, `D` the diagonal matrix of the strata's variances and `RᵀR = ZᵀMZ`, everything
+//! follows from `K = σ² I + R D Rᵀ`, which has at most as many rows as there are groups.
 
 use super::matrix::{Matrix, dot};
 use super::student::{two_sided_p, upper_tail_of_f};
 
-/// A value: where it belongs.
+/// A value with its cell and groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The value, a logarithm for figures of performance.
+    /// The value; a logarithm for performance values.
     pub value: f64,
-    /// Number of its cell; each has a mean of its own.
+    /// Number of its cell; each cell has its own mean.
     pub cell: usize,
-    /// Its group in each stratum, numbered in each stratum from 0.
+    /// Its group in each stratum, numbered from 0 per stratum.
     pub groups: Vec<usize>,
 }
 
-/// What variances of strata may be.
+/// Permitted variances of strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Components {
-    /// Not negative; one that would be is 0, and its stratum is pooled with the one below, as lme4
-    /// does.
+    /// Not negative; a variance that would be negative is 0, and its stratum is pooled with the one
+    /// below, as in lme4.
     Bounded,
-    /// Negative, too, as long as the whole is a covariance. A stratum then keeps its own error and
-    /// degrees of freedom whatever the data are, so that tests keep their risk; pooling when the
-    /// data look as if one could makes them too bold.
+    /// Negative variances are permitted if the whole matrix is a covariance. A stratum then keeps
+    /// its own error and degrees of freedom for all data, so that tests keep their risk; pooling
+    /// when the data suggest it makes them anticonservative.
     Free,
 }
 
@@ -98,9 +98,9 @@ impl JointTest {
     }
 }
 
-/// Fits the model to values of cells numbered from 0. Strata that say the same as another, or
-/// nothing (a group per value, or one group), must be left out before. `None` when values do not
-/// scatter, or when there are too few of them to tell the strata apart.
+/// Fits the model to values of cells numbered from 0. Strata that equal another one, or carry no
+/// information (a group per value, or one group), must be removed first. `None` when values do not
+/// vary, or when there are too few of them to separate the strata.
 #[must_use]
 pub fn fit(rows: &[Row], components: Components) -> Option<Fit> {
     let design = Design::of(rows)?;
@@ -109,8 +109,8 @@ pub fn fit(rows: &[Row], components: Components) -> Option<Fit> {
         (Components::Free, found) => found?,
         (Components::Bounded, Some(found)) if found.variances.iter().all(|it| *it >= 0.0) => found,
         (Components::Bounded, _) => {
-            // There are at most a handful of strata: the best of all choices of those that are not
-            // 0.
+            // There are at most a handful of strata: try all sets of nonzero variances and take the
+            // best.
             let choices = (0..1_usize << design.strata).filter_map(|choice| {
                 let used: Vec<usize> =
                     all.iter().copied().filter(|at| choice >> at & 1 == 1).collect();
@@ -122,7 +122,7 @@ pub fn fit(rows: &[Row], components: Components) -> Option<Fit> {
     best.into_fit(design)
 }
 
-/// Sums over values: what the fit needs of them.
+/// Sums over values that the fit needs.
 #[derive(Debug, Clone)]
 struct Design {
     strata: usize,
@@ -134,7 +134,7 @@ struct Design {
     means: Vec<f64>,
     /// Share of each cell's values in each group.
     shares: Matrix,
-    /// Degrees of freedom that cell means leave.
+    /// Degrees of freedom left after the cell means.
     rest: f64,
     /// `R`.
     root: Matrix,
@@ -209,8 +209,8 @@ impl Design {
         })
     }
 
-    /// The restricted likelihood and its derivatives at these variances; `None` where they are no
-    /// covariance.
+    /// The restricted likelihood and its derivatives at these variances; `None` where they are not
+    /// a covariance.
     fn state(&self, variances: &[f64]) -> Option<State> {
         let residual = *variances.last()?;
         let (rank, groups) = (self.root.rows(), self.stratum_of.len());
@@ -227,7 +227,7 @@ impl Design {
         let lower = kernel.cholesky()?;
         let column =
             |group: usize| (0..rank).map(|row| self.root.at(row, group)).collect::<Vec<_>>();
-        // L⁻¹R and K⁻¹R, a row per group.
+        // L⁻¹R and K⁻¹R, one row per group.
         let halves: Vec<Vec<f64>> =
             (0..groups).map(|group| lower.forward(&column(group))).collect();
         let wholes: Vec<Vec<f64>> = halves.iter().map(|half| lower.backward(half)).collect();
@@ -263,7 +263,7 @@ impl Design {
         })
     }
 
-    /// The maximum over the variances of some strata, by Fisher's scoring; the others are 0.
+    /// The maximum over the variances of some strata, by Fisher scoring; the others are 0.
     fn maximum(&self, used: &[usize]) -> Option<Maximum> {
         const STEPS: usize = 200;
         let mut variances = vec![0.0; self.strata + 1];
@@ -274,7 +274,7 @@ impl Design {
             let score: Vec<f64> = free.iter().map(|at| self.score(&state, *at)).collect();
             let information = self.information(&state, &free, Information::Expected).cholesky()?;
             let step = information.solve(&score);
-            // What the step would gain, of a logarithm of likelihood.
+            // Gain of the step in log-likelihood.
             if dot(&step, &score) < 1e-14 {
                 break;
             }
@@ -296,7 +296,7 @@ impl Design {
         Some(Maximum { variances, likelihood: state.likelihood, state, free })
     }
 
-    /// Derivative of the likelihood by a variance.
+    /// Derivative of the likelihood with respect to a variance.
     fn score(&self, state: &State, at: usize) -> f64 {
         if at == self.strata {
             return 0.5 * (state.squares - state.trace);
@@ -310,7 +310,7 @@ impl Design {
         of.filter(move |(_, it)| **it == stratum).map(|(group, _)| group)
     }
 
-    /// Information about variances: minus the second derivatives, or what these are on average.
+    /// Information about variances: the negative second derivatives, or their expectation.
     fn information(&self, state: &State, free: &[usize], kind: Information) -> Matrix {
         let pair = |one: usize, other: usize| {
             let (trace, form) = match (one == self.strata, other == self.strata) {
@@ -353,8 +353,8 @@ enum Information {
     Observed,
 }
 
-/// The likelihood at some variances. With `P` the inverse covariance after cell means are taken
-/// out:
+/// The likelihood at given variances. With `P` the inverse covariance after projecting out cell
+/// means:
 #[derive(Debug, Clone)]
 struct State {
     likelihood: f64,
@@ -380,7 +380,7 @@ struct Maximum {
     variances: Vec<f64>,
     likelihood: f64,
     state: State,
-    /// Which variances were free.
+    /// Indices of the free variances.
     free: Vec<usize>,
 }
 
@@ -396,8 +396,8 @@ impl Maximum {
         let uncertainty = Matrix::of(variances.len(), variances.len(), |row, column| {
             place(row).zip(place(column)).map_or(0.0, |(row, column)| inverse[row][column])
         });
-        // Draws of groups, as far as they are known; they move the means of cells that were not
-        // measured in all of them.
+        // Predicted random effects of groups; they shift the means of cells that were not measured
+        // in all groups.
         let draws: Vec<f64> = state
             .first
             .iter()
@@ -419,9 +419,9 @@ fn unit(size: usize, at: usize) -> Vec<f64> {
     (0..size).map(|row| f64::from(u8::from(row == at))).collect()
 }
 
-/// A contrast as it moves with groups.
+/// The dependence of a contrast on groups.
 struct Moved {
-    /// Share of each group in it.
+    /// Weight of each group in it.
     groups: Vec<f64>,
     /// The same, times the variance of the group.
     scaled: Vec<f64>,
@@ -434,7 +434,8 @@ impl Fit {
         &self.variances
     }
 
-    /// A contrast: the weight of each cell. `None` without any weight, or with a variance of 0.
+    /// A contrast, given the weight of each cell. `None` if all weights are zero, or with a
+    /// variance of 0.
     #[must_use]
     pub fn contrast(&self, weights: &[f64]) -> Option<Contrast> {
         let variance = self.covariance(weights, weights);
@@ -446,11 +447,11 @@ impl Fit {
         (variance > 0.0 && degrees.is_finite() && degrees > 0.0).then_some(found)
     }
 
-    /// Whether several contrasts are all 0; those that follow from the others count once. `None`
-    /// when nothing is left.
+    /// Tests whether several contrasts are all 0; linearly dependent ones count once. `None` when
+    /// none is left.
     #[must_use]
     pub fn joint(&self, contrasts: &[Vec<f64>]) -> Option<JointTest> {
-        /// Below this share of the largest, a variance is rounding.
+        /// A variance below this share of the largest one is a rounding error.
         const ROUNDING: f64 = 1e-8;
         let covariance = Matrix::of(contrasts.len(), contrasts.len(), |row, column| {
             self.covariance(&contrasts[row], &contrasts[column])
@@ -491,8 +492,8 @@ impl Fit {
         self.variances[self.design.strata] * cells + dot(&one.groups, &other.scaled) - known
     }
 
-    /// What each stratum, then the residual, adds to the variance of a contrast of plain means;
-    /// nothing where a stratum's variance is negative.
+    /// Contribution of each stratum, then of the residual, to the variance of a contrast of plain
+    /// means; zero where a stratum's variance is negative.
     #[must_use]
     pub fn parts(&self, weights: &[f64]) -> Vec<f64> {
         let moved = self.moved(weights);
@@ -506,7 +507,7 @@ impl Fit {
         parts
     }
 
-    /// Derivatives of a contrast's variance by the variances.
+    /// Derivatives of a contrast's variance with respect to the variances.
     fn gradient(&self, weights: &[f64]) -> Vec<f64> {
         let moved = self.moved(weights);
         let known = self.inner.times(&moved.scaled);
@@ -522,8 +523,8 @@ impl Fit {
     }
 }
 
-/// Degrees of freedom of an F statistic that is the mean of squares of independent t statistics, so
-/// that its expectation is right (Fai and Cornelius 1996).
+/// Degrees of freedom of an F statistic that is the mean of squares of independent t statistics,
+/// chosen so that its expectation is right (Fai and Cornelius 1996).
 fn shared_degrees(degrees: &[f64]) -> Option<f64> {
     let first = *degrees.first()?;
     if degrees.iter().all(|it| (it - first).abs() < 1e-8 * first) {
@@ -542,25 +543,25 @@ pub struct Effect {
     /// The fit, with free variances.
     pub fit: Fit,
     /// The effect: the contrast of the fit, with the error and the degrees of freedom that are
-    /// believed.
+    /// used.
     pub whole: Contrast,
-    /// Share of the fit's degrees of freedom that are believed, at most 1.
+    /// Share of the fit's degrees of freedom that is used, at most 1.
     pub share: f64,
 }
 
-/// The effect that some weights of cells make. It has at most the degrees of freedom of cells that
-/// scatter each in its own way (`own`), and at least `least`, those of the groups that remain
-/// however unlike cells are.
+/// The effect defined by weights of cells. Its degrees of freedom are at most those for cells with
+/// separate variances (`own`), and at least `least`, those of the groups that remain however
+/// different the cells are.
 ///
-/// Where trials are missing, free variances may leave an error that is next to nothing, and
-/// Satterthwaite's degrees of freedom, which then are few, take back what that error promises. So
-/// there the error is at least that of variances that are not negative.
+/// With missing trials, free variances may yield an error close to zero, which Satterthwaite's
+/// small degrees of freedom then compensate. Here the error is at least that of the fit with
+/// nonnegative variances.
 #[must_use]
 pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> Option<Effect> {
     let fit = fit(rows, Components::Free)?;
     let free = fit.contrast(weights);
     let most = own_degrees(own, least);
-    // Fewer by more than rounding.
+    // Smaller by more than a rounding error.
     if let Some(it) = free.filter(|it| it.degrees > 0.999 * least) {
         let whole = Contrast { degrees: it.degrees.min(most).max(least), ..it };
         return Some(Effect { fit, whole, share: (whole.degrees / it.degrees).min(1.0) });
@@ -570,10 +571,10 @@ pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> 
     Some(Effect { fit, whole: Contrast { error, degrees: least, ..bounded }, share: 1.0 })
 }
 
-/// Degrees of freedom of the mean of several cells where each scatters in its own way: those of a
-/// sum of unlike variances (B. L. Welch, Biometrika 34, 1947), and at least those of the groups
-/// that remain however unlike cells are. The model takes residuals for alike; where they are not,
-/// it believes in too many.
+/// Degrees of freedom of the mean of several cells with separate variances: those of a sum of
+/// unequal variances (B. L. Welch, Biometrika 34, 1947), and at least those of the groups that
+/// remain however different the cells are. The model assumes equal residual variances; where they
+/// are unequal, it uses too many degrees of freedom.
 #[must_use]
 pub fn own_degrees(variances: &[(f64, f64)], least: f64) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);

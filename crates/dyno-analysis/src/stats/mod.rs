@@ -1,26 +1,27 @@
-//! Statistics of repeats: intervals, comparisons, verdicts. Pure functions over slices; imports
-//! only `std`.
+//! Statistics of repeated trials: intervals, comparisons, verdicts. Pure functions over slices;
+//! imports only `std`.
 //!
 //! # Layout
 //! * [`student`]: the t distribution, its quantiles, mean and interval;
-//! * [`compare`]: ratio of two configurations with interval, p-value and smallest visible effect;
+//! * [`compare`]: ratio of two configurations with interval, p-value and smallest detectable
+//!   effect;
 //! * [`ranks`]: the same ratio without assumptions about the distribution (Hodges and Lehmann, Mann
 //!   and Whitney);
-//! * [`mixed`]: one effect over all cells of an experiment, with blocks and starts of servers as
-//!   strata; `matrix`: its linear algebra;
-//! * [`strata`]: which of blocks, starts and the like a model has;
+//! * [`mixed`]: one effect over all configuration pairs of an experiment, with blocks and server
+//!   starts as strata; `matrix`: its linear algebra;
+//! * [`strata`]: which strata (blocks, starts, data sets) a model has;
 //! * [`sides`]: the same for two sides of runs that share no block;
-//! * [`moderated`]: variances of many cells that borrow strength from each other;
-//! * [`group_sequential`]: data that are looked at after each block, without more false verdicts;
-//! * [`sequence`]: hypotheses that are tested one after the other;
+//! * [`moderated`]: variances of many configuration pairs that borrow strength from each other;
+//! * [`group_sequential`]: interim analyses without more false verdicts;
+//! * [`sequence`]: hypotheses that are tested in sequence;
 //! * [`gate`]: the verdicts of a whole report, questions first;
-//! * [`verdict`]: correction for many comparisons and the five verdicts;
-//! * [`limit`]: whether figures keep to a limit;
-//! * [`within`]: how much of the scatter of trials comes from within them;
-//! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
+//! * [`verdict`]: correction for multiple comparisons and the five verdicts;
+//! * [`limit`]: tests against limits;
+//! * [`within`]: the part of the variation between trials that comes from within them;
+//! * [`steady`]: where a time series becomes steady (MSER-5) and whether it drifts (Theil-Sen).
 //!
-//! The unit of replication is a trial. Values inside one trial depend on each other and are never
-//! pooled as if they were repeats.
+//! The unit of replication is a trial. Values within one trial are dependent and never pooled as if
+//! they were repeats.
 
 pub mod compare;
 pub mod gate;

@@ -1,47 +1,46 @@
-//! Variances of many cells that borrow strength from each other (empirical Bayes).
+//! Variances of many configuration pairs that borrow strength from each other (empirical Bayes).
 //!
-//! A cell of three blocks knows its own scatter with two degrees of freedom, which is next to
-//! nothing; its neighbours know roughly how much trials scatter in this experiment. So each
-//! variance is drawn towards a common one, by as much as the cells agree:
-//! `(d₀ s₀² + d s²) / (d₀ + d)` with `d₀ + d` degrees of freedom.
+//! A pair measured in three blocks estimates its variance with two degrees of freedom, which is
+//! very imprecise; the other pairs show roughly how much trials vary in this experiment. Each
+//! variance is therefore shrunk towards a common one, the more so the more the pairs agree: `(d₀
+//! s₀² + d s²) / (d₀ + d)` with `d₀ + d` degrees of freedom.
 //!
 //! # Sources
-//! The moderated t: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004). There the prior is
-//! estimated from the moments of logarithms, which is made for thousands of cells: with a dozen it
-//! takes the cells for alike by chance, and too many false verdicts follow. Here `d₀` is the
-//! *smallest* value that the likelihood of the variances does not speak against
-//! ([`LIKELIHOOD_LEFT`]); docs/statistics.md has the error rates of both.
+//! The moderated t: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004). That paper estimates the
+//! prior from the moments of logarithms, which suits thousands of variances: with a dozen it often
+//! treats the variances as equal by chance, which yields too many false verdicts. Here `d₀` is the
+//! *smallest* value that the likelihood of the variances does not reject ([`LIKELIHOOD_LEFT`]);
+//! docs/statistics.md has the error rates of both.
 
 use super::compare::RatioTest;
 use super::student::{halved, ln_gamma};
 
-/// What the cells' variances have in common.
+/// The common distribution of the pairs' variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prior {
     /// The common variance, `s₀²`.
     pub variance: f64,
-    /// Degrees of freedom that it is worth, `d₀`; infinite when all cells may have the same
-    /// variance.
+    /// Its weight in degrees of freedom, `d₀`; infinite when all variances may be equal.
     pub degrees: f64,
 }
 
-/// By how much the logarithm of the likelihood of `d₀` may lie below its maximum: half of the 95 %
-/// point of χ² with one degree of freedom, so that `d₀` is the lower end of its 95 % interval by
-/// profile likelihood.
+/// Maximum distance of the log-likelihood of `d₀` from its maximum: half of the 95 % point of χ²
+/// with one degree of freedom, so that `d₀` is the lower end of its 95 % profile likelihood
+/// interval.
 pub const LIKELIHOOD_LEFT: f64 = 1.92;
 
-/// Fewest variances that a prior is made of.
+/// Minimum number of variances for a prior.
 const VARIANCES_MIN: usize = 3;
 
 impl Prior {
-    /// From variances with their degrees of freedom; `None` for fewer than three, or when most of
-    /// them are 0.
+    /// The prior of variances with their degrees of freedom; `None` for fewer than three, or when
+    /// most of them are 0.
     #[must_use]
     pub fn of(variances: &[(f64, f64)]) -> Option<Self> {
         Self::within(variances, LIKELIHOOD_LEFT)
     }
 
-    /// The same with another allowance; for the program that chose it (`examples/error_rates`).
+    /// The same with another allowance; for the program that selected it (`examples/error_rates`).
     #[must_use]
     pub fn within(variances: &[(f64, f64)], left: f64) -> Option<Self> {
         let mut sorted: Vec<f64> = variances.iter().map(|(variance, _)| *variance).collect();
@@ -50,7 +49,7 @@ impl Prior {
         if sorted.len() < VARIANCES_MIN {
             return None;
         }
-        // A variance of 0, or nearly, is a coincidence of rounding and would outweigh all others.
+        // A variance near 0 is caused by rounding and would outweigh all others.
         let floored: Vec<(f64, f64)> = variances
             .iter()
             .map(|(variance, degrees)| (variance.max(1e-5 * median), *degrees))
@@ -64,8 +63,8 @@ impl Prior {
         candidates.into_iter().find(|(_, it)| *it >= best - left).map(|(prior, _)| prior)
     }
 
-    /// A cell's variance and its degrees of freedom, drawn towards the common one. `all` are the
-    /// degrees of freedom of all cells: together they know no more.
+    /// A pair's variance and its degrees of freedom, shrunk towards the common one. `all` are the
+    /// total degrees of freedom of all pairs, the maximum for one.
     #[must_use]
     pub fn moderate(&self, variance: f64, degrees: f64, all: f64) -> (f64, f64) {
         if self.degrees.is_infinite() {
@@ -76,7 +75,7 @@ impl Prior {
     }
 }
 
-/// Paired tests whose variances borrow strength from each other; as they are where that cannot be.
+/// Paired tests whose variances borrow strength from each other; unchanged without a prior.
 #[must_use]
 pub fn moderated(tests: &[RatioTest]) -> Vec<RatioTest> {
     let variances: Vec<(f64, f64)> = tests.iter().map(RatioTest::variance).collect();
@@ -89,13 +88,13 @@ pub fn moderated(tests: &[RatioTest]) -> Vec<RatioTest> {
     tests.iter().zip(&variances).map(one).collect()
 }
 
-/// Degrees of freedom that are tried, rising: a tenth to a thousand, then infinity.
+/// Candidate degrees of freedom, ascending: a tenth to a thousand, then infinity.
 fn candidates() -> impl Iterator<Item = f64> {
     (-10..=30).map(|tenth| 10_f64.powf(f64::from(tenth) / 10.0)).chain([f64::INFINITY])
 }
 
-/// The likeliest common variance at `d₀`: where `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ d`, by
-/// bisection of its logarithm.
+/// The most likely common variance at `d₀`: the solution of `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ
+/// d`, by bisection of its logarithm.
 fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let all: f64 = variances.iter().map(|(_, own)| own).sum();
     if degrees.is_infinite() {
@@ -110,13 +109,13 @@ fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let ends = variances.iter().map(|(variance, _)| variance.ln());
     let ends = ends
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
-    // At the smallest variance the sum is at least, at the largest at most what it has to be.
+    // The sum is too large at the smallest variance and too small at the largest.
     let (low, high) = halved(ends, 60, |middle| excess(middle.exp()) > 0.0);
     ((low + high) / 2.0).exp()
 }
 
-/// Logarithm of the likelihood of the variances: `s² / s₀²` has an F distribution with `d` and `d₀`
-/// degrees of freedom.
+/// Log-likelihood of the variances: `s² / s₀²` has an F distribution with `d` and `d₀` degrees of
+/// freedom.
 fn likelihood(variances: &[(f64, f64)], common: f64, degrees: f64) -> f64 {
     let one = |(variance, own): &(f64, f64)| {
         let half = own / 2.0;
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_likeliest_common_variance_solves_its_equation() {
-        // At d₀ = ∞ it is the pooled variance, and with many degrees of freedom nearly that.
+        // At d₀ = ∞ it is the pooled variance, and nearly so with many degrees of freedom.
         let variances = [(1.0, 2.0), (2.0, 4.0), (4.0, 2.0)];
         assert!((common(&variances, f64::INFINITY) - 18.0 / 8.0).abs() < 1e-12);
         assert!((common(&variances, 1e6) - 18.0 / 8.0).abs() < 1e-4);

@@ -1,6 +1,5 @@
-//! Comparing two configurations by ranks: a ratio, its interval and a p-value that assume nothing
-//! about the distribution of the values but that both sides have the same one, shifted on the
-//! logarithmic scale.
+//! Comparison of two configurations by ranks: a ratio, its interval and a p-value. The only
+//! assumption is that both sides have the same distribution up to a shift on the logarithmic scale.
 //!
 //! Test: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945); H.
 //! B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically
@@ -12,35 +11,34 @@
 use super::student::two_sided_p;
 use std::cmp::Ordering;
 
-/// How the subject compares with the baseline, by ranks. All ratios are subject over baseline.
+/// Result of a comparison by ranks. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTest {
     /// Median of the ratios of every value of the subject to every value of the baseline (Hodges
     /// and Lehmann).
     pub ratio: f64,
-    /// Ends of the 95 % interval; `None` with so few values that no interval reaches 95 %: fewer
-    /// than four on each side, say.
+    /// Ends of the 95 % interval; `None` with too few values for a 95 % interval, for example fewer
+    /// than four on each side.
     pub interval: Option<(f64, f64)>,
     /// Two-sided p-value of "both sides have the same distribution".
     pub p: f64,
 }
 
-/// Values on both sides together up to which the distribution is exact; beyond, the normal
-/// approximation is good to three digits.
+/// Number of values on both sides together up to which the exact distribution is used; beyond, the
+/// normal approximation is accurate to three digits.
 const EXACT_MAX: usize = 60;
-/// Probability of each tail that a 95 % interval leaves out.
+/// Probability of each tail outside a 95 % interval.
 const TAIL: f64 = 0.025;
-/// The normal distribution's quantile to it.
+/// The corresponding quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
 /// Compares two independent sets of values. `None` when a side is empty or a value is not positive.
 ///
 /// With `U` the number of pairs in which the subject's value is the larger one (half a pair for
 /// equal values), the p-value is twice the probability of the smaller tail from `U` on, at most 1,
-/// over all ways in which the values could have been dealt to the sides; equal values are so taken
-/// exactly into account. The interval goes from the `k`-th smallest ratio to the `k`-th largest,
-/// with the largest `k` for which `P(U < k) < 0.025`, counted as if no values were equal, which
-/// makes it rather too wide than too narrow.
+/// over all assignments of the values to the sides; this treats ties exactly. The interval goes
+/// from the `k`-th smallest ratio to the `k`-th largest, with the largest `k` for which `P(U < k) <
+/// 0.025`, computed without ties, which makes it too wide rather than too narrow.
 #[must_use]
 pub fn rank_sum(subject: &[f64], baseline: &[f64]) -> Option<RankTest> {
     let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
@@ -65,8 +63,8 @@ pub fn rank_sum(subject: &[f64], baseline: &[f64]) -> Option<RankTest> {
     })
 }
 
-/// Which of the ordered ratios bounds the 95 % interval, from 1 and from either end; 0 when none
-/// does.
+/// Index of the ordered ratio that bounds the 95 % interval, from 1 at either end; 0 when there is
+/// none.
 fn kth_ratio(n1: usize, n2: usize) -> usize {
     if n1 + n2 > EXACT_MAX { kth_by_normal(n1, n2) } else { kth_exactly(n1, n2) }
 }
@@ -77,7 +75,7 @@ fn kth_by_normal(n1: usize, n2: usize) -> usize {
 }
 
 fn kth_exactly(n1: usize, n2: usize) -> usize {
-    // Without equal values the doubled rank sum is twice U, plus what it is at the least.
+    // Without ties the doubled rank sum is twice U plus its minimum.
     let scores: Vec<usize> = (1..=n1 + n2).map(|rank| 2 * rank).collect();
     let arrangements = arrangements(&scores, n1);
     let (all, least) = (arrangements.iter().sum::<f64>(), n1 * (n1 + 1));
@@ -102,9 +100,9 @@ fn p_by_normal(subject: &[f64], baseline: &[f64]) -> f64 {
     let (n1, n2) = (subject.len(), baseline.len());
     let (mean, deviation) = normal(n1, n2, ties);
     let u = (of_subject as f64 - (n1 * (n1 + 1)) as f64) / 2.0;
-    // Half a step towards the mean: the normal distribution has no steps.
+    // Continuity correction.
     let distance = ((u - mean).abs() - 0.5).max(0.0);
-    // With so many degrees of freedom t is normal.
+    // With this many degrees of freedom t is normal.
     if deviation > 0.0 { two_sided_p(distance / deviation, 1e9) } else { 1.0 }
 }
 
@@ -126,8 +124,8 @@ fn normal(n1: usize, n2: usize, ties: f64) -> (f64, f64) {
     (n1 * n2 / 2.0, variance.max(0.0).sqrt())
 }
 
-/// Twice the rank of every value (equal ones share the mean of their ranks, so that twice it is
-/// whole), the sum of the subject's, and the sum of `t³ - t` over groups of `t` equal values.
+/// Twice the rank of every value (ties share the mean of their ranks, so that twice it is an
+/// integer), the sum of the subject's, and the sum of `t³ - t` over groups of `t` equal values.
 fn doubled_ranks(subject: &[f64], baseline: &[f64]) -> (Vec<usize>, usize, f64) {
     let mut values: Vec<(f64, bool)> = subject.iter().map(|value| (*value, true)).collect();
     values.extend(baseline.iter().map(|value| (*value, false)));
@@ -144,10 +142,10 @@ fn doubled_ranks(subject: &[f64], baseline: &[f64]) -> (Vec<usize>, usize, f64) 
     (scores, of_subject, ties)
 }
 
-/// By sum, in how many ways `chosen` of the scores have it: the shift algorithm (B. Streitberg and
-/// J. Röhmel, "Exact distributions for permutation and rank tests", Statistical Software Newsletter
-/// 12, 1986). Sums of whole numbers below 2^53 are exact; above, they are good to 15 digits, since
-/// nothing is subtracted.
+/// For each sum, the number of ways to choose `chosen` scores with this sum: the shift algorithm
+/// (B. Streitberg and J. Röhmel, "Exact distributions for permutation and rank tests", Statistical
+/// Software Newsletter 12, 1986). Integers below 2^53 are exact; larger ones are accurate to 15
+/// digits, since nothing is subtracted.
 fn arrangements(scores: &[usize], chosen: usize) -> Vec<f64> {
     let most: usize = scores.iter().rev().take(chosen).sum();
     let mut arrangements = vec![vec![0.0; most + 1]; chosen + 1];
@@ -173,15 +171,15 @@ mod tests {
         assert!((value - expected).abs() < tolerance, "{value} against {expected}");
     }
 
-    /// Values whose logarithms are these.
+    /// Values with these logarithms.
     fn exponentials(values: &[f64]) -> Vec<f64> {
         values.iter().map(|value| value.exp()).collect()
     }
 
     #[test]
     fn critical_values_agree_with_the_published_table() {
-        // Largest U that is significant at 5 % on two sides (Mann and Whitney's table, as textbooks
-        // have it); one more is the k of the interval. With three on each side nothing is
+        // Largest U that is significant at 5 % on two sides (Mann and Whitney's table, as in
+        // textbooks); one more is the k of the interval. With three values on each side nothing is
         // significant.
         for (n1, n2, critical) in [
             (4, 4, 0),
@@ -275,7 +273,7 @@ mod tests {
             let (subject, baseline) = (spread(factor), spread(1.0));
             close(p_by_normal(&subject, &baseline), p_exactly(&subject, &baseline), 0.002);
         }
-        // Values by the thousand are all equal or nearly so, and nothing overflows.
+        // Thousands of equal or nearly equal values must not overflow.
         assert_eq!(rank_sum(&[1.0; 900], &[1.0; 900]).expect("values").p, 1.0);
         for n in [20, 25, 30] {
             assert!(kth_by_normal(n, n).abs_diff(kth_exactly(n, n)) <= 1, "{n}");

@@ -1,33 +1,33 @@
-//! Hypotheses that are tested one after the other: what is rejected passes its level on to others,
-//! and the risk of even one false rejection stays alpha, whichever hypotheses are true and however
-//! they depend on each other.
+//! Hypotheses that are tested in sequence: a rejected hypothesis passes its level on to others, and
+//! the probability of any false rejection stays at most alpha, whichever hypotheses are true and
+//! however they depend on each other.
 //!
-//! Fixed sequences, Holm's procedure and their mixtures are such graphs: each hypothesis begins
-//! with a share of alpha, and says to whom it passes what it has.
+//! Fixed sequences, Holm's procedure and combinations of them are such graphs: each hypothesis
+//! starts with a share of alpha and has weights for passing its level to others.
 //!
 //! # Sources
 //! F. Bretz, W. Maurer, W. Brannath, M. Posch, "A Graphical Approach to Sequentially Rejective
 //! Multiple Test Procedures", Statist. Med. 28 (2009), algorithm 1. A rejection that implies
-//! another takes it along: J. P. Shaffer, "Modified Sequentially Rejective Multiple Test
+//! another one rejects both: J. P. Shaffer, "Modified Sequentially Rejective Multiple Test
 //! Procedures", J. Amer. Statist. Assoc. 81 (1986).
 
 use super::verdict::Corrected;
 
-/// A hypothesis: its p-value, and what it begins with and passes on.
+/// A hypothesis: its p-value, its initial share of alpha and its weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hypothesis {
     /// p-value.
     pub p: f64,
-    /// Share of alpha that it begins with.
+    /// Initial share of alpha.
     pub share: f64,
-    /// Shares of what it has that go to others when it is rejected, by their number; together at
-    /// most 1, and 0 for itself.
+    /// Weights for passing its level to others when it is rejected, by index; their sum is at most
+    /// 1, and the weight of the hypothesis itself is 0.
     pub passes: Vec<f64>,
-    /// A hypothesis that is false when this one is, and so is rejected with it.
+    /// A hypothesis that is false whenever this one is, and is therefore rejected with it.
     pub implies: Option<usize>,
 }
 
-/// The hypotheses after the correction for all of them, in their order.
+/// The hypotheses after correction, in order.
 #[must_use]
 pub fn in_sequence(hypotheses: &[Hypothesis], alpha: f64) -> Vec<Corrected> {
     let mut graph = Graph {
@@ -46,7 +46,8 @@ pub fn in_sequence(hypotheses: &[Hypothesis], alpha: f64) -> Vec<Corrected> {
         };
         largest = largest.max(p(next).min(1.0));
         if is_rejecting && largest >= alpha {
-            // Intervals of what is not rejected are at the levels at which it was tested last.
+            // Intervals of hypotheses that are not rejected use the levels at which they were
+            // tested last.
             is_rejecting = false;
             graph.left.iter().for_each(|at| corrected[*at].risk = alpha * graph.shares[*at]);
         }
@@ -60,7 +61,7 @@ pub fn in_sequence(hypotheses: &[Hypothesis], alpha: f64) -> Vec<Corrected> {
     corrected
 }
 
-/// What is left to be tested.
+/// The remaining hypotheses.
 struct Graph {
     shares: Vec<f64>,
     passes: Vec<Vec<f64>>,
@@ -68,8 +69,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// Takes a hypothesis out: its share goes where it passes it, and what others would pass to it
-    /// goes there, too.
+    /// Removes a hypothesis: distributes its share by its weights, and redirects the weights of
+    /// others that point to it.
     fn reject(&mut self, rejected: usize) {
         self.left.retain(|at| *at != rejected);
         let (share, out) = (self.shares[rejected], self.passes[rejected].clone());
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn two_questions_of_two_metrics_pass_their_levels_as_computed_by_hand() {
         // The first two are primary: each passes half to the other, half to its own second metric,
-        // which passes back across.
+        // which passes its level to the other primary one.
         let passes = [
             [0.0, 0.5, 0.5, 0.0],
             [0.5, 0.0, 0.0, 0.5],

@@ -1,23 +1,23 @@
-//! Two sides of runs that share no block, over all configurations that both have: one effect, and a
-//! test of each configuration.
+//! Comparison of two sides of runs that share no block, over all common configurations: one effect,
+//! and a test of each configuration.
 //!
-//! The effect comes from the mixed model of [`super::mixed`], whose cells are the configurations of
-//! each side, and whose strata are runs, blocks of a run, starts of a server in a block, and data
-//! sets of a start, as far as they can be told apart. What runs of a side differ in is the error of
-//! the change where a side has several runs. Where each side is one run, it cannot be told from the
-//! change and is in the effect; blocks are then the error ([`OverAll::runs`]).
+//! The effect comes from the mixed model of [`super::mixed`]. Its cells are the configurations of
+//! each side; its strata are runs, blocks of a run, starts of a server in a block, and data sets of
+//! a start, as far as they can be separated. If a side has several runs, the variation between them
+//! is the error of the change. If each side is one run, this variation cannot be separated from the
+//! change and is part of the effect; blocks are then the error ([`OverAll::runs`]).
 //!
-//! A configuration alone is tested by Welch's test over its trials. Its error takes trials for
-//! independent, so what trials of a run have in common is added to it, as the model finds it over
-//! all configurations, with its degrees of freedom.
+//! A single configuration is tested by Welch's test over its trials. That test assumes independent
+//! trials, so the variance shared by trials of a run is added, as the model estimates it over all
+//! configurations, with its degrees of freedom.
 
 use super::compare::{RatioTest, welch};
 use super::mixed::{self, Fit};
 use super::strata::{self, Placed};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a value was measured. Runs are numbered within their side, everything else within what is
-/// around it.
+/// Where a value was measured. Runs are numbered within their side, everything else within its
+/// parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The run.
@@ -30,12 +30,12 @@ pub struct Place {
     pub data_set: usize,
 }
 
-/// A configuration that both sides have: its values, which are positive, with their places.
+/// A common configuration: its positive values with their origin.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    /// Of base.
+    /// Values of base.
     pub base: Vec<(Place, f64)>,
-    /// Of new.
+    /// Values of new.
     pub new: Vec<(Place, f64)>,
 }
 
@@ -58,32 +58,32 @@ impl Cell {
     }
 }
 
-/// What runs of a side differ in.
+/// Variation between runs of a side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Runs {
-    /// Variance between them, of logarithms; negative where they differ less than their blocks say
-    /// they should.
+    /// Variance between runs, of logarithms; negative where they vary less than their blocks
+    /// predict.
     pub variance: f64,
-    /// Its degrees of freedom: runs, less one for each side.
+    /// Its degrees of freedom: number of runs minus one for each side.
     pub degrees: f64,
 }
 
-/// What configurations say together.
+/// Result over all configurations.
 #[derive(Debug, Clone, Default)]
 pub struct OverAll {
     /// New against base over all of them; absent with one configuration of one run on each side,
-    /// fewer than the least number of blocks on a side, or without scatter.
+    /// with fewer than the minimum number of blocks on a side, or without variation.
     pub effect: Option<RatioTest>,
-    /// Between runs of a side; absent where each side is one run, so that this is in the effect and
-    /// not in its error.
+    /// Variation between runs of a side; absent where each side is one run, so that this variation
+    /// is part of the effect and not of its error.
     pub runs: Option<Runs>,
-    /// The model. The mean of configuration `i` is number `2 i` in base and `2 i + 1` in new.
+    /// The model. The mean of configuration `i` has index `2 i` for base and `2 i + 1` for new.
     pub fit: Option<Fit>,
-    /// Share of the model's degrees of freedom that are believed.
+    /// Share of the model's degrees of freedom that is used.
     pub share: f64,
 }
 
-/// Fits configurations that each have two values or more on both sides.
+/// Fits configurations with at least two values on both sides.
 #[must_use]
 pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     let (rows, kept) = strata::rows(&placed(cells));
@@ -102,14 +102,14 @@ pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
         (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
     let own: Vec<(f64, f64)> =
         cells.iter().filter_map(Cell::welch).map(|test| test.error_variance()).collect();
-    // The means of the blocks of both sides, or of their runs, with a mean for each side, remain
-    // however unlike configurations are.
+    // The means of the blocks of both sides, or of their runs, minus a mean for each side, remain
+    // however different the configurations are.
     let least = if has_runs { between_runs } else { (of_base + of_new).saturating_sub(2) as f64 };
     let Some(found) = mixed::effect(&rows, &weights, &own, least.max(1.0)) else {
         return OverAll::default();
     };
     let runs = has_runs.then(|| Runs { variance: found.fit.variances()[0], degrees: between_runs });
-    // One configuration of several runs is answered by its runs, too.
+    // A single configuration with several runs has an effect over its runs, too.
     let enough = (cells.len() > 1 || has_runs) && of_base.min(of_new) >= least_blocks;
     let effect = RatioTest::of(
         found.whole.estimate,
@@ -125,8 +125,8 @@ pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     }
 }
 
-/// The effect over configurations that have nothing in common, each measured in runs of its own:
-/// the mean of their differences.
+/// The effect over configurations that share nothing, each measured in separate runs: the mean of
+/// their differences.
 fn apart(cells: &[Cell]) -> Option<RatioTest> {
     let tests: Vec<RatioTest> = cells.iter().map(Cell::welch).collect::<Option<_>>()?;
     let number = tests.len() as f64;
@@ -163,13 +163,13 @@ fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
     values.map(placed).collect()
 }
 
-/// How many different groups the values of a side are in.
+/// Number of different groups of a side's values.
 fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Place) -> G) -> usize {
     let places = cells.iter().flat_map(|cell| cell.sides()[side]);
     places.map(|(place, _)| group(place)).collect::<BTreeSet<_>>().len()
 }
 
-/// A configuration's test with what its runs have in common added to its error.
+/// A configuration's test with the variance between runs added to its error.
 #[must_use]
 pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest {
     let Some(runs) = runs.filter(|runs| runs.degrees > 0.0) else { return *test };
@@ -177,10 +177,9 @@ pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest
     test.with_added(added, runs.degrees)
 }
 
-/// How much of a variance between runs the variance of a mean has beyond what the scatter of its
-/// values, taken for independent, says already: nothing where each value is a run of its own. With
-/// `q` the sum of the squared shares of runs, a mean has `q`, and the scatter of `n` values counts
-/// `(1 - q) / (n - 1)`.
+/// Share of the variance between runs that is missing from the error of a mean when its values are
+/// treated as independent: zero where each value is a separate run. With `q` the sum of the squared
+/// shares of runs, a mean has `q`, and the variation of `n` values includes `(1 - q) / (n - 1)`.
 fn uncounted(side: &[(Place, f64)]) -> f64 {
     let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
     side.iter().for_each(|(place, _)| *sizes.entry(place.run).or_default() += 1.0);
@@ -194,8 +193,8 @@ mod tests {
     use super::super::noise::Noise;
     use super::*;
 
-    /// Configurations of two sides of so many runs of so many blocks; base is `effect` lower. Runs
-    /// scatter by `between`, trials by 4 %.
+    /// Configurations of two sides with runs of several blocks; base is `effect` lower. Runs vary
+    /// by `between`, trials by 4 %.
     fn cells(
         noise: &mut Noise,
         configurations: usize,
@@ -222,7 +221,7 @@ mod tests {
     fn one_run_a_side_rests_on_its_blocks_and_several_on_the_runs() {
         let mut noise = Noise::of(3);
         let one = over_all(&cells(&mut noise, 6, [(1, 5), (1, 5)], 0.0), 3);
-        // Ten blocks, a mean for each side.
+        // Ten blocks, minus a mean for each side.
         assert!(
             one.runs.is_none() && (one.effect.expect("a test").degrees() - 8.0).abs() < 1e-6,
             "{one:?}"
@@ -264,10 +263,10 @@ mod tests {
     fn what_trials_of_a_run_have_in_common_is_in_the_error_of_a_configuration_once() {
         let place = |run| Place { run, block: 1, start: 0, data_set: 0 };
         let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
-        // Each trial a run of its own: the scatter says it all. One run: nothing of it.
+        // Each trial is a separate run: the variation includes everything. One run: none of it.
         assert!(uncounted(&values(&[0, 1, 2])).abs() < 1e-12);
         assert!((uncounted(&values(&[0, 0, 0])) - 1.0).abs() < 1e-12);
-        // Two runs of two: half, less the third of half that the scatter has.
+        // Two runs of two: half, minus the third of half that the variation includes.
         assert!((uncounted(&values(&[0, 0, 1, 1])) - 1.0 / 3.0).abs() < 1e-12);
         let test = RatioTest::of(0.1, 0.02, 8.0, 4);
         let cell = Cell { base: values(&[0, 0, 1, 1]), new: values(&[0, 0, 1, 1]) };

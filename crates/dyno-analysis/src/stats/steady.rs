@@ -1,13 +1,13 @@
-//! Whether a series of per-second values has settled, and whether it still drifts.
+//! Steadiness of a series of per-second values: warm-up and drift.
 
 use super::student::{certainty, mean, median, variance};
 
-/// Number of neighbouring values that MSER-5 averages into one batch.
+/// Number of consecutive values that MSER-5 averages into one batch.
 const BATCH: usize = 5;
 
-/// Number of batches at the beginning to leave out so that the rest is steadiest: the `d <= m/2`
-/// that minimises `1/(m-d)² · Σ_{j>d} (z_j - mean_{>d})²` over batches `z_1..z_m` of five values
-/// (MSER-5). Half of them says that the series had not settled by then.
+/// Number of initial batches to discard so that the rest is steadiest: the `d <= m/2` that
+/// minimises `1/(m-d)² · Σ_{j>d} (z_j - mean_{>d})²` over batches `z_1..z_m` of five values
+/// (MSER-5). A result of half of them means that the series had not settled by then.
 ///
 /// Source: K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five steady-state truncation
 /// heuristics for simulation", Winter Simulation Conference 2000.
@@ -23,14 +23,14 @@ fn truncation(batches: &[f64]) -> usize {
     best.1
 }
 
-/// Sum of the squares of the differences from the mean.
+/// Sum of squared deviations from the mean.
 fn squares(values: &[f64]) -> f64 {
     let mean = mean(values).unwrap_or_default();
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Slope of a series per step: the median of the slopes between all pairs of values, which single
-/// outliers cannot move; `None` for fewer than two values.
+/// Slope of a series per step: the median of the slopes between all pairs of values, which is
+/// robust against outliers; `None` for fewer than two values.
 ///
 /// Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", J. Amer.
 /// Statist. Assoc. 63 (1968).
@@ -45,36 +45,34 @@ fn theil_sen(values: &[f64]) -> Option<f64> {
     median(&slopes)
 }
 
-/// Fewest values that are judged: eight batches, with fewer of which a trend cannot be told from
-/// chance at [`RISK`].
+/// Minimum number of values: eight batches; with fewer, a trend cannot be significant at [`RISK`].
 pub const VALUES_MIN: usize = 8 * BATCH;
 /// Changes up to this share of the mean count as none.
 const SHARE_MIN: f64 = 0.02;
-/// Risk that chance alone makes a warm-up or a drift of a steady series.
+/// Probability that a steady series appears to have a warm-up or a drift.
 const RISK: f64 = 0.001;
-/// Batches into which a series is averaged at the most; more are made longer, because the number of
-/// slopes grows with the square.
+/// Maximum number of batches of a series; longer series use longer batches, because the number of
+/// slopes grows quadratically.
 const BATCHES_MAX: usize = 500;
 
-/// How steady a series of per-second values is.
+/// Result for a series of per-second values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steadiness {
-    /// Values at the beginning that stand apart from the rest.
+    /// Number of initial values that differ from the rest.
     pub warm_up: usize,
-    /// By which share these values move the mean of the whole: mean of all over mean of the rest,
-    /// minus 1.
+    /// Relative shift of the mean by these values: mean of all over mean of the rest, minus 1.
     pub excess: f64,
-    /// Two-sided p-value of "they are like the rest", at most 1.
+    /// Two-sided p-value of "they equal the rest", at most 1.
     pub excess_p: f64,
-    /// Change of the rest from its beginning to its end, over its mean: Theil and Sen's slope times
-    /// its length.
+    /// Change of the rest from its beginning to its end, relative to its mean: the Theil-Sen slope
+    /// times its length.
     pub drift: f64,
     /// Two-sided p-value of "the rest has no trend".
     pub drift_p: f64,
 }
 
 impl Steadiness {
-    /// True when a warm-up at the beginning moves the mean.
+    /// True when a warm-up at the beginning shifts the mean.
     #[must_use]
     pub fn has_warm_up(&self) -> bool {
         self.excess.abs() >= SHARE_MIN && self.excess_p < RISK
@@ -87,21 +85,21 @@ impl Steadiness {
     }
 }
 
-/// Judges a series; `None` when it is shorter than [`VALUES_MIN`] or its mean is not positive.
+/// Analyses a series; `None` when it is shorter than [`VALUES_MIN`] or its mean is not positive.
 ///
-/// MSER-5 says which values at the beginning stand apart; where a straight line through the whole
-/// series describes it better than two levels do, it is a drift and none do. What stands apart is
-/// compared with the rest by the t of its mean against the scatter of the rest,
-/// `t = (mean_out - mean_rest) / (f · s_rest · √(1/n_out + 1/n_rest))` over batches of five values;
-/// its p-value is multiplied by the number of places where the series could have been cut
-/// (Bonferroni). The rest has a trend when Mann and Kendall's `z = (|S| - 1) / (f · σ)` says so,
-/// with `S` the number of pairs that rise minus those that fall and `σ² = n(n-1)(2n+5)/18` (H. B.
-/// Mann, "Nonparametric tests against trend", Econometrica 13, 1945).
+/// MSER-5 selects the initial values that differ; if a straight line fits the whole series better
+/// than two levels do, the series drifts and none are selected. The selected values are compared
+/// with the rest by the t of their mean against the variation of the rest, `t = (mean_out -
+/// mean_rest) / (f · s_rest · √(1/n_out + 1/n_rest))` over batches of five values; the p-value is
+/// multiplied by the number of possible truncation points (Bonferroni). The trend of the rest is
+/// tested by Mann and Kendall's `z = (|S| - 1) / (f · σ)`, with `S` the number of ascending pairs
+/// minus the number of descending ones and `σ² = n(n-1)(2n+5)/18` (H. B. Mann, "Nonparametric tests
+/// against trend", Econometrica 13, 1945).
 ///
-/// Neighbouring seconds depend on each other, so both are widened by `f = √((1+r)/(1-r))`, the
-/// factor for a first-order autoregressive series. `r` is the correlation of neighbouring batches
-/// without their trend, at least 0, plus `(1+4r)/n`, by which it comes out too small (M. G.
-/// Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954).
+/// Consecutive seconds are correlated, so both are widened by `f = √((1+r)/(1-r))`, the factor for
+/// a first-order autoregressive series. `r` is the correlation of consecutive batches without their
+/// trend, at least 0, plus `(1+4r)/n`, its bias (M. G. Kendall, "Note on bias in the estimation of
+/// autocorrelation", Biometrika 41, 1954).
 #[must_use]
 pub fn steadiness(values: &[f64]) -> Option<Steadiness> {
     if values.len() < VALUES_MIN {
@@ -125,7 +123,7 @@ pub fn steadiness(values: &[f64]) -> Option<Steadiness> {
     })
 }
 
-/// Means of so many values each; what is left over at the end counts for nothing.
+/// Means of `each` consecutive values; an incomplete last group is ignored.
 fn averaged(values: &[f64], each: usize) -> Vec<f64> {
     values.chunks_exact(each).filter_map(mean).collect()
 }
@@ -134,19 +132,19 @@ fn without_trend(values: &[f64], slope: f64) -> Vec<f64> {
     values.iter().enumerate().map(|(i, value)| value - slope * i as f64).collect()
 }
 
-/// How much larger errors are because neighbours depend on each other.
+/// Factor by which correlation increases errors.
 fn widening(values: &[f64]) -> f64 {
     let (mean, squares) = (mean(values).unwrap_or_default(), squares(values));
     let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
-    // What rounding leaves of a straight line is no scatter.
+    // Rounding errors of a straight line are not variation.
     let is_scatter = squares > 1e-24 * values.iter().map(|value| value * value).sum::<f64>();
     let r = if is_scatter { products / squares } else { 0.0 };
-    // Of few values the correlation is not known well enough to believe one close to 1.
+    // With few values an estimate close to 1 is unreliable.
     let r = (r + (1.0 + 4.0 * r) / values.len() as f64).clamp(0.0, 0.95);
     ((1.0 + r) / (1.0 - r)).sqrt()
 }
 
-/// Two-sided p-value of "the first values are like the others", whose scatter is that of all.
+/// Two-sided p-value of "the first values equal the others", with the variation of the rest.
 fn apart_p(few: &[f64], rest: &[f64], widening: f64) -> Option<f64> {
     let Some(of_few) = mean(few) else { return Some(1.0) };
     let difference = (of_few - mean(rest)?).abs();
@@ -164,7 +162,7 @@ fn trend_p(values: &[f64], widening: f64) -> f64 {
     let rising = pairs.fold(0_i64, |sum, order| sum + order as i64);
     let n = values.len() as f64;
     let deviation = widening * (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
-    // With so many degrees of freedom t is normal.
+    // With this many degrees of freedom t is normal.
     certainty((rising.abs() as f64 - 1.0).max(0.0), deviation, 1e9)
 }
 
@@ -196,8 +194,8 @@ mod tests {
         assert!(judged.drifts() && !judged.has_warm_up() && judged.warm_up == 0, "{judged:?}");
     }
 
-    /// Scatter around 1 with a standard deviation of 5 %, in which a second takes a share over from
-    /// the one before (xorshift64*).
+    /// Noise around 1 with a standard deviation of 5 %, in which each second depends on the one
+    /// before (xorshift64*).
     struct Scatter {
         state: u64,
         carried: f64,
@@ -284,7 +282,7 @@ mod tests {
         assert!(found >= 45, "{found} of 50");
         let rising = Scatter::new(1, 0.0).series(300, |second| 0.9 + 0.2 * second / 300.0);
         assert!(steadiness(&rising).expect("long enough").drift > 0.15);
-        // Certain, and too small to matter.
+        // Significant, but too small to matter.
         let small: Vec<f64> = (0..120).map(|i| 1000.0 + f64::from(i) * 0.1).collect();
         let judged = steadiness(&small).expect("long enough");
         assert!(!judged.drifts() && judged.drift_p < 0.001, "{judged:?}");

@@ -1,13 +1,13 @@
-//! From values with their groups to the rows of a mixed model: strata that cannot be told from
-//! others are left out.
+//! Converts values with their groups into rows of a mixed model, without strata that cannot be
+//! separated from others.
 
 use super::mixed::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value, and its group in each stratum that there may be, the outermost first.
+/// A value, and its group in each possible stratum, the outermost first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed<K> {
-    /// The value, a logarithm for figures of performance.
+    /// The value; a logarithm for performance values.
     pub value: f64,
     /// Number of its cell.
     pub cell: usize,
@@ -15,9 +15,9 @@ pub struct Placed<K> {
     pub groups: Vec<K>,
 }
 
-/// The rows, and which strata are in them. Left out are strata that have no more groups than the
-/// one around them, or a group per value, and those whose groups cannot be told from cells: a run
-/// of each side, when the cells are those of sides.
+/// The rows, and the strata they contain. Omitted are strata with no more groups than their parent
+/// stratum, strata with a group per value, and strata confounded with cells: a run of each side,
+/// when the cells are those of sides.
 #[must_use]
 pub fn rows<K: Ord>(values: &[Placed<K>]) -> (Vec<Row>, Vec<usize>) {
     let number = values.first().map_or(0, |value| value.groups.len());
@@ -44,10 +44,11 @@ pub fn rows<K: Ord>(values: &[Placed<K>]) -> (Vec<Row>, Vec<usize>) {
     (values.iter().map(row).collect(), strata.iter().map(|(stratum, _)| *stratum).collect())
 }
 
-/// Degrees of freedom between the groups of a stratum when each cell has a mean of its own: groups,
-/// less the sets of groups and cells that hang together.
+/// Degrees of freedom between the groups of a stratum when each cell has its own mean: number of
+/// groups minus number of connected components of groups and cells.
 fn apart_from_cells<K: Ord>(values: &[Placed<K>], stratum: usize) -> usize {
-    // The set of each group, by the first of its groups, until cells no longer join any.
+    // Component of each group, represented by its first group; merged until no cell connects two of
+    // them.
     let keys: BTreeSet<&K> = values.iter().map(|value| &value.groups[stratum]).collect();
     let mut sets: BTreeMap<&K, usize> =
         keys.into_iter().enumerate().map(|(at, key)| (key, at)).collect();
@@ -91,7 +92,7 @@ mod tests {
             run([0, 1], 1).chain(run([0, 1], 3)).chain(run([2, 3], 2)).collect();
         assert_eq!(rows(&values(&two_of_base)).1, [0, 1]);
         assert_eq!(apart_from_cells(&values(&two_of_base), 0), 1);
-        // A run per configuration: nothing in common either.
+        // One run per configuration: nothing is shared either.
         let apart: Vec<_> =
             (0..4).flat_map(|cell| [1, 2].map(|block| (cell, cell as u32, block))).collect();
         assert_eq!(rows(&values(&apart)).1, Vec::<usize>::new());

@@ -1,26 +1,26 @@
 //! Student's t distribution and the interval of a mean.
 //!
 //! Source: Student, "The Probable Error of a Mean", Biometrika 6 (1908). The distribution function
-//! is computed through the regularised incomplete beta function (continued fraction, modified Lentz
+//! is computed from the regularised incomplete beta function (continued fraction, modified Lentz
 //! method) and the gamma function by Lanczos' approximation (SIAM J. Numer. Anal. B 1, 1964); both
-//! are good to about 1e-13 in the range used here.
+//! are accurate to about 1e-13 in the range used here.
 
 /// A mean and its symmetric confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanInterval {
     /// Arithmetic mean.
     pub mean: f64,
-    /// Half the width of the interval, in the unit of the values.
+    /// Half-width of the interval, in the unit of the values.
     pub half_width: f64,
 }
 
-/// Arithmetic mean; `None` for no values.
+/// Arithmetic mean; `None` without values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
 }
 
-/// The middle one of values that rise, or the mean of the two in the middle; `None` for no values.
+/// The median of ascending values; `None` without values.
 #[must_use]
 pub fn median(rising: &[f64]) -> Option<f64> {
     let upper = *rising.get(rising.len() / 2)?;
@@ -31,7 +31,7 @@ pub fn median(rising: &[f64]) -> Option<f64> {
     })
 }
 
-/// Their logarithms.
+/// Logarithms of the values.
 #[must_use]
 pub fn logarithms(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value.ln()).collect()
@@ -48,9 +48,9 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
-/// Standard deviation that sets of values with means of their own have in common, the number of
-/// these sets, and the degrees of freedom: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)` over those with
-/// two values or more; `None` when there are none.
+/// Pooled standard deviation of sets of values with separate means, the number of these sets, and
+/// the degrees of freedom: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)` over those with two values or
+/// more; `None` when there are none.
 #[must_use]
 pub fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
     let (mut squares, mut count, mut degrees) = (0.0, 0, 0);
@@ -65,8 +65,7 @@ pub fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
 
 /// Mean with the interval `mean ± t(1 - (1 - confidence) / 2; n - 1) · s / √n`.
 ///
-/// `confidence` is 0.95 for a 95 % interval. `None` for fewer than two values, which have no
-/// interval.
+/// `confidence` is 0.95 for a 95 % interval. `None` for fewer than two values.
 #[must_use]
 pub fn mean_interval(values: &[f64], confidence: f64) -> Option<MeanInterval> {
     let mean = mean(values)?;
@@ -92,7 +91,7 @@ pub fn two_sided_p(t: f64, degrees: f64) -> f64 {
     if t.is_infinite() { 0.0 } else { 2.0 * upper_tail(t.abs(), degrees) }
 }
 
-/// Value below which a share `p` (0 < p < 1) of the t distribution lies, by bisection.
+/// Quantile of the t distribution at `p` (0 < p < 1), by bisection.
 #[must_use]
 pub fn quantile(p: f64, degrees: f64) -> f64 {
     debug_assert!(p > 0.0 && p < 1.0 && degrees > 0.0, "p {p}, degrees {degrees}");
@@ -104,13 +103,13 @@ pub fn quantile(p: f64, degrees: f64) -> f64 {
     while upper_tail(high, degrees) > tail {
         high *= 2.0;
     }
-    // 200 steps reach neighbouring numbers from any start.
+    // 200 steps reach adjacent floating-point numbers from any start.
     let (low, high) = halved((0.0, high), 200, |t| upper_tail(t, degrees) > tail);
     (low + high) / 2.0
 }
 
-/// What is left of an interval after so many steps that halve it, towards where a condition that
-/// holds near its lower end ceases to.
+/// Bisects an interval for `steps` steps, towards the point where a condition that holds near the
+/// lower end stops holding.
 pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = ends;
     for _ in 0..steps {
@@ -123,8 +122,8 @@ pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool
     (low, high)
 }
 
-/// Two-sided p-value of a difference with a standard error; without any scatter a difference is
-/// certain, or there is none.
+/// Two-sided p-value of a difference with a standard error; with an error of zero, a nonzero
+/// difference is certain.
 pub(super) fn certainty(difference: f64, error: f64, degrees: f64) -> f64 {
     match (error > 0.0, difference == 0.0) {
         (true, _) => two_sided_p(difference / error, degrees),

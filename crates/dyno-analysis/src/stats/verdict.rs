@@ -1,14 +1,14 @@
-//! From tests to verdicts: correction for many comparisons, the five verdicts, and the intervals
-//! that agree with them.
+//! From tests to verdicts: correction for multiple comparisons, the five verdicts, and the matching
+//! intervals.
 
 use super::compare::RatioTest;
 
-/// p-values corrected for their number by the procedure of Benjamini and Hochberg, in the order
-/// given: `min over j >= i of min(1, m / (j + 1) · p_(j))` on the sorted values, j from 0. Of the
-/// comparisons called better or worse at a level alpha at most that share is false on average; when
-/// nothing differs at all, that is the risk of any false verdict. A report has many comparisons and
-/// few repeats: holding the risk of even one false verdict (Holm) would call nearly everything
-/// inconclusive.
+/// p-values corrected by the procedure of Benjamini and Hochberg, in the order given: `min over j
+/// >= i of min(1, m / (j + 1) · p_(j))` on the sorted values, j from 0. Among the comparisons
+/// called better or worse at a level alpha, at most that share is false on average; when nothing
+/// differs at all, alpha is the probability of any false verdict. A report has many comparisons and
+/// few repeats: controlling the probability of any false verdict (Holm) would make nearly
+/// everything inconclusive.
 ///
 /// Source: Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", J. R. Statist. Soc. B
 /// 57 (1995).
@@ -26,11 +26,10 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The risk at which the intervals of a family are shown, so that they say what the corrected
-/// verdicts say: `alpha · max(R, 1) / m`, where `R` of the `m` corrected p-values are below alpha.
-/// An interval at this risk leaves out 1 exactly where the corrected p-value is below alpha; of the
-/// intervals of those that are, on average at most the share alpha misses the true ratio (false
-/// coverage rate).
+/// The risk of the intervals of a family, chosen so that they match the corrected verdicts: `alpha
+/// · max(R, 1) / m`, where `R` of the `m` corrected p-values are below alpha. An interval at this
+/// risk excludes 1 exactly where the corrected p-value is below alpha; of these intervals, at most
+/// the share alpha misses the true ratio on average (false coverage rate).
 ///
 /// Source: Y. Benjamini, D. Yekutieli, "False Discovery Rate-Adjusted Multiple Confidence Intervals
 /// for Selected Parameters", J. Amer. Statist. Assoc. 100 (2005). They define no interval for
@@ -41,20 +40,20 @@ pub fn shared_risk(corrected: &[f64], alpha: f64) -> f64 {
     alpha * selected.max(1) as f64 / corrected.len().max(1) as f64
 }
 
-/// A hypothesis among others, after the correction for all of them.
+/// A hypothesis after correction for all hypotheses of its family.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corrected {
-    /// Corrected p-value: below alpha exactly where the hypothesis is rejected.
+    /// Corrected p-value: below alpha exactly if the hypothesis is rejected.
     pub p: f64,
-    /// The level at which the hypothesis was tested, so that an interval at this risk leaves out 1
-    /// exactly where it is rejected.
+    /// The level at which the hypothesis was tested: an interval at this risk excludes 1 exactly if
+    /// it is rejected.
     pub risk: f64,
 }
 
-/// p-values with weights, corrected by the weighted procedure of Holm: sorted by `p / weight`, each
-/// is tested at `alpha · weight / (sum of the weights from it on)` until the first that is not
-/// rejected. The risk of even one false rejection is alpha, whichever hypotheses are true and
-/// however they depend on each other.
+/// p-values with weights, corrected by Holm's weighted procedure: sorted by `p / weight`, each is
+/// tested at `alpha · weight / (sum of the weights from it on)` until the first one that is not
+/// rejected. The probability of any false rejection is at most alpha, whichever hypotheses are true
+/// and however they depend on each other.
 ///
 /// Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6
 /// (1979), section 3.
@@ -66,7 +65,7 @@ pub fn holm(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
     let mut corrected = vec![Corrected { p: 0.0, risk: alpha }; hypotheses.len()];
     let mut left: f64 = hypotheses.iter().map(|(_, weight)| weight).sum();
     let mut largest = 0.0_f64;
-    // Weights from the first hypothesis on that is not rejected.
+    // Sum of the weights from the first hypothesis that is not rejected.
     let mut stopped = None;
     for at in order {
         let weight = hypotheses[at].1;
@@ -83,9 +82,9 @@ pub fn holm(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
 /// Rules of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
-    /// Differences inside this share count as none: 0.05 is 5 %, the ratios 1/1.05 to 1.05.
+    /// Smaller relative differences count as none: 0.05 is 5 %, the ratios 1/1.05 to 1.05.
     pub margin: f64,
-    /// Share of false ones among all verdicts better and worse, on average.
+    /// Average share of false verdicts among all verdicts better and worse.
     pub alpha: f64,
 }
 
@@ -95,55 +94,53 @@ impl Default for Rules {
     }
 }
 
-/// What is decided, as a direction of the ratio; whether larger is better is the metric's business.
+/// Outcome of a test as a direction of the ratio; the metric defines whether larger is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// The ratio is above 1.
     Larger {
-        /// The whole interval lies beyond the margin.
+        /// The whole interval lies outside the margin.
         exceeds_margin: bool,
     },
     /// The ratio is below 1.
     Smaller {
-        /// The whole interval lies beyond the margin.
+        /// The whole interval lies outside the margin.
         exceeds_margin: bool,
     },
     /// The 90 % interval lies inside the margin.
     Equivalent,
-    /// None of these can be said.
+    /// None of these.
     Inconclusive,
 }
 
-/// What a test says among the others of its family.
+/// The evaluation of a test within its family.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     /// p-value after [`benjamini_hochberg`].
     pub p_corrected: f64,
-    /// What follows.
+    /// The outcome.
     pub decision: Decision,
-    /// Lower end of the interval that goes with the decision.
+    /// Lower end of the matching interval.
     pub low: f64,
-    /// Upper end of it.
+    /// Upper end of the matching interval.
     pub high: f64,
-    /// Its confidence, 0 to 1: `1 - ` [`shared_risk`]; of what is equivalent that of the interval
-    /// that says so, 0.90.
+    /// Confidence of the interval, 0 to 1: `1 - ` [`shared_risk`]; for equivalent that of the
+    /// deciding interval, 0.90.
     pub level: f64,
-    /// Ratio above 1 that would have been found with 80 % probability at the risk that the family
-    /// shares.
+    /// Smallest ratio above 1 that is detected with 80 % probability at the family's risk.
     pub detectable_ratio: f64,
-    /// The risk that the family shares.
+    /// The risk of the family.
     pub risk: f64,
 }
 
-/// Judges all tests of a family together, in their order. The one place where a test becomes a
-/// verdict.
+/// Evaluates all tests of a family together, in order. Verdicts are decided only here.
 ///
 /// * equivalent: the 90 % interval of the ratio lies inside `[1/(1+margin), 1+margin]`. These are
 ///   the two one-sided tests of D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), each
-///   comparison by itself at 5 %. A tiny but certain difference is therefore equivalent, too: it
-///   does not matter in practice;
+///   comparison separately at 5 %. A tiny but significant difference is therefore equivalent, too:
+///   it does not matter in practice;
 /// * larger, smaller: the corrected p-value is below alpha;
-/// * else inconclusive, which is not "no difference".
+/// * otherwise inconclusive, which does not mean "no difference".
 #[must_use]
 pub fn judge(tests: &[RatioTest], rules: Rules) -> Vec<Judgement> {
     let p_values: Vec<f64> = tests.iter().map(|test| test.p).collect();
@@ -156,8 +153,7 @@ pub fn judge(tests: &[RatioTest], rules: Rules) -> Vec<Judgement> {
         .collect()
 }
 
-/// Judges a test whose p-value was corrected and tested at this risk, as a member of whatever
-/// family.
+/// Evaluates a single test with a corrected p-value at this risk, as a member of any family.
 #[must_use]
 pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) -> Judgement {
     let upper = 1.0 + rules.margin;
@@ -211,8 +207,8 @@ mod tests {
         for (it, expected) in equal.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             assert!((it.p - expected).abs() < 1e-12, "{equal:?}");
         }
-        // The first two are rejected at 5 % / 4 and / 3; then it stops, and both others were tested
-        // at 5 % / 2.
+        // The first two are rejected at 5 % / 4 and / 3; then the procedure stops, and both others
+        // were tested at 5 % / 2.
         for (it, risk) in equal.iter().zip([0.05 / 3.0, 0.025, 0.025, 0.0125]) {
             assert!((it.risk - risk).abs() < 1e-12, "{equal:?}");
         }
@@ -307,8 +303,8 @@ mod tests {
         assert!(seen >= 160, "{seen} of 200");
     }
 
-    /// A family of 20 comparisons over five blocks, of which so many differ by 12 %; the true
-    /// logarithms beside the tests.
+    /// A family of 20 comparisons over five blocks, of which `differing` differ by 12 %; each test
+    /// with its true logarithm.
     fn family(noise: &mut Noise, differing: usize) -> Vec<(f64, RatioTest)> {
         let one = |i: usize| {
             let truth = if i < differing { 0.12 } else { 0.0 };
@@ -363,8 +359,8 @@ mod tests {
                 let misses = told.iter().filter(|is_missed| **is_missed).count() as f64;
                 missed += if told.is_empty() { 0.0 } else { misses / told.len() as f64 };
             }
-            // The rate has a standard deviation of at most 0.25 per family: 0.0875 is three of the
-            // mean's above 0.05.
+            // The rate has a standard deviation of at most 0.25 per family: 0.0875 is three
+            // standard deviations of the mean above 0.05.
             assert!(
                 missed / families <= 0.05 + 3.0 * 0.25 / f64::sqrt(families),
                 "{missed} in {families}"

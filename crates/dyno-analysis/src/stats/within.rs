@@ -1,22 +1,23 @@
-//! How much the means of trials scatter only because what they are means of changes from second to
-//! second: what a longer window would lower.
+//! The variation of trial means that results from variation between seconds within trials, which
+//! longer windows would reduce.
 //!
-//! Seconds hang together, so that a mean of `n` of them knows less than `n` independent ones would.
-//! They are taken for a first-order autoregressive series: `var(mean) = s² / n · (1 + r) / (1 - r)`
-//! (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 1970). One trial of ten seconds knows
-//! little of `s` and next to nothing of `r`; all trials of a question together know both.
+//! Seconds are correlated, so a mean of `n` of them is less precise than a mean of `n` independent
+//! values. They are modelled as a first-order autoregressive series: `var(mean) = s² / n · (1 + r)
+//! / (1 - r)` (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 1970). A trial of ten seconds
+//! estimates `s` poorly and `r` hardly at all; all trials of a question together estimate both.
 
 use super::student::mean;
 
-/// Fewest intervals of a trial.
+/// Minimum number of intervals of a trial.
 const INTERVALS_MIN: usize = 5;
-/// Fewest degrees of freedom that all trials have together.
+/// Minimum degrees of freedom of all trials together.
 const DEGREES_MIN: f64 = 30.0;
-/// Seconds are not taken to hang together more than this.
+/// Upper bound of the correlation between consecutive seconds.
 const CARRIED_MAX: f64 = 0.9;
 
-/// Variance of the logarithm of a trial's mean, on average over trials of alike lengths, that
-/// follows from the intervals in it; `None` where these are too few, or a trial has a mean of 0.
+/// Variance of the logarithm of a trial's mean that results from the variation within trials,
+/// averaged over trials of similar length; `None` with too few intervals, or a trial with a mean of
+/// 0.
 #[must_use]
 pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut products, mut degrees, mut intervals) = (0.0, 0.0, 0.0, 0.0);
@@ -35,12 +36,12 @@ pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
         return Some(0.0);
     }
     let each = intervals / trials.len() as f64;
-    // Around their own mean, short series seem to hang together less than they do: by (1 + 3 r) / n
-    // on average (M. G. Kendall, Biometrika 41, 1954).
+    // Around their own mean, short series appear less correlated than they are: by (1 + 3 r) / n on
+    // average (M. G. Kendall, Biometrika 41, 1954).
     let carried = (products / squares + 1.0 / each) / (1.0 - 3.0 / each);
     let carried = carried.clamp(0.0, CARRIED_MAX);
     let factor = (1.0 + carried) / (1.0 - carried);
-    // And they scatter less around it than around the true one.
+    // They also vary less around it than around the true mean.
     let seen = 1.0 - (factor - 1.0) / (each - 1.0);
     Some(squares / degrees / seen.max(0.1) / each * factor)
 }

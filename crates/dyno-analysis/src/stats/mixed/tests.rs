@@ -1,6 +1,6 @@
 use super::*;
 
-/// What R's lme4 and lmerTest say, by `reference.R` beside it.
+/// Results of R's lme4 and lmerTest, from `reference.R` in this folder.
 const REFERENCE: &str = include_str!("reference.csv");
 
 /// Fields of the lines of one kind and data set.
@@ -27,8 +27,7 @@ fn rows(set: &str) -> Vec<Row> {
     lines("row", set).into_iter().map(row).collect()
 }
 
-/// Agreement in four digits, with a hair for R's own optimiser: it stops near the maximum, not at
-/// it.
+/// Agreement in four digits, plus a tolerance for R's optimiser, which stops near the maximum.
 fn agree(what: &str, value: f64, expected: &str) {
     let expected = number(expected);
     assert!(
@@ -90,7 +89,8 @@ fn a_free_variance_keeps_the_degrees_of_freedom_of_the_classical_analysis() {
         (between.degrees - 2.0).abs() < 1e-6 && (inside.degrees - 8.0).abs() < 1e-6,
         "{between:?} {inside:?}"
     );
-    // By hand: the difference of settings has one value per block, the mean of its three trials.
+    // By hand: the difference between settings has one value per block, the mean of its three
+    // trials.
     let mean = |block: usize, setting: usize| {
         let is_meant = |row: &&Row| row.groups[0] == block && row.cell / 3 == setting;
         rows("bound").iter().filter(is_meant).map(|row| row.value).sum::<f64>() / 3.0
@@ -107,7 +107,7 @@ fn in_balanced_data_the_parts_of_a_contrasts_variance_are_all_of_it() {
         let weights = weights(line[0]);
         let found = fit.contrast(&weights).expect("an estimate");
         let parts: f64 = fit.parts(&weights).iter().sum();
-        // What whole blocks share is in it only where the weights do not cancel.
+        // Variation shared by whole blocks contributes only if the weights do not cancel.
         assert!((parts - found.error.powi(2)).abs() < 1e-9 * parts, "{parts} {found:?}");
     }
 }
@@ -127,8 +127,8 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
     let mut noise = super::super::noise::Noise::of(29);
     let (mut few, mut told, mut asked, mut larger) = (0, 0_u32, 0_u32, [0; 2]);
     for _ in 0..600 {
-        // Two settings in four cells, three blocks, a start of each setting in a block; a fifth is
-        // missing.
+        // Two settings in four cells, three blocks, a start of each setting in a block; a fifth of
+        // the values is missing.
         let mut rows = Vec::new();
         for cell in 0..8 {
             for block in 0..3 {
@@ -149,7 +149,8 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
         assert!(found.whole.degrees >= 1.99, "{:?}", found.whole);
         asked += 1;
         told += u32::from(found.whole.p() < 0.05);
-        // Too few degrees of freedom: those of the blocks, and the larger error of both fits.
+        // Too few degrees of freedom: those of the blocks apply, with the larger error of both
+        // fits.
         let Some(free) = free.contrast(&weights).filter(|it| it.degrees <= 0.999 * 2.0) else {
             continue;
         };
@@ -164,7 +165,7 @@ fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its
         larger.iter().all(|it| *it > 0),
         "the free error is larger, and the bounded one: {larger:?}"
     );
-    // 5 % and three standard deviations.
+    // 5 % plus three standard deviations.
     assert!(
         f64::from(told) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
         "{told} of {asked}"
