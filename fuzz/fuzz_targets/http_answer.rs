@@ -1,6 +1,5 @@
-//! Answers of an HTTP service in pieces: reading must not panic, must take no more than the limit,
-//! and must not depend on the pieces. The first byte says how large they are, and whether the
-//! request was HEAD.
+//! HTTP responses in pieces: reading must not panic, must not consume more than the limit, and must
+//! not depend on the pieces. The first byte selects their size, and whether the request was HEAD.
 #![no_main]
 
 use dyno_drivers::http::Cookies;
@@ -11,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 const LIMIT: u64 = 10_000;
 
-/// Head, body and cookies of what has come, and whether it is whole.
+/// Head, body and cookies received so far, and whether the response is complete.
 type Read = Result<Option<(Head, Vec<u8>, Vec<u8>, bool)>, Malformed>;
 
 fn read(bytes: &[u8], piece: usize, is_head: bool) -> Read {

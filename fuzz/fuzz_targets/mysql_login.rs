@@ -1,5 +1,4 @@
-//! Everything that a server can say before and while a client logs in, and while a statement is
-//! prepared.
+//! Arbitrary server messages before and during a client's login, and while a statement is prepared.
 #![no_main]
 
 use dyno_drivers::mysql::protocol::auth::{self, Channel, Plugin};

@@ -1,8 +1,8 @@
-//! Replies in pieces: whatever arrives, decoding whole and in pieces must come to the same, and
-//! must not panic.
+//! Replies in pieces: decoding as a whole and in pieces must yield the same result, and must not
+//! panic.
 //!
-//! The first byte chooses the capabilities and the encoding, the second the size of the pieces; the
-//! rest is the server's.
+//! The first byte selects the capabilities and the encoding, the second the size of the pieces; the
+//! rest is the server's data.
 #![no_main]
 
 use dyno_drivers::mysql::protocol::Malformed;

@@ -1,5 +1,5 @@
-//! A login with a server that sends anything: it must not panic, and nobody is let in who was not
-//! asked for.
+//! A login with a server that sends anything: it must not panic, and must succeed only after an
+//! AuthenticationOk message.
 #![no_main]
 
 use dyno_drivers::postgres::protocol::greeting::Greeting;
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
         inbox.received(count);
         rest = &rest[count..];
         while let Ok(Some(frame)) = inbox.next_frame() {
-            // The key derivation is left out: it takes a millisecond and has no branches.
+            // The key derivation is omitted: it takes a millisecond and has no branches.
             match greeting.take(frame, |_, _, _| [7; 32], &mut output) {
                 Ok(false) => {}
                 Ok(true) => {

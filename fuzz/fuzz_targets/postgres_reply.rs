@@ -1,6 +1,6 @@
-//! Replies of a PostgreSQL server in pieces: reading must not panic, must not hold more memory than
-//! has arrived, and must not depend on the pieces. The first byte says how large they are and
-//! whether somebody looks at the rows.
+//! Replies of a PostgreSQL server in pieces: reading must not panic, must not allocate more memory
+//! than has arrived, and must not depend on the pieces. The first byte selects their size and
+//! whether rows are read.
 #![no_main]
 
 use dyno_drivers::Outcome;

@@ -1,5 +1,5 @@
-//! Any SQL text: finding placeholders must not panic, must lose nothing, and filling them in must
-//! give every literal its place.
+//! Arbitrary SQL text: finding placeholders must not panic or lose text, and each literal must be
+//! inserted at its placeholder.
 #![no_main]
 
 use dyno_drivers::Value;

@@ -1,5 +1,5 @@
-//! One closed-loop trial against a server that runs already; prints rate and CPU time per
-//! statement. For profiling the generator apart from everything else.
+//! One closed-loop trial against a running server; prints rate and CPU time per statement, to
+//! profile the generator alone.
 //!
 //! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS
 //! [WORKERS] [KEY=VALUE...]

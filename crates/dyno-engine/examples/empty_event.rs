@@ -1,7 +1,7 @@
-//! What beginning and ending an event costs a script client; prints nanoseconds per event.
+//! Cost of starting and ending an event in a script client; prints nanoseconds per event.
 //!
 //! usage: empty_event [CLIENTS] [SECONDS] [RATE]; with a rate per second it is an open loop, and
-//! the response time is how late events begin
+//! the response time is the delay of events
 use dyno_engine::workload::ClientId;
 use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
 use dyno_model::event::Listener;

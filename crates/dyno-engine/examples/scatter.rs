@@ -1,14 +1,14 @@
-//! What lowers the scatter of a ratio: two levels measured in three ways that take turns on one
+//! Methods to reduce the variance of a ratio: measures two levels by three methods in turn on one
 //! start of a server (docs/decisions/016).
 //!
-//! * `trials`: a trial of each, in random order;
-//! * `slices`: one stretch in which clients of both are connected and take turns of a second, in
-//!   random order within each two slices;
-//! * `written`: trials, each of which begins when the server has written what was left to it.
+//! * `trials`: a trial of each level, in random order;
+//! * `slices`: one window with clients of both levels, which work in alternating slices of a
+//!   second, in random order within each pair of slices;
+//! * `written`: trials that start after the server has written its dirty pages.
 //!
-//! Prints for each way and level: pair, way, level, commits per second, seconds of the machine's
-//! time, commits of each second. It is for scripts/bench-scatter. The tables are there:
-//! `against ... load` makes them.
+//! Prints for each method and level: pair, method, level, commits per second, seconds of machine
+//! time, commits of each second. scripts/bench-scatter reads this output. The tables must exist:
+//! `against ... load` creates them.
 //!
 //! usage: scatter mysql|postgres USER PASSWORD DATABASE CLIENTS SECONDS PAIR HOST:PORT/WORKLOAD
 //! HOST:PORT/WORKLOAD [KEY=VALUE...]
@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 const SECOND: u64 = 1_000_000_000;
-/// At the beginning of a slice nobody begins, so that what the other level has in flight may end.
+/// No transaction starts at the beginning of a slice, so that those of the other level can end.
 const GUARD: u64 = 50_000_000;
 static NOBODY: AtomicUsize = AtomicUsize::new(0);
 
@@ -43,7 +43,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Clients of a level work in the seconds of which `turns` says that they are theirs.
+    /// Clients of a level work in the seconds that `turns` assigns to it.
     fn run(&self, level: usize, turns: &[usize], member: Option<&BarrierMember>) -> TrialRecord {
         let segment =
             |length, clients| Segment { length: Nanos(length), from: clients, to: clients };
@@ -112,7 +112,7 @@ impl Bench {
             if *turn == level {
                 commits.push(0);
             }
-            // What ends in the other's guard belongs to the slice before.
+            // Transactions that end in the guard time of the next slice belong to the previous one.
             if let Some(slice) = commits.last_mut() {
                 *slice += stage.committed;
             }
@@ -128,7 +128,7 @@ impl Bench {
     }
 }
 
-/// Waits until the server has written what was left to it.
+/// Waits until the server has written its dirty pages.
 fn await_written(target: &Target) {
     let patient = Io::WithTimeout(TimeoutPolicy::for_work(target));
     let mut observer = block_on(Connection::connect(target, &patient)).expect("it connects");

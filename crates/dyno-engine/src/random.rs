@@ -1,15 +1,15 @@
-//! Seeded random numbers: one seed per experiment, independent streams derived from it. Data follow
-//! from the seed alone; what a trial draws follows from the seed and the trial ([`trial_seed`]).
+//! Seeded random numbers: one seed per experiment, independent streams derived from it. Data depend
+//! on the seed alone; the random choices of a trial depend on the seed and the trial
+//! ([`trial_seed`]).
 
 use dyno_model::random::{GOLDEN, SplitMix64, mix};
 
-/// Seeding costs nothing, so that every transaction gets a generator of its own and can be repeated
-/// exactly.
+/// Seeding is free, so every transaction has its own generator and can be repeated exactly.
 #[derive(Debug, Clone)]
 pub struct Random(SplitMix64);
 
-/// The streams derived from a seed. Each use has its own, so that one more draw in one of them
-/// moves no other.
+/// The streams derived from a seed. Each use has its own stream, so that an additional draw in one
+/// does not shift the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Stream {
@@ -21,19 +21,19 @@ pub enum Stream {
     Backoff = 3,
     /// Times at which transactions arrive in an open loop.
     Arrival = 4,
-    /// How much later than planned a trial's faults come.
+    /// Random delays of a trial's faults.
     Fault = 5,
-    /// How long clients wait between transactions.
+    /// Think times of clients.
     Think = 6,
-    /// Which of several scripts comes next.
+    /// Choice between several scripts.
     Choice = 7,
 }
 
-/// The seed of everything that a trial draws: keys and values of its transactions, pauses,
-/// arrivals. It follows from the experiment's seed and the trial's id, so that no trial asks for
-/// the keys that the one before has left in the server's caches, and every block has arrivals of
-/// its own. A trial that is repeated by its name, or measured after all when a run is resumed,
-/// draws what it drew or would have drawn the first time.
+/// The seed of all random choices of a trial: keys and values of its transactions, pauses,
+/// arrivals. It depends on the experiment's seed and the trial's id, so that no trial requests the
+/// keys that the previous one left in the server's caches, and every block has different arrivals.
+/// A trial that is repeated by name, or measured when a run is resumed, draws the same values as
+/// the first time.
 #[must_use]
 pub fn trial_seed(seed: u64, trial: &str) -> u64 {
     trial.bytes().fold(mix(seed.wrapping_add(GOLDEN)), |state, byte| {
@@ -42,7 +42,7 @@ pub fn trial_seed(seed: u64, trial: &str) -> u64 {
 }
 
 impl Random {
-    /// The generator of one item of a stream: (seed, stream, a, b) fixes everything that is drawn.
+    /// The generator of one item of a stream; (seed, stream, a, b) determines all its values.
     #[must_use]
     pub fn new(seed: u64, stream: Stream, a: u64, b: u64) -> Self {
         let state = mix(seed.wrapping_add(GOLDEN.wrapping_mul(stream as u64)));
@@ -120,7 +120,7 @@ mod tests {
             })
             .map(|(seed, trial)| trial_seed(seed, &trial))
             .collect();
-        // Runs must be repeatable with later versions.
+        // Later versions must be able to repeat a run.
         assert_eq!(trial_seed(1, "b01-001"), 16_773_736_186_567_880_652);
         let all = seeds.len();
         seeds.sort_unstable();

@@ -1,24 +1,24 @@
-//! How a generator's thread shares processors with a server on the same machine.
+//! Scheduling of generator threads that share processors with a server on the same machine.
 
 use std::io;
 
-/// Has the calling thread wait for its turn when an answer wakes it up, instead of taking the
-/// processor from the server at once (Linux: `SCHED_BATCH`, see sched(7)). The server gets on with
-/// what it has, several answers are there when the turn comes, and one wake-up serves them all. An
-/// idle processor is used as before. docs/decisions/003-workers.md has what this gains.
+/// Lets the calling thread wait for its time slice when an answer wakes it up, instead of
+/// preempting the server at once (Linux: `SCHED_BATCH`, see sched(7)). The server continues with
+/// its work, several answers have arrived when the thread runs, and one wake-up serves them all.
+/// Idle processors are used as before. docs/decisions/003-workers.md quantifies the gain.
 ///
 /// # Errors
-/// Where a sandbox forbids the call. Everything works without it, at a higher cost.
+/// Where a sandbox forbids the call. The generator works without it, at a higher cost.
 #[expect(
     unsafe_code,
     reason = "no crate offers this system call without also changing the thread's nice value"
 )]
 pub(crate) fn give_way_to_server() -> io::Result<()> {
-    // What the kernel calls `sched_param` is a priority and nothing else. The library's function of
-    // that name does nothing in musl.
+    // The kernel's `sched_param` consists only of a priority. The library function of that name has
+    // no effect in musl.
     let priority: libc::c_int = 0;
-    // SAFETY: the pointer is to a live value of the type that the call reads, and the call keeps
-    // nothing of it.
+    // SAFETY: the pointer is to a live value of the type that the call reads, and the call does not
+    // keep it.
     match unsafe {
         libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_BATCH, &raw const priority)
     } {

@@ -4,8 +4,8 @@ use dyno_drivers::lock;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// The name for as long as the program runs; one that was given before is not kept twice, since
-/// every trial gives them anew.
+/// The name with static lifetime. Every trial passes the same names again, so each is stored only
+/// once.
 #[must_use]
 pub fn lasting(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

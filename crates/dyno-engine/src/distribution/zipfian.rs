@@ -12,7 +12,7 @@ use crate::random::Random;
 #[derive(Debug, Clone)]
 pub struct Zipfian {
     exponent: f64,
-    /// H(1.5) - 1: the lower end of the numbers inverted.
+    /// H(1.5) - 1: lower end of the range that is inverted.
     low: f64,
     /// Within this distance of k - x no comparison is needed.
     shortcut: f64,
@@ -34,7 +34,7 @@ impl Zipfian {
     }
 
     fn inverse(&self, value: f64) -> f64 {
-        // Rounding may push the argument of the logarithm below -1 by a hair.
+        // Rounding may push the argument of the logarithm slightly below -1.
         let t = (value * (1.0 - self.exponent)).max(-1.0);
         (ln1p_ratio(t) * value).exp()
     }
@@ -53,12 +53,12 @@ impl Zipfian {
     }
 }
 
-/// (e^x - 1) / x, also at 0.
+/// (e^x - 1) / x, defined at 0.
 fn expm1_ratio(x: f64) -> f64 {
     if x.abs() > 1e-8 { x.exp_m1() / x } else { 1.0 + x * 0.5 * (1.0 + x / 3.0) }
 }
 
-/// ln(1 + x) / x, also at 0.
+/// ln(1 + x) / x, defined at 0.
 fn ln1p_ratio(x: f64) -> f64 {
     if x.abs() > 1e-8 { x.ln_1p() / x } else { 1.0 - x * (0.5 - x / 3.0) }
 }

@@ -1,14 +1,14 @@
-//! Sets of rows with a temporary table and without: `temp-table-select` against `in-list-select`,
+//! Sets of rows with and without a temporary table: `temp-table-select` against `in-list-select`,
 //! and `temp-table-update` against `row-by-row-update`, on table `dbatest`.
 //!
-//! Each transaction draws distinct random rows. One way puts their ids into a temporary table and
-//! joins it, the other names each id: in one IN list for reading, in one prepared UPDATE per row
-//! for writing. An update adds 10 to c1 and 10,000 to c2 of every row that it touches, so that the
-//! sums of both columns tell how many rows were really changed.
+//! Each transaction draws distinct random rows. One variant puts their ids into a temporary table
+//! and joins it, the other names each id: in one IN list for reading, in one prepared UPDATE per
+//! row for writing. An update adds 10 to c1 and 10,000 to c2 of every row, so the sums of both
+//! columns reveal how many rows were changed.
 //!
-//! Ids come in random order, as in the study that this is after, so updates of different clients
-//! may deadlock. The victim is rolled back and repeated with the same ids; nothing of its first
-//! attempt may be in the sums.
+//! Ids come in random order, as in the study that this workload reproduces, so updates of different
+//! clients may deadlock. The victim is rolled back and retried with the same ids; its first attempt
+//! must not contribute to the sums.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
 use super::data_set::{DataSet, TableDefinition};
@@ -33,7 +33,7 @@ const VALUES: u64 = 1_000_000;
 /// Characters of c3. A row then takes 128 bytes of InnoDB's pages (with 80 characters a million
 /// rows took 130.1 MB of MySQL 9.7's), as in the study, whose ten million rows took 1,283 MB.
 const C3_LENGTH: usize = 78;
-/// Statement of `row-by-row-update` that is prepared.
+/// Prepared statement of `row-by-row-update`.
 const UPDATE: usize = 0;
 
 const SELECT_AUDIT: &str = "The table must still have its rows, with the same sums of c1 and c2.";
@@ -42,7 +42,7 @@ const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,0
                             added theirs or not.";
 
 dyno_model::named! {
-    /// Either way of either job.
+    /// The four combinations of task and method.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Variant {
         TempTableSelect = "temp-table-select",
@@ -52,8 +52,8 @@ dyno_model::named! {
     }
 }
 
-/// Kinds of statements of the ways with a temporary table; the last kind of every way is the work
-/// itself.
+/// Kinds of statements of the variants with a temporary table; the last kind of every variant is
+/// the work itself.
 const DROP: u16 = 0;
 const CREATE: u16 = 1;
 const FILL: u16 = 2;
@@ -165,7 +165,7 @@ impl Dbatest {
         }
     }
 
-    /// Makes the client's temporary table anew and fills it with the ids.
+    /// Recreates the client's temporary table and fills it with the ids.
     async fn fill(
         &self,
         client: &mut DbatestClient,
@@ -232,9 +232,9 @@ struct Sql {
 pub struct DbatestClient {
     sql: Sql,
     ids: Vec<i64>,
-    /// The same ids, for looking them up.
+    /// The same ids as a set.
     drawn: HashSet<i64>,
-    /// Room for a statement.
+    /// Buffer for a statement.
     text: String,
 }
 
@@ -246,10 +246,10 @@ impl Workload for Dbatest {
         self.variant.kinds().to_vec()
     }
 
-    /// Several UPDATEs are one transaction. With a temporary table only one statement changes rows,
-    /// and is a transaction by itself; but on PostgreSQL and SQLite making the temporary table is
-    /// work of a transaction too, which would be committed, and on PostgreSQL written to disk, for
-    /// each of its statements.
+    /// Several UPDATEs form one transaction. With a temporary table only one statement changes rows
+    /// and commits by itself; but on PostgreSQL and SQLite, creating the temporary table is
+    /// transactional as well, and without an explicit transaction each of its statements would
+    /// commit, on PostgreSQL with a write to disk.
     fn begin(&self) -> Option<&'static str> {
         let dialect = self.table.dialect;
         match self.variant {
@@ -375,7 +375,7 @@ impl Workload for Dbatest {
     }
 }
 
-/// What the audit compares: number of rows, and the sums of both columns.
+/// Values that the audit compares: number of rows, and the sums of both columns.
 #[derive(Default)]
 pub struct Contents {
     rows: u64,
@@ -384,7 +384,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// One pass over the table.
+    /// Reads them in one pass over the table.
     async fn read(connection: &mut Connection) -> Result<Self, OperationFailure> {
         let mut table = Table::default();
         connection.query("SELECT COUNT(*), SUM(c1), SUM(c2) FROM dbatest", &mut table).await?;
@@ -397,14 +397,14 @@ impl DataSet for Rows {
         format!("dbatest rows={} seed={}", self.count, self.seed)
     }
 
-    /// Updates change values and no sizes; the audit compares with what it finds before.
+    /// Updates change values but no sizes; the audit compares with the values before the trial.
     fn is_reusable(&self) -> bool {
         true
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        // c1 and c2 take 64 bits: with ten thousand more at every update a long run would leave the
-        // 32 of the study.
+        // c1 and c2 take 64 bits: with ten thousand more at every update a long run would overflow
+        // the 32 bits of the study.
         let number =
             if self.dialect.numbering == Numbering::AutoIncrement { " AUTO_INCREMENT" } else { "" };
         let create = format!(

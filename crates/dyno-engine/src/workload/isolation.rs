@@ -1,5 +1,5 @@
-//! The isolation level of a workload's transactions: its option, how sessions set it, and which
-//! level is in force.
+//! Isolation levels: the option of a workload, the statement that sets the level, and the level in
+//! force.
 
 use super::sbtest::choice;
 use dyno_drivers::{Connection, Driver, Table};
@@ -12,22 +12,22 @@ const NAME: &str = "isolation";
 const LEVELS: &[&str] =
     &["default", "read-uncommitted", "read-committed", "repeatable-read", "serializable"];
 
-/// The option of workloads that let it be chosen.
+/// The option of workloads with selectable isolation level.
 #[must_use]
 pub fn isolation_option() -> OptionDescription {
     choice(NAME, LEVELS, "transaction isolation level; default: what the server comes with")
 }
 
-/// The level that is asked for; `None` for the server's own. Runs of older versions, which are gone
-/// on with, may have no such option.
+/// The selected level; `None` for the server's default. Resumed runs of older versions may lack the
+/// option.
 fn asked(options: &WorkloadOptions) -> Option<IsolationLevel> {
     if options.0.contains_key(NAME) { IsolationLevel::named(options.text(NAME)) } else { None }
 }
 
-/// The statement that sets the level of a session; `None` where it is what the server comes with.
+/// The statement that sets the level of a session; `None` for the server's default.
 ///
 /// # Errors
-/// When the engine has no such level, in words.
+/// A description, when the engine does not support the level.
 pub fn isolation_setup(
     options: &WorkloadOptions,
     engine: Engine,
@@ -44,11 +44,10 @@ pub fn isolation_setup(
     }
 }
 
-/// The level that is in force for transactions on a table; `None` when the server names none that
-/// is known.
+/// The level in force for transactions on a table; `None` when the server reports no known level.
 ///
 /// # Errors
-/// As the server answers.
+/// Errors of the server.
 pub(super) async fn isolation_in_force(
     options: &WorkloadOptions,
     table: &str,

@@ -1,6 +1,6 @@
 //! The OLTP family: sysbench's statements, options and data.
 //!
-//! A table is drawn once per group of statements (all point selects of a transaction hit the same
+//! A table is drawn once per group of statements (all point selects of a transaction use the same
 //! one), a key per statement.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
@@ -59,7 +59,7 @@ impl Kind {
 }
 
 dyno_model::named! {
-    /// The members of the family.
+    /// The workloads of the family.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Preset {
         ReadWrite = "oltp_read_write",
@@ -171,7 +171,7 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
     Preset::ALL.into_iter().map(description).collect()
 }
 
-/// How many statements of each kind a transaction has, by [`Kind`].
+/// Number of statements of each kind in a transaction, by [`Kind`].
 type Mix = [u64; Kind::ALL.len()];
 
 fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
@@ -204,8 +204,8 @@ fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
     mix
 }
 
-/// Groups of statements on one table, and how many statements each has. A delete before an insert
-/// is of the same row, and in its group.
+/// Groups of statements on one table, and the number of statements in each. A delete before an
+/// insert uses the same row, and is in its group.
 fn groups(mix: &Mix) -> Vec<(Kind, u64)> {
     let has_inserts = mix[Kind::Insert as usize] > 0;
     let count =
@@ -217,7 +217,7 @@ fn groups(mix: &Mix) -> Vec<(Kind, u64)> {
 pub struct Oltp {
     preset: Preset,
     mix: Mix,
-    /// What a transaction sends, in this order.
+    /// Statements of a transaction, in order.
     groups: Vec<(Kind, u64)>,
     /// Index of the first statement of each kind among the prepared ones.
     first: [usize; Kind::ALL.len()],
@@ -225,7 +225,7 @@ pub struct Oltp {
     has_transaction: bool,
     clients: u64,
     data: Sbtest,
-    /// Rows the server said it deleted; `oltp_delete` only.
+    /// Number of rows deleted according to the server; `oltp_delete` only.
     deleted: AtomicU64,
 }
 
@@ -233,13 +233,12 @@ impl Oltp {
     pub(super) fn build(preset: Preset, options: &WorkloadOptions, setting: Setting) -> Self {
         let mix = mix(preset, options);
         let has_transaction = preset.is_transactional() && !options.boolean("skip_trx");
-        // Reads and updates leave every row in place; deletes and inserts do only inside a
-        // transaction.
+        // Reads and updates keep every row; deletes and inserts do so only inside a transaction.
         let keeps_rows =
             mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
         let mut data = Sbtest::build(options, setting.engine, setting.seed, keeps_rows);
         if preset == Preset::Insert && !data.numbers_itself() {
-            // The workload draws its numbers from all there are.
+            // The workload draws ids from the whole range.
             data.leave_empty();
         }
         let mut first = [0; Kind::ALL.len()];
@@ -266,7 +265,7 @@ impl Oltp {
         }
     }
 
-    /// Index of the prepared statement of a kind on a table that is drawn now.
+    /// Draws a table; returns the index of the prepared statement of a kind for it.
     fn draw(&self, kind: Kind, random: &mut Random) -> usize {
         self.first[kind as usize] + random.below(self.data.tables) as usize
     }
@@ -275,19 +274,20 @@ impl Oltp {
         self.data.distribution.draw(random, 1, self.data.table_size as i64)
     }
 
-    /// A number that no other transaction of the trial has, from all that fit the column. The next
-    /// trial draws others, so that it may work on the same tables.
+    /// A number unique within the trial, from all that fit the column. The next trial draws others,
+    /// so it can work on the same tables.
     fn unique_id(&self, seed: u64, client: ClientId, sequence: u64) -> i32 {
         let index = sequence.wrapping_mul(self.clients).wrapping_add(client.0.into()) as u32;
         let start = Random::new(seed, Stream::Data, u64::MAX, 0).next_u64() as u32;
-        // Murmur3's last step (Appleby, public domain) maps 32 bits onto themselves one to one.
+        // The finalizer of MurmurHash3 (Appleby, public domain) maps 32 bits onto themselves one to
+        // one.
         let mut id = index.wrapping_add(start);
         id = (id ^ (id >> 16)).wrapping_mul(0x85eb_ca6b);
         id = (id ^ (id >> 13)).wrapping_mul(0xc2b2_ae35);
         (id ^ (id >> 16)).cast_signed()
     }
 
-    /// One new row as text, as sysbench sends it.
+    /// Sends one new row as text, like sysbench.
     async fn insert(
         &self,
         client: ClientId,
@@ -375,8 +375,8 @@ impl Workload for Oltp {
         if self.has_transaction {
             session.begin().await?;
         }
-        // One function for all kinds: functions that wait cost more calls the deeper they are
-        // nested (a point select 4 % of its instructions).
+        // One function for all kinds: nested async functions cost more per call (4 % of the
+        // instructions of a point select).
         for &(kind, count) in &self.groups {
             let statement = self.draw(kind, random);
             for _ in 0..count {
@@ -449,8 +449,8 @@ impl Workload for Oltp {
                 left.saturating_sub(open)..=left
             }
             _ => {
-                // Without a transaction, one that ended between DELETE and INSERT leaves a row
-                // missing. An attempt may have failed at another row than the one before it.
+                // Without a transaction, an operation that ended between DELETE and INSERT leaves a
+                // row missing. A retry may fail at another row than the attempt before.
                 let rows = self.mix[Kind::Delete as usize].min(self.mix[Kind::Insert as usize]);
                 let missing = match self.has_transaction {
                     true => 0,

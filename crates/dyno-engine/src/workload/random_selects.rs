@@ -2,7 +2,7 @@
 //! column, on table sbtest1.
 //!
 //! As in sysbench the keys are divided into equal segments, one per client, and each client draws
-//! in its own.
+//! from its own.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::data_set::DataSet;
@@ -74,7 +74,7 @@ impl RandomSelects {
     }
 }
 
-/// State of one client: the keys of its segment, and room for parameters.
+/// State of one client: the keys of its segment, and a buffer for parameters.
 pub struct RandomSelectsClient {
     low: i64,
     high: i64,

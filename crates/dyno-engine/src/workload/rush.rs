@@ -1,10 +1,10 @@
-//! `rush`: a rush of clients on a few counters. Each transaction reads a random counter and writes
-//! it back one higher.
+//! `rush`: many clients update few counters. Each transaction reads a random counter and writes it
+//! back incremented by one.
 //!
-//! Afterwards the sum of all counters must have grown by the number of committed transactions. With
-//! SELECT and UPDATE as two statements and no lock between them, most databases' default isolation
-//! levels let one client overwrite another's update without any error; the audit counts these lost
-//! updates and, from the client log, names pairs of transactions that wrote on top of the same
+//! Afterwards the sum of all counters must have increased by the number of committed transactions.
+//! With SELECT and UPDATE as two statements and no lock between them, the default isolation levels
+//! of most databases let one client overwrite another's update without any error. The audit counts
+//! these lost updates and, from the client log, names pairs of transactions that overwrote the same
 //! value.
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
@@ -24,8 +24,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 const VARIANTS: &[&str] = &["read-modify-write", "in-place", "for-update", "optimistic"];
-/// Client log entries kept in all, so that a long run's memory stays constant. Later commits are
-/// counted but cannot be witnessed.
+/// Maximum number of client log entries, so that memory stays constant in a long run. Later commits
+/// are counted but cannot be witnessed.
 const LOG_MAX: usize = 2_000_000;
 /// Witnessed pairs quoted in the audit.
 const EXAMPLES: usize = 5;
@@ -73,7 +73,7 @@ pub struct Rush {
     log: Arc<Mutex<Vec<Entry>>>,
 }
 
-/// Row versions pile up in a table this small, so every trial begins with a fresh one.
+/// Row versions accumulate in such a small table, so every trial starts with a new one.
 struct Counters {
     rows: u64,
     has_ledger: bool,
@@ -90,7 +90,7 @@ struct Entry {
     committed_at: u64,
 }
 
-/// State of one client: its part of the log, handed over when the client ends, however it ends.
+/// State of one client: its part of the log, handed over whenever the client ends.
 pub struct RushClient {
     id: ClientId,
     entries: Vec<Entry>,
@@ -231,8 +231,7 @@ impl Workload for Rush {
             session.run(UPDATE, &[next, Value::Integer(row)]).await?;
         }
         session.commit().await?;
-        // Every client may fill the log; what does not fit is dropped when the parts are put
-        // together.
+        // Any client may fill the log; excess entries are dropped when the parts are merged.
         if client.entries.len() < LOG_MAX / 8 {
             let (client_id, committed_at) = (client.id.0, session.last_end());
             client.entries.push(Entry {

@@ -1,5 +1,4 @@
-//! What these tests measure with: workloads of the catalogue and workloads made of a closure, on
-//! the null driver.
+//! Test fixtures: workloads of the catalogue and workloads made from a closure, on the null driver.
 
 use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
@@ -21,17 +20,17 @@ use std::time::Duration;
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MILLISECOND;
 
-/// Seed of everything.
+/// Seed of all tests.
 pub(crate) const SEED: u64 = 7;
 
 /// The user never interrupts.
 pub(crate) static NOBODY: AtomicUsize = AtomicUsize::new(0);
 
-/// A folder for a database file, which is removed with everything in it.
+/// A folder for a database file, removed with its contents on drop.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    /// Of this name, which no other test of this process has.
+    /// A folder with this name, which must be unique in this process.
     pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("dyno-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
@@ -64,8 +63,7 @@ pub(crate) fn null(script: &str) -> Target {
     Target { database: script.to_owned(), ..Target::new(Engine::Null, Endpoint::InProcess) }
 }
 
-/// A workload of the catalogue with some options of its own; refused where these do not go
-/// together.
+/// A workload of the catalogue with the given options; an error where they are incompatible.
 pub(crate) fn build(
     kind: &str,
     options: &[(&str, OptionValue)],
@@ -87,13 +85,13 @@ pub(crate) fn native(kind: &str, options: &[(&str, OptionValue)], clients: u32) 
     build(kind, options, Engine::Null, clients).expect("the options fit")
 }
 
-/// A trial of the null driver, as most tests want it.
+/// A trial of the null driver with the usual parameters.
 pub(crate) fn trial_input(target: Target, clients: u32, load: &LoadPlan) -> TrialInput<'_> {
     let trial = Trial { id: "b01-001".to_owned(), block: 1, configuration: 0 };
     TrialInput::new(trial, Node::alone(target), clients, load, SEED, &NOBODY)
 }
 
-/// A load of a workload of the catalogue; its books balance.
+/// Runs a load of a workload of the catalogue and checks that its counters add up.
 pub(crate) fn load(
     native: Native,
     target: Target,
@@ -120,7 +118,7 @@ where
 }
 
 impl<F> Doing<F> {
-    /// What becomes of a client after a transaction that failed.
+    /// Sets the fate of a client after a failed transaction.
     pub(crate) fn but(self, verdict: Verdict) -> Self {
         Self { verdict, ..self }
     }
@@ -197,7 +195,7 @@ where
     }
 }
 
-/// A script whose events take a time.
+/// A script whose events take this time.
 pub(crate) fn takes(time: Duration) -> impl Script {
     Closure(move |_: ClientId, mut meter: Meter| {
         meter.ready();

@@ -1,5 +1,5 @@
-//! Clients that are spread over databases: who works where, what is counted of each, and what each
-//! is audited by.
+//! Clients distributed over databases: which clients work where, the counters of each database, and
+//! its audit.
 
 use crate::bench::{NOBODY, SEED, Silent, doing, null, send};
 use dyno_engine::random::Random;
@@ -10,10 +10,10 @@ use dyno_model::plan::{LoadPlan, StopRule, Trial};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Transactions by the client's number in its database.
+/// Transactions by the client's number within its database.
 type Seen = Arc<Mutex<BTreeMap<u32, u64>>>;
 
-/// Sends a statement, and fails in each fifth transaction where it is told to.
+/// Sends a statement, and optionally fails in every fifth transaction.
 fn noting(seen: &Seen, fails: bool) -> impl Workload<Client = ClientId> + use<> {
     let seen = Arc::clone(seen);
     doing(async move |client: ClientId, sequence: u64, session: &mut Session, _: &mut Random| {
@@ -49,7 +49,7 @@ fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_u
         record.transactions.iter().map(|it| it.response.as_ref().map_or(0, |all| all.count));
     assert_eq!(times.collect::<Vec<_>>(), [60, 32]);
     assert_eq!((record.ledger.committed, record.transaction.count), (92, 92));
-    // In each database they count from 0.
+    // Clients are numbered from 0 in each database.
     let seen = seen.map(|seen| seen.lock().expect("no client panics").clone());
     assert_eq!(
         seen,

@@ -1,4 +1,4 @@
-//! What trials draw: keys, and the moments at which transactions arrive.
+//! Random choices of trials: keys, and arrival times of transactions.
 
 use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
@@ -10,8 +10,8 @@ use dyno_model::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// The texts of the statements by client and number of the transaction, each with the seed that the
-/// session names.
+/// Texts of the statements by client and number of the transaction, each with the seed from the
+/// session.
 type Sent = BTreeMap<(u32, u64), (String, u64)>;
 
 /// A trial of an experiment with a seed, whose statements have keys.

@@ -1,4 +1,4 @@
-//! What the rate of a window is, and whether the generator held it up.
+//! The rate of a window, and detection of delays caused by the generator.
 
 use crate::bench::{MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes, trial_input};
 use dyno_engine::random::Random;
@@ -19,12 +19,12 @@ fn plan(warmup: u64, window: u64) -> LoadPlan {
     }
 }
 
-/// A trial against a server whose answers take a time. After each the generator itself sleeps, on
+/// A trial against a server with this latency. After each answer the generator itself sleeps, on
 /// the thread that all clients share.
 fn trial(latency: Duration, sleep: Duration, clients: u32, load: &LoadPlan) -> TrialRecord {
     let sleepy = doing(async move |_, _, session: &mut Session, _: &mut Random| {
         send(session, "SELECT 1").await?;
-        // The transaction's time has ended with its statement: this is between two transactions.
+        // The transaction's time ended with its statement: this pause is between two transactions.
         std::thread::sleep(sleep);
         Ok(())
     });
@@ -40,8 +40,8 @@ fn script(time: Duration, clients: u32, load: &LoadPlan) -> LoadRecord {
 
 #[test]
 fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
-    // 40 clients that think 20 ms each ask 1,000 times in half a second, less what the answers
-    // take; five standard deviations.
+    // 40 clients that think 20 ms each send 1,000 requests in half a second, minus the time for
+    // answers; five standard deviations.
     let load = LoadPlan { think: Some(Nanos(20 * MILLISECOND)), ..plan(100, 500) };
     let record = trial(Duration::ZERO, Duration::ZERO, 40, &load);
     assert!((100..1_160).contains(&record.ledger.committed), "{:?}", record.ledger);
@@ -55,8 +55,8 @@ fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
 #[test]
 fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transaction() {
     // 100 clients that think 2 s on average, a window of 1 s: most are thinking at both of its
-    // ends. Answers take no time, so that what is done in the window is what begins in it, but for
-    // a transaction or two of the one worker that the ends may cut.
+    // ends. Answers take no time, so all work in the window starts in it, except one or two
+    // transactions of the single worker that the ends may cut.
     let load = LoadPlan { think: Some(Nanos(2_000 * MILLISECOND)), ..plan(500, 1_000) };
     let record = trial(Duration::ZERO, Duration::ZERO, 100, &load);
     let (work, committed) = (record.work.expect("of a duration"), record.ledger.committed as f64);
@@ -67,9 +67,9 @@ fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transacti
 #[test]
 fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves()
  {
-    // Transactions of 4 s from the common start on, a window from 2 s to 5 s: half of the first
-    // wave and a quarter of the second are in it. Counted by their starts it would be one wave in 3
-    // s, a third too many.
+    // Transactions of 4 s from the common start on, a window from 2 s to 5 s: it contains half of
+    // the first wave and a quarter of the second. Counting by starts would give one wave in 3 s, a
+    // third too many.
     let (time, load) = (Duration::from_secs(4), plan(2_000, 3_000));
     let (native, script) = std::thread::scope(|scope| {
         let native = scope.spawn(|| trial(time, Duration::ZERO, 300, &load));
@@ -119,7 +119,7 @@ fn a_generator_that_sleeps_between_transactions_is_a_warning_and_one_that_waits_
     let (share, severity) = held_up(&asleep).expect("it slept most of the time");
     assert!(share > 0.3 && severity == Severity::Invalid, "{share}: {:?}", asleep.generator);
 
-    // The same without the sleep, on a machine that has more to do than it can.
+    // The same without the sleep, on an overloaded machine.
     let is_over = AtomicBool::new(false);
     let busy = std::thread::scope(|scope| {
         for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {

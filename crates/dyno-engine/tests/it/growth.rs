@@ -1,5 +1,5 @@
-//! `mass-insert` and its stop rule: a table grows to a number of rows, and every row is accounted
-//! for.
+//! `mass-insert` and its stop rule: a table grows to a number of rows, and the counters include
+//! every row.
 
 use crate::bench::{NOBODY, Scratch, build, native, null, trial_input};
 use dyno_engine::loading::{Loading, load};
@@ -14,7 +14,7 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use dyno_model::warning::Warning;
 
-/// Counts the commits of all intervals, those of the warm-up apart.
+/// Counts the commits of all intervals, separately for the warm-up.
 #[derive(Debug, Default)]
 struct Commits {
     warm_up: u64,
@@ -87,7 +87,7 @@ fn a_server_without_room_ends_the_trial_in_its_own_words() {
     assert!(record.ledger.committed < 9_996);
 }
 
-/// Where, options, and how the refusal begins.
+/// Engine, options, and the beginning of the error.
 type Refusal<'a> = (Engine, &'a [(&'a str, OptionValue)], &'a str);
 
 #[test]
@@ -153,7 +153,7 @@ fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_includ
         panic!("{:?}", record.audit);
     };
     assert_eq!((*expected_min, *found), (2_005, 2_005), "the first number of tens above 2,000");
-    // A transaction that begins in the warm-up and ends in the window is counted in neither; each
+    // A transaction that starts in the warm-up and ends in the window is counted in neither; each
     // client may have one.
     assert!((196..=198).contains(&(commits.warm_up + commits.measured)), "{commits:?}");
     assert_eq!(commits.measured, record.ledger.committed);

@@ -1,5 +1,5 @@
-//! The measuring core without a trial around it: scripts that report with a meter, and native
-//! workloads on foreign tables.
+//! The measuring core without a trial: scripts that report through a meter, and native workloads on
+//! foreign tables.
 
 use crate::bench::{self, Closure, NOBODY, SEED, native, null};
 use dyno_drivers::Outcome;
@@ -20,10 +20,10 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// How long anything may take that never takes long.
+/// Generous time limit for operations that are always fast.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Keeps the intervals, and reads the clients' shares while they work.
+/// Keeps the intervals, and reads the clients' counters while they work.
 struct Heard {
     intervals: Vec<Interval>,
     shares: Arc<ClientShares>,
@@ -55,7 +55,7 @@ fn plan(stop: StopRule) -> LoadPlan {
     LoadPlan { grace: seconds(60.0), ..LoadPlan::new(stop) }
 }
 
-/// For clients that never end by themselves.
+/// For clients that never end on their own.
 fn plan_with_little_grace(stop: StopRule) -> LoadPlan {
     LoadPlan { grace: seconds(0.2), ..LoadPlan::new(stop) }
 }
@@ -126,7 +126,7 @@ fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
         meter.ready();
         while meter.begin_event() {
             meter.give_up_event();
-            // Without an event it does nothing.
+            // Has no effect without an event.
             meter.give_up_event();
             if meter.begin_event() {
                 meter.end_event();
@@ -153,7 +153,7 @@ fn intervals_add_up_to_the_counters_exactly() {
             meter.restarted(FailureKind::Deadlock);
             meter.reconnected();
             meter.count(ScriptCounter::Errors, 2);
-            // So the window is of several intervals on any machine.
+            // Ensures that the window has several intervals on any machine.
             std::thread::sleep(Duration::from_millis(2));
             meter.end_event();
         }
@@ -192,7 +192,7 @@ fn intervals_add_up_to_the_counters_exactly() {
     );
 }
 
-/// Lets a stuck client go when an interval has come.
+/// Releases a stuck client after the first interval.
 struct HeardFirst {
     heard: Heard,
     first: Option<Sender<()>>,
@@ -218,7 +218,7 @@ fn an_interval_is_complete_when_it_ends_even_if_a_client_is_stuck_in_a_statement
         meter.ready();
         while meter.begin_event() {
             if client.0 == 0 {
-                // Were the interval to wait for this client, both would wait.
+                // If the interval waited for this client, both would wait forever.
                 let waited = has_come.lock().unwrap().recv_timeout(TIMEOUT);
                 assert_eq!(waited, Err(RecvTimeoutError::Disconnected), "the interval came");
             }
@@ -309,7 +309,7 @@ fn a_script_that_is_never_ready_ends_the_run_and_says_how_many_were() {
 
 #[test]
 fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
-    // A day: nobody waits for its end.
+    // A day: the test does not wait for its end.
     let (record, _) =
         record(4, &plan(StopRule::Duration(seconds(86_400.0))), |client, mut meter| {
             meter.ready();
@@ -359,7 +359,7 @@ fn a_script_whose_event_never_ends_is_left_behind_and_named() {
     );
 }
 
-/// Something a thread waits for until it is interrupted.
+/// A thread waits on this until it is interrupted.
 #[derive(Default)]
 struct Wait(Mutex<bool>, Condvar);
 
@@ -433,7 +433,7 @@ fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
     }
 }
 
-/// Whether clients stall, and what the listener was told of it.
+/// Whether clients stall, and the events that the listener received.
 #[derive(Default)]
 struct Stalling {
     is_over: Mutex<bool>,
@@ -467,7 +467,7 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
     let noted = Arc::clone(&last_and_next);
     let load = plan(StopRule::Transactions(2_000));
     let mut input = input(1, &load);
-    // Nothing is known from intervals.
+    // Intervals reveal nothing.
     input.interval = seconds(3_600.0);
     let script = Closure(move |_, mut meter: Meter| {
         meter.ready();
@@ -475,7 +475,7 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
         while meter.begin_event() {
             events += 1;
             if events == 1_000 {
-                // Nobody commits until the stall is noticed.
+                // No client commits until the stall is detected.
                 noted.lock().unwrap().push(meter.now());
                 let over = held.is_over.lock().unwrap();
                 drop(held.ends.wait_while(over, |is_over| !*is_over).unwrap());
@@ -496,7 +496,7 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
     assert_eq!(heard.told[0], Some(gap.at), "told since when");
 }
 
-/// How many clients were ready at each time at which a start was told.
+/// Number of ready clients at each reported start.
 struct Starts {
     ready: Arc<AtomicU64>,
     told: Vec<u64>,

@@ -58,7 +58,7 @@ fn native_heard_by(
     bench::load(native, null(script), &input(clients, load, interrupts), listener)
 }
 
-/// A user who interrupts as soon as the clients begin.
+/// A user who interrupts as soon as the clients start.
 struct Impatient<'a>(&'a AtomicUsize);
 
 impl Listener for Impatient<'_> {
@@ -67,7 +67,7 @@ impl Listener for Impatient<'_> {
     }
 }
 
-/// Every arrival of the window was started or is known not to have been.
+/// Every arrival of the window was started, or counted as unstarted.
 fn assert_arrivals_add_up(record: &LoadRecord) {
     let open_loop = record.open_loop.expect("an open loop");
     assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted, "{record:?}");
@@ -83,8 +83,8 @@ fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
     for (record, _) in [script(8, &load, Duration::ZERO), native("", 8, &load)] {
         assert_arrivals_add_up(&record);
         assert_eq!(record.ledger.committed, 1_000);
-        // 500 ms are expected; five standard deviations. However busy the machine, nothing is
-        // started before it is due.
+        // 500 ms are expected; five standard deviations. Even on a busy machine no transaction
+        // starts early.
         assert!(record.elapsed.0 > 420 * MILLISECOND, "{}", record.elapsed);
     }
     let window = plan(2_000.0, 500);
@@ -107,7 +107,7 @@ fn both_kinds_of_clients_have_the_same_arrivals() {
 
 #[test]
 fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
-    // 1,000 arrive per second; one client can do 100 at most.
+    // 1,000 transactions arrive per second; one client can complete at most 100.
     let overload = plan(1_000.0, 600);
     let runs =
         [script(1, &overload, Duration::from_millis(10)), native("latency_us=10000", 1, &overload)];
@@ -115,10 +115,10 @@ fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         assert!(open_loop.unstarted > open_loop.arrived / 2, "{open_loop:?}");
-        // The last to be started was due long before.
+        // The last one was due long before it started.
         assert!(record.latency.max > 300 * MILLISECOND, "{:?}", record.latency);
         let queues: Vec<u64> = intervals.iter().take(5).map(|interval| interval.queue).collect();
-        // From one interval to the next a busy machine may have it otherwise.
+        // On a busy machine, single intervals may deviate.
         assert!(queues.first() < queues.last(), "the backlog grows: {queues:?}");
         let busy = intervals.iter().filter(|interval| interval.latency.count > 0);
         let means: Vec<f64> = busy.map(|interval| interval.latency.mean()).collect();
@@ -148,8 +148,8 @@ fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
 
 #[test]
 fn a_budget_ends_the_run_with_its_last_transaction() {
-    // Clients that took an arrival behind the budget would wait for it, each for another 125 ms,
-    // the last for 12.5 s.
+    // Clients that took an arrival beyond the transaction budget would wait for it, each for
+    // another 125 ms, the last for 12.5 s.
     let load = LoadPlan { rate: Some(8.0), ..LoadPlan::new(StopRule::Transactions(5)) };
     for (record, _) in [script(100, &load, Duration::ZERO), native("", 100, &load)] {
         assert_eq!(record.ledger.committed, 5);
@@ -172,7 +172,7 @@ fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
 
 #[test]
 fn an_offer_slightly_above_the_capacity_is_told() {
-    // Two clients that take 10 ms each start 802 transactions in 4 s at most. The seed brings more
+    // Two clients that take 10 ms each start at most 802 transactions in 4 s. The seed yields more
     // arrivals than that.
     let load = plan(210.0, 4_000);
     for (record, _) in
@@ -189,8 +189,8 @@ fn an_offer_slightly_above_the_capacity_is_told() {
 
 #[test]
 fn a_stall_at_the_end_of_a_window_makes_high_percentiles_lower_bounds() {
-    // From 1.5 s on nothing is answered until long after the window has closed: two are in flight,
-    // and all others are never started.
+    // From 1.5 s on the server answers nothing until long after the window: two transactions are in
+    // flight, and all others never start.
     let load = plan(200.0, 3_000);
     let (record, intervals) = native("latency_us=1000,stall=at:1500ms/for:4s", 2, &load);
     assert_arrivals_add_up(&record);
@@ -228,7 +228,7 @@ fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
 fn a_generator_that_is_held_up_is_told() {
     let load = LoadPlan { workers: Some(1), ..plan(100.0, 3_000) };
     let input = LoadInput::new("open", 8, &load, SEED, &NOBODY);
-    // Every tenth transaction holds up the thread that all clients share.
+    // Every tenth transaction blocks the thread that all clients share.
     let holds_up = doing(async |_, sequence, session: &mut Session, _: &mut Random| {
         if sequence % 10 == 9 {
             std::thread::park_timeout(Duration::from_millis(60));
@@ -270,10 +270,10 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
     );
 }
 
-/// Coordinated omission: who counts from when a request was sent counts one slow request per client
-/// for each freeze, and not all that would have been sent meanwhile. Of what arrives in ten seconds
-/// a tenth comes in the second in which the system is frozen and waits for the rest of it, so that
-/// one arrival in a hundred waits for 0.9 s and more.
+/// Coordinated omission: measuring from the time of sending counts one slow request per client for
+/// each freeze instead of all that would have been sent meanwhile. A tenth of the arrivals in ten
+/// seconds falls into the second in which the system is frozen and waits for the rest of it, so one
+/// arrival in a hundred waits for 0.9 s and more.
 #[test]
 fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all_clients_are_busy()
 {
@@ -284,21 +284,21 @@ fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all
         for interval in &intervals {
             commits.add(&interval.transaction).expect("the same bounds");
         }
-        // In an open loop of all that arrived, in a closed one of what committed.
+        // In an open loop all arrivals, in a closed one all commits.
         let all = record.open_loop.and_then(|open_loop| open_loop.response);
         all.map_or(commits.value_at_quantile(0.99) as f64, |it| it.p99.nanos)
     };
     let open = plan(200.0, 10_000);
     let closed = LoadPlan { rate: None, ..open.clone() };
     let [free, busy, closed] = std::thread::scope(|scope| {
-        // More clients than arrive in the freeze; two, which hang while all others wait for them;
-        // two that wait for nothing but their answers.
+        // More clients than arrivals during the freeze; two, which hang while all others wait for
+        // them; two that wait only for their answers.
         let runs = [(400, &open), (2, &open), (2, &closed)]
             .map(|(clients, load)| scope.spawn(move || p99(clients, load)));
         runs.map(|run| run.join().expect("it can be measured") / 1e9)
     });
     for p99 in [free, busy] {
-        // Nobody is answered before the freeze is over, however fast the machine; a slow one adds
+        // No answer arrives before the end of the freeze, even on a fast machine; a slow one adds
         // to it.
         assert!((0.85..4.0).contains(&p99), "{p99} s");
     }

@@ -1,10 +1,10 @@
-//! A power cut: commits that were acknowledged and not synced are gone, and the commit ledger names
-//! exactly them.
+//! A power cut: commits that were acknowledged but not synced are lost, and the commit ledger names
+//! exactly these.
 //!
-//! SQLite with a write-ahead log acknowledges a commit when its frames are written; with
-//! `synchronous = NORMAL` it does not sync them. What a power cut leaves is the log without its
-//! end. That is made here: the files are copied as they are after the last client has ended, the
-//! copy's log is cut off behind an earlier commit, and the copy takes the place of the original.
+//! With a write-ahead log, SQLite acknowledges a commit when its frames are written; with
+//! `synchronous = NORMAL` it does not sync them. A power cut therefore truncates the log. The test
+//! simulates it: it copies the files after the last client has ended, truncates the copy's log
+//! after an earlier commit, and replaces the original with the copy.
 
 use crate::bench::{NOBODY, Scratch, Silent, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
@@ -32,11 +32,11 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// Where each commit ends in a write-ahead log.
+/// End offsets of all commits in a write-ahead log.
 fn commits(log: &[u8]) -> Vec<usize> {
     let frame = FRAME_HEADER + word(log, 8) as usize;
     let ends = (1..).map(|number| LOG_HEADER + number * frame).take_while(|end| *end <= log.len());
-    // The last frame of a commit says how many pages the database has.
+    // The last frame of a commit stores the number of pages of the database.
     ends.filter(|end| word(log, end - frame + 4) > 0).collect()
 }
 
@@ -70,7 +70,7 @@ fn rows(folder: &Path) -> BTreeSet<(u32, u64)> {
     table.0.iter().map(|row| (number(&row[0]) as u32, number(&row[1]))).collect()
 }
 
-/// Cuts the last commits off. Returns the entries of the ledger that they held.
+/// Removes the last commits. Returns the ledger entries that they contained.
 fn cut(folder: &Path, lost: usize) -> BTreeSet<(u32, u64)> {
     let before = rows(folder);
     let copy = folder.join("copy");
@@ -88,8 +88,8 @@ fn cut(folder: &Path, lost: usize) -> BTreeSet<(u32, u64)> {
     before.difference(&rows(folder)).copied().collect()
 }
 
-/// A trial on a fresh database, behind whose clients the last commits are lost; with the entries
-/// that were in them.
+/// A trial on a fresh database that loses the last commits after its clients have ended; with the
+/// lost ledger entries.
 fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
     let ledger = [("ledger", OptionValue::Boolean(true)), ("rows", OptionValue::Integer(5))];
     let native = build("rush", &ledger, Engine::Sqlite, CLIENTS).expect("the options fit");
@@ -113,7 +113,7 @@ fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
 fn commits_that_a_power_cut_takes_are_named_exactly_every_time() {
     for round in 0..60 {
         let folder = Scratch::new(&format!("power-cut-{round}"));
-        // None, a few that the audit names all, or many.
+        // None, few enough for the audit to name all, or many.
         let lost =
             [0, 1, 2, 5, 1 + Random::new(round, Stream::Data, 0, 0).below(TRANSACTIONS) as usize];
         let lost = lost[round as usize % lost.len()];

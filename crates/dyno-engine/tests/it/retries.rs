@@ -1,5 +1,4 @@
-//! What happens to a transaction that failed, when errors to retry are listed as sysbench's users
-//! list them.
+//! The fate of failed transactions when the list of errors to retry is that of sysbench.
 
 use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send};
 use dyno_drivers::{Discard, Driver};
@@ -121,7 +120,7 @@ fn a_break_of_the_connection_that_is_not_listed_is_fatal() {
     assert_eq!(failure.kind, FailureKind::ConnectionLost);
 }
 
-/// How often an answer was not waited for.
+/// Number of answers that timed out.
 fn timeouts(record: &LoadRecord) -> u64 {
     let of = |counts: &BTreeMap<FailureKind, u64>| {
         counts.get(&FailureKind::Timeout).copied().unwrap_or(0)
@@ -129,14 +128,14 @@ fn timeouts(record: &LoadRecord) -> u64 {
     of(&record.ledger.retries_by_kind) + of(&record.ledger.failed_by_kind)
 }
 
-/// Each client has work of its own: no other can do it while it waits.
+/// Each client has work that no other client can do while it waits.
 fn waiting_at_most(limit: Option<Nanos>) -> LoadPlan {
     LoadPlan { statement_timeout: limit, ..LoadPlan::new(StopRule::TransactionsPerClient(15)) }
 }
 
 #[test]
 fn an_answer_that_does_not_come_in_time_is_a_failure_of_its_own_and_the_client_connects_anew() {
-    // Each connection answers 40 statements and then nothing any more.
+    // Each connection answers 40 statements and then stops answering.
     let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
     let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
     let record = load(native("oltp_read_only", &[], 4), null("hang_after=40"), &input, &mut Silent);
@@ -144,13 +143,13 @@ fn an_answer_that_does_not_come_in_time_is_a_failure_of_its_own_and_the_client_c
     assert!(timeouts(&record) > 10, "{:?}", record.ledger);
     assert_eq!(record.ledger.errors(), timeouts(&record), "nothing else went wrong");
     assert_eq!(record.ledger.reconnects, timeouts(&record));
-    // A COMMIT without an answer leaves doubt, and is not tried again.
+    // A COMMIT without an answer is in doubt, and not retried.
     assert_eq!(record.ledger.failed, record.ledger.in_doubt);
 }
 
 #[test]
 fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
-    // What the workload sets up on each connection is never answered, and the load sets no limit.
+    // The setup statement of each connection is never answered, and the load sets no time limit.
     let isolation = [("isolation", OptionValue::Text("serializable".to_owned()))];
     let target = Target { connect_timeout: Duration::from_millis(50), ..null("hang_after=0") };
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
@@ -158,8 +157,8 @@ fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
     let error = native("rush", &isolation, 2).run_load(&[target], &input, &mut Silent);
     let Err(TrialError::Ramp(failure)) = error else { panic!("{error:?}") };
     assert_eq!(failure.kind, FailureKind::Timeout);
-    // Without a limit of its own the load waits for its answers as long as they take: the limit
-    // ends with the ramp.
+    // Without a time limit in the load, clients wait for answers indefinitely: the limit of the
+    // start phase ends with the ramp.
     let slow =
         Target { connect_timeout: Duration::from_millis(50), ..null("select.latency_us=400000") };
     let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
@@ -176,7 +175,7 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
     let record = native("oltp_read_only", &[], 4).run_load(&targets, &input, &mut Silent);
     let record = record.expect("it can be measured");
     assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
-    // Two of four clients began at the server that does not answer.
+    // Two of four clients started on the server that does not answer.
     assert_eq!((timeouts(&record), record.ledger.reconnects), (2, 2));
 }
 

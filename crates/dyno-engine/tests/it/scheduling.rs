@@ -1,4 +1,4 @@
-//! How threads that make load share processors with the server.
+//! Scheduling of generator threads that share processors with the server.
 
 use crate::bench::{Closure, NOBODY, Silent, native, null, trial_input};
 use dyno_engine::workload::ClientId;

@@ -9,7 +9,7 @@ use dyno_model::units::Nanos;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Stages of so many milliseconds each, with what they go from and to.
+/// Stages with their length in milliseconds and their initial and final load.
 fn plan(by: LoadBy, stages: &[(u64, f64, f64)]) -> LoadPlan {
     let stage = |(index, &(length, from, to)): (usize, &(u64, f64, f64))| Stage {
         name: index.to_string(),
@@ -29,7 +29,7 @@ fn native(script: &str, clients: u32, load: &LoadPlan) -> LoadRecord {
     bench::load(native, null(script), &input(clients, load), &mut Silent)
 }
 
-/// Of each stage: commits while it lasted, what was due in it, and what of that was lost.
+/// For each stage: commits during the stage, arrivals due in it, and those of them that were lost.
 fn found(record: &LoadRecord) -> Vec<(u64, u64, u64)> {
     let due = |it: &dyno_model::stages::StageRecord| {
         it.response.map_or((0, 0), |all| (all.count, all.censored))
@@ -44,8 +44,8 @@ fn each_stage_has_what_was_due_in_it() {
     let load = LoadPlan { spacing: Spacing::Even, ..plan(LoadBy::Rate, &stages) };
     let record = native("", 64, &load);
     let due: Vec<u64> = found(&record).into_iter().map(|(_, due, _)| due).collect();
-    // The one that is due when a stage ends is the next one's, where that has any; a stage of
-    // nothing begins with the last of the one before.
+    // An arrival that is due when a stage ends belongs to the next one, if that has any; a stage
+    // with zero load starts with the last arrival of the previous one.
     assert_eq!(due.iter().sum::<u64>(), record.open_loop.expect("an open loop").arrived);
     for (due, expected) in due.iter().zip([200, 400, 0, 200]) {
         assert!(due.abs_diff(expected) <= 1, "{due} instead of {expected}");
@@ -59,7 +59,7 @@ fn each_stage_has_what_was_due_in_it() {
 
 #[test]
 fn what_a_stage_cannot_do_waits_in_it_and_is_done_in_the_next() {
-    // One client that takes 2 ms does at most 500 a second.
+    // One client that takes 2 ms completes at most 500 a second.
     let stages = [(400, 100.0, 100.0), (400, 2_000.0, 2_000.0), (2_400, 10.0, 10.0)];
     let load = plan(LoadBy::Rate, &stages);
     let record = run_script(
@@ -108,7 +108,7 @@ fn so_many_clients_work_as_the_stage_says() {
     assert_eq!(found.iter().map(|it| it.1).sum::<u64>(), record.ledger.committed);
 }
 
-/// Events of a millisecond whose beginnings are noted.
+/// Events of a millisecond whose start times are recorded.
 struct Noting(Arc<Mutex<Vec<(u32, u64)>>>);
 
 impl Script for Noting {
@@ -138,7 +138,8 @@ fn threads_of_scripts_wait_for_their_stage_too() {
         .expect("it can be measured");
     let begun = begun.lock().expect("no panic");
     let first = |client: u32| begun.iter().filter(|it| it.0 == client).map(|it| it.1).min();
-    // From one to four in 200 ms: the second is there when the line is at 1.5, after a sixth of it.
+    // From one to four in 200 ms: the second client starts when the line reaches 1.5, after a sixth
+    // of it.
     for (client, from) in [(0, 0), (1, 233), (2, 300), (3, 366)] {
         assert!(
             first(client).is_some_and(|at| at >= from * MILLISECOND),

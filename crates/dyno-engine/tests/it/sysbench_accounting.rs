@@ -1,4 +1,4 @@
-//! Native workloads do and count what sysbench's scripts of the same name do and count.
+//! Native workloads send and count the same as sysbench's scripts of the same name.
 
 use crate::bench::{NOBODY, SEED, Silent, load, native, null};
 use dyno_engine::{LoadInput, LoadRecord};

@@ -1,4 +1,5 @@
-//! Whole trials against the null driver: stop rules, retries, hanging and vanishing servers, books.
+//! Whole trials against the null driver: stop rules, retries, hanging and vanishing servers,
+//! counters.
 
 use crate::bench::{SECOND, native, null, trial_input};
 use dyno_engine::{TrialError, TrialInput};
@@ -24,14 +25,14 @@ struct Bench {
     interrupts: AtomicUsize,
     is_interrupted: bool,
     death: Option<String>,
-    /// What the server counts at the first reading, at the second and so on.
+    /// The server's counters at the first reading, the second and so on.
     counters: RefCell<VecDeque<BTreeMap<String, i64>>>,
 }
 
-/// Keeps the intervals, and checks on the way that they come in order.
+/// Keeps the intervals, and checks their order.
 struct Intervals<'a> {
     all: Vec<Interval>,
-    /// Raised when clients have worked.
+    /// Counts an interrupt once clients have worked.
     interrupts: Option<&'a AtomicUsize>,
 }
 
@@ -157,8 +158,8 @@ fn warm_up_is_recorded_apart_and_does_not_count() {
     let measured: u64 =
         intervals.iter().filter(|i| !i.is_warmup).map(|i| i.transaction.len()).sum();
     assert!(warmup > 0, "clients work during warm-up");
-    // A transaction that began in warm-up may be answered in the first measured interval, but is
-    // not among the 100.
+    // The first measured interval may include transactions that started in warm-up, which do not
+    // count towards the 100.
     assert!((100..=102).contains(&measured), "{measured}");
 }
 
@@ -197,7 +198,7 @@ fn a_server_that_hangs_holds_nobody_longer_than_the_grace_period() {
     let began = Instant::now();
     let record = bench.record();
     assert_eq!(record.ledger.unfinished, 6, "every client hangs in a transaction");
-    // 0.7 s by the rules, ten minutes by the time limit.
+    // 0.7 s according to the rules, ten minutes according to the time limit.
     assert!(began.elapsed() < Duration::from_secs(60), "took {:?}", began.elapsed());
     assert!(
         record
@@ -245,7 +246,7 @@ fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
             ledger.reconnects, 10,
             "{kind}: a late answer must not be taken for the next one's"
         );
-        // A statement that commits by itself is no other matter.
+        // The same applies to a statement that commits by itself.
         let script = format!("update.fail={kind}:1");
         let record =
             Bench::new(&script, "oltp_update_index", 2, StopRule::Transactions(10)).record();
@@ -258,8 +259,7 @@ fn an_insert_in_doubt_after_the_last_transaction_ends_nothing_and_the_audit_tell
     for kind in ["connection-lost", "timeout", "protocol", "permission"] {
         let script = format!("insert.fail={kind}:1");
         let mut bench = Bench::new(&script, "bulk_insert", 1, StopRule::Transactions(10));
-        // Rows are kept until 512 KiB are full: the only INSERT comes when there are no more
-        // transactions.
+        // Rows are buffered up to 512 KiB: the only INSERT is sent when no transactions are left.
         bench.options.push(("rows_per_insert", OptionValue::Integer(0)));
         let record = bench.record();
         assert_eq!((record.ledger.committed, sent(&record, "insert")), (10, 1), "{kind}");
@@ -352,7 +352,7 @@ fn a_dead_system_marks_the_trial() {
     );
     bench.death = Some("mariadbd ended with signal 9".to_owned());
     match bench.run().0 {
-        // Noticed while connecting or while measuring, as it happens.
+        // Detected while connecting or while measuring.
         Err(TrialError::SystemDied(reason)) => assert!(reason.contains("signal 9")),
         Ok(record) => {
             assert!(
@@ -416,7 +416,7 @@ fn a_system_that_does_not_keep_up_with_what_arrives_is_a_warning() {
 
 #[test]
 fn the_rush_audit_compares_commits_with_the_counters() {
-    // The null server answers every sum with 1, before and after: everything committed is lost.
+    // The null server answers every sum with 1, before and after: all commits are lost.
     let record = Bench::new("", "rush", 3, StopRule::Transactions(60)).record();
     match &record.audit.checks[..] {
         [check @ AuditCheck::LostUpdates { committed: 60, witnessed, examples, .. }] => {

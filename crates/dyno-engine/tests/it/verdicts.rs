@@ -1,5 +1,5 @@
-//! Workloads that decide by themselves what becomes of a client after a failure, and that use the
-//! connection as they like.
+//! Workloads that decide on their own what happens to a client after a failure, and that use the
+//! connection freely.
 
 use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
@@ -10,8 +10,8 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Two clients of ten transactions each, of which the third one of client 0 fails with a verdict;
-/// the record, and whether the other client went on afterwards.
+/// Two clients of ten transactions each; the third transaction of client 0 fails with this verdict.
+/// Returns the record, and whether the other client continued.
 fn run(verdict: Verdict) -> (LoadRecord, bool) {
     let has_gone_on = Arc::new(AtomicBool::new(false));
     let (raised, has_failed) = (Arc::clone(&has_gone_on), AtomicBool::new(false));
@@ -19,7 +19,7 @@ fn run(verdict: Verdict) -> (LoadRecord, bool) {
         doing(async move |client: ClientId, sequence, session: &mut Session, _: &mut Random| {
             if client.0 == 0 && sequence == 2 {
                 has_failed.store(true, Ordering::Relaxed);
-                // What counts as an attempt is the workload's to say.
+                // The workload decides what counts as an attempt.
                 session.retried(FailureKind::Serialization);
                 return Err(FailureKind::DuplicateKey.failure("made up"));
             }
@@ -67,7 +67,7 @@ fn a_client_may_end_the_run() {
 
 #[test]
 fn without_a_verdict_the_policy_decides() {
-    // A duplicate key is counted, and the client goes on.
+    // A duplicate key is counted, and the client continues.
     let (record, _) = run(Verdict::Policy);
     assert_eq!((record.ledger.committed, record.ledger.failed), (19, 1));
 }

@@ -1,5 +1,5 @@
-//! What histories show stands in every form of a report and in every language, and what a level
-//! allows is told apart from what it forbids.
+//! Every form of a report in every language shows the anomalies of histories, and separates those
+//! that a level allows from those that it forbids.
 
 use super::*;
 use crate::messages::{LANGUAGES, headings};
@@ -9,7 +9,7 @@ use dyno_model::isolation::IsolationLevel;
 use dyno_store::fixture::each_record;
 
 /// Four lost updates in each trial of all configurations but the last; the level of the first
-/// forbids them, that of the second is not known.
+/// forbids them, that of the second is unknown.
 fn mixed() -> ReportModel {
     let mut data = tiny().read();
     let last = data.run.plan.configurations.len() - 1;
@@ -105,7 +105,7 @@ fn every_language_and_form_has_the_part_on_isolation() {
             };
             // The note about the table names levels, too.
             let level = "REPEATABLE READ";
-            // In text a table of so many columns has two parts, with the level in both.
+            // In text form the wide table is split in two, and both parts contain the level.
             let wanted: &[&[&str]] = match format {
                 Format::Text => &[&[level, verdict], &[level, &lost]],
                 _ => &[&[level, verdict, &lost]],

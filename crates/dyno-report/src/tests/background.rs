@@ -13,8 +13,8 @@ use dyno_model::response::{Bounded, ResponseSummary};
 use dyno_model::warning::Warning;
 use dyno_store::fixture::each_record;
 
-/// A report of two clients beside each configuration; in every trial its audit finds two rows too
-/// few.
+/// A report with two background clients in each configuration; in every trial their audit finds two
+/// rows too few.
 fn with_report() -> ReportModel {
     let mut data = tiny().read();
     let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
@@ -76,7 +76,7 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     let model = with_report();
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Background workloads\n"), "{text}");
-    // The table has two parts, as it is wider than a terminal; the names of a row stand in both.
+    // The table is wider than a terminal and split in two; both parts contain the row names.
     let (first, second) = text[text.find("Background workloads").expect("the table")..]
         .split_once("\n\n")
         .expect("parts");

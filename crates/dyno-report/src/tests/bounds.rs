@@ -1,4 +1,4 @@
-//! Figures that are shown, figures that are not, and lower bounds, in every form of the report.
+//! Shown values, missing values and lower bounds, in every form of the report.
 
 use crate::messages::EN;
 use crate::{Format, render};

@@ -1,5 +1,5 @@
-//! What charts show: limits as lines, legends with their factors, no curve of one point, load steps
-//! by their outcome, and who is on the machine.
+//! Contents of charts: limits as lines, legends with their factors, no curve with a single point,
+//! load steps by outcome, and processes that share the machine.
 
 use super::{rush, tiny};
 use crate::messages::{EN, LANGUAGES};
@@ -117,7 +117,7 @@ fn load_steps_are_drawn_by_their_outcome_and_none_is_left_out() {
         let ring = chart.matches("class=\"ring\"").count();
         (chart.matches("class=\"mark\"").count(), chart.matches("class=\"cross\"").count(), ring)
     };
-    // One mark is that of the label or of the legend.
+    // One mark belongs to the label or the legend.
     assert_eq!(marks(&drawn), (2, 1, 2), "{drawn}");
     assert!(
         drawn.contains(">limit 20 ms<") && drawn.contains(">40 ms<"),

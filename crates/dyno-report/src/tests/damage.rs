@@ -1,4 +1,4 @@
-//! Folders that are cut off or damaged can be reported on, and the report says what is missing.
+//! Reports of truncated or damaged folders succeed and say what is missing.
 
 use super::tiny;
 use crate::messages::EN;
@@ -12,8 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// A run of four trials and its event log. The trials' own files are not what this is about, and
-/// reading them takes long.
+/// A run of four trials and its event log. The test does not need the trials' own files, and
+/// reading them is slow.
 fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");
@@ -24,7 +24,7 @@ fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     (scratch, folder, whole)
 }
 
-/// Every report of a folder, as text: must work for whatever can be opened.
+/// The text report of a folder, which must succeed for every folder that can be opened.
 fn text_of(folder: &Path) -> String {
     let model = load(folder).expect("readable");
     for format in [Format::Markdown, Format::Csv, Format::Json] {

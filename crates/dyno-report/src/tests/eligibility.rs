@@ -12,8 +12,8 @@ use dyno_model::warning::Warning;
 use dyno_store::fixture::Shape;
 use dyno_store::{RunData, TrialOutcome};
 
-/// Two systems at one number of clients in five blocks; MySQL, the second, does 2.14 times what
-/// MariaDB does, within 2 %.
+/// Two systems at one number of clients in five blocks; MySQL, the second, commits 2.14 times as
+/// much as MariaDB, within 2 %.
 fn run() -> RunData {
     let shape = Shape {
         systems: 2,
@@ -53,7 +53,7 @@ fn with(change: impl Fn(&mut TrialRecord)) -> ReportModel {
 
 fn nothing_committed(record: &mut TrialRecord) {
     record.ledger.committed = 0;
-    // What began in the warm-up was done in part in the window.
+    // The window includes part of the work of transactions that started in the warm-up.
     record.work = Some(12.0);
     record.transaction = LatencySummary::default();
 }
@@ -92,7 +92,7 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
         let text = render(&model, format, EN);
         assert!(text.contains(sentence) && text.contains(verdict), "{}: {text}", format.name());
     }
-    // Valid trials are counted beside it: the page says what valid does not mean.
+    // The report also counts valid trials: the page explains what valid does not mean.
     let rests = "10 valid trials of 10 planned, in 5 blocks. In one trial, the measurement is valid but the system itself failed.";
     let page = render(&model, Format::Html, EN);
     assert!(page.contains(rests) && page.contains(">failed</span>"), "{page}");
@@ -101,7 +101,7 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
 #[test]
 fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
     let mut data = run();
-    // MySQL is the slower one, and stopped once, too.
+    // MySQL is the slower one, and stopped once as well.
     each(&mut data, |configuration, block, record| {
         if configuration == 1 {
             record.ledger.committed /= 4;

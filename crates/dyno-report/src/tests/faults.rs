@@ -1,5 +1,5 @@
-//! What faults did, and what the commit ledger says, stands in every form of a report and in every
-//! language.
+//! Every form of a report in every language shows the effects of faults and the result of the
+//! commit ledger.
 
 use super::*;
 use crate::messages::LANGUAGES;
@@ -13,8 +13,8 @@ use dyno_store::{ErrorLine, TrialOutcome};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A node was killed in the middle of each trial, and nothing committed for 1.5 s; the first
-/// configuration has lost three commits in each.
+/// A node was killed in the middle of each trial, followed by a write outage of 1.5 s; the first
+/// configuration lost three commits in each trial.
 pub(super) fn harmed() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
@@ -23,7 +23,7 @@ pub(super) fn harmed() -> ReportModel {
         let node = "node 2".to_owned();
         facts.faults = vec![FaultRecord { action: FaultAction::Kill, node, at, failed: None }];
         facts.gaps = vec![
-            // One that was over before is not the fault's.
+            // A gap that ended before the fault is not attributed to it.
             CommitGap { at: Nanos(SECOND / 10), length: Nanos(SECOND) },
             CommitGap { at, length: Nanos(SECOND * 3 / 2) },
         ];
@@ -76,8 +76,8 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
         dyno_analysis::figures::group(&model.configurations[0].committed.to_string());
     let lost = format!("lost {} of {acknowledged} acknowledged commits", 3 * blocks);
     assert!(flat.contains(&lost), "{text}");
-    // Those that lost updates have all rows of the ledger, and are not among those that lost
-    // nothing.
+    // Configurations with lost updates have all rows of the ledger, but are not among those without
+    // losses.
     let losing = model.audits.iter().filter(|audit| audit.has_losses()).count();
     assert_eq!(losing, 2);
     let kept = format!(
@@ -117,7 +117,7 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("errors/s") && page.contains("id=\"fault-errors\""));
     let lines: usize = strokes(&page, "fault");
-    // In the part on faults, and in each configuration's own, each in two widths.
+    // In the section on faults and in each configuration's own, each in two widths.
     assert_eq!(lines, 4 * model.timelines.len(), "a dashed line for each trial");
     assert!(page.contains("href=\"#faults\"") && page.contains("id=\"faults\""));
     for id in model

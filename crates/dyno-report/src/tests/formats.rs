@@ -1,5 +1,5 @@
-//! Folders of earlier versions of the same format are read: keys that came later are absent in
-//! them.
+//! Folders of earlier versions of the same format can be read: they lack keys that were added
+//! later.
 
 use super::tiny;
 use crate::messages::LANGUAGES;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Keys of plans that came after dyno 0.1 had first reported by a mixed model.
+/// Keys added to plans after dyno 0.1 first reported with a mixed model.
 const LATER_IN_PLANS: &[&str] = &[
     "budget",
     "claim",
@@ -27,7 +27,7 @@ const LATER_IN_PLANS: &[&str] = &[
     "hooks",
     "think",
 ];
-/// Keys of events and records that came then, or before but not with the first version.
+/// Keys added to events and records at that time, or earlier but after the first version.
 const LATER_IN_EVENTS: &[&str] = &[
     "boot",
     "commits_refused_in_all",
@@ -41,7 +41,7 @@ const LATER_IN_EVENTS: &[&str] = &[
     "work",
 ];
 
-/// Takes keys out wherever they stand; how many there were.
+/// Removes keys at any depth; returns their number.
 fn without(value: &mut Value, keys: &[&str]) -> usize {
     match value {
         Value::Object(object) => {
@@ -55,7 +55,7 @@ fn without(value: &mut Value, keys: &[&str]) -> usize {
     }
 }
 
-/// Makes a folder as an earlier version wrote it; how many keys were taken out of it.
+/// Converts a folder to the format of an earlier version; returns the number of removed keys.
 fn make_older(folder: &Path) -> usize {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     let path = folder.join(PLAN_FILE);

@@ -1,5 +1,5 @@
 //! Korean and Japanese pages show no missing glyph with Debian's Noto CJK (`fonts-noto-cjk`), and
-//! no letters of each other.
+//! no characters of the other language.
 
 use super::rush;
 use crate::format::Format;
@@ -8,12 +8,12 @@ use crate::{html, render};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// What both the Japanese and the Korean face of Noto Sans CJK 2.004 have whole, by the `charset`
-/// that fontconfig's `fc-query` reads from them.
+/// Blocks that both the Japanese and the Korean face of Noto Sans CJK 2.004 cover completely,
+/// according to the `charset` printed by fontconfig's `fc-query`.
 const EVERYWHERE: &[RangeInclusive<char>] = &[
     ' '..='~',
     '\u{a0}'..='\u{ff}',
-    // Quotation marks, dashes, the ellipsis, arrows, signs of comparison, signs of chips.
+    // Quotation marks, dashes, the ellipsis, arrows, comparison signs, symbols of chips.
     '–'..='—',
     '‘'..='’',
     '“'..='”',
@@ -24,13 +24,13 @@ const EVERYWHERE: &[RangeInclusive<char>] = &[
     '▼'..='▼',
     '◇'..='◇',
     '✓'..='✓',
-    // Punctuation of East Asia, and wide forms.
+    // East Asian punctuation, and full-width forms.
     '\u{3000}'..='\u{303f}',
     '\u{ff01}'..='\u{ff5e}',
 ];
 const HANGUL: RangeInclusive<char> = '가'..='힣';
 const KANA: [RangeInclusive<char>; 2] = ['ぁ'..='ゖ', '゠'..='ヿ'];
-/// Without the last of the block, which are younger than the font.
+/// Without the end of the block, which is newer than the font.
 const HAN: RangeInclusive<char> = '\u{4e00}'..='\u{9fef}';
 
 /// The characters of a text that a language may not use.
@@ -61,7 +61,8 @@ fn pages_and_charts_show_no_glyph_that_debians_fonts_lack() {
         let pages = [Format::Html, Format::Markdown, Format::Text]
             .map(|format| render(rush(), format, lang));
         let charts = html::stand_alone_charts(rush(), lang).into_iter().map(|(_, chart)| chart);
-        // A word joiner is no glyph. Where text is searched and copied there is none.
+        // A word joiner is not a glyph. Markdown and text, which are searched and copied, contain
+        // none.
         let [html, markdown, text] = pages;
         let pages = [html.replace('\u{2060}', ""), markdown, text];
         for text in pages.into_iter().chain(charts) {

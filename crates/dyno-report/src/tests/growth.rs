@@ -1,4 +1,4 @@
-//! Tables that grow, from the results folder to every form of the report.
+//! Growing tables, from the results folder to every form of the report.
 
 use crate::messages::{EN, conclusion};
 use crate::{Format, render};
@@ -28,7 +28,7 @@ fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
     );
 }
 
-/// The rate while 2,000 rows came on top of so many.
+/// The rate during the growth by 2,000 rows from this number of rows.
 pub(super) fn at(rows_per_second: f64, rows_from: u64) -> GrowthMoment {
     GrowthMoment {
         rows_from,
@@ -54,7 +54,7 @@ fn only_a_rate_that_was_never_lower_was_held() {
     );
     let held = told(at(980.0, 6_000), at(1_000.0, 0), at(990.0, 18_000));
     assert!(held.starts_with("MariaDB kept its rate: 1,000 rows per second"), "{held}");
-    // Models of older versions do not say where it was slowest.
+    // Models of older versions do not contain the slowest step.
     let course = model.conclusions.iter().find(|it| matches!(it, Conclusion::GrowthCourse { .. }));
     let mut old = serde_json::to_value(course.expect("it is told")).expect("JSON");
     assert!(old.as_object_mut().expect("an object").remove("slowest").is_some(), "{old}");

@@ -1,4 +1,4 @@
-//! Reports in every language there is: nothing of them is left in English.
+//! Reports in every available language contain no English sentences.
 
 use super::{rush, tiny};
 use crate::format::Format;
@@ -13,11 +13,11 @@ use dyno_model::plan::StopRule;
 use dyno_store::fixture::{Shape, grown_run};
 use std::collections::BTreeMap;
 
-/// Words in a row that make a piece of a sentence.
+/// Number of consecutive words that count as part of a sentence.
 const WORDS: usize = 3;
 
-/// What stays in English whatever the language: names of the invented runs, a server's own words,
-/// and a facility of Linux.
+/// Text that stays English in every language: names in the fixtures, a server's messages, and a
+/// facility of Linux.
 const NAMES: [&str; 7] = [
     "SELECT + UPDATE + COMMIT under a rush of clients",
     "Every client reads a counter, adds one and writes it back, on 100 rows.",
@@ -28,15 +28,14 @@ const NAMES: [&str; 7] = [
     "Linux pressure stall information",
 ];
 
-/// Parts between two marks, which stand for themselves: code, styles, specs.
+/// Removes everything between two marks: code, styles, specs.
 fn without(text: &str, from: &str, to: &str) -> String {
     let mut parts = text.split(from);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |kept, part| kept + "\n" + part.split_once(to).map_or("", |(_, after)| after))
 }
 
-/// English in a report: words of small ASCII letters, so many of them in a row that no name or unit
-/// has them.
+/// English in a report: lower-case ASCII words, more in a row than any name or unit contains.
 fn english(report: &str) -> Vec<String> {
     let mut text = report.to_owned();
     for (from, to) in [
@@ -50,8 +49,7 @@ fn english(report: &str) -> Vec<String> {
         text = without(&text, from, to);
     }
     for name in NAMES {
-        // In Markdown, signs have a backslash before them; in a terminal, a line may end within a
-        // name.
+        // Markdown escapes signs with a backslash; in a terminal, a line may break within a name.
         text = text.replace(name, "\n").replace(&crate::table::escaped(name), "\n");
         for (at, _) in name.match_indices(' ') {
             for gap in ["\n", "\n  "] {
@@ -68,7 +66,7 @@ fn english(report: &str) -> Vec<String> {
                 .all(|(i, c)| c.is_ascii_lowercase() || i == 0 && c.is_ascii_uppercase())
     };
     let mut found = Vec::new();
-    // A cell of a table ends at a bar or at two blanks.
+    // A table cell ends at a bar or at two blanks.
     for piece in text.split(['<', '>', '"', '|', '\n']).flat_map(|line| line.split("  ")) {
         let words: Vec<&str> = piece.split_whitespace().collect();
         let runs = words.chunk_by(|before, after| is_word(before) && is_word(after));
@@ -79,7 +77,7 @@ fn english(report: &str) -> Vec<String> {
     found
 }
 
-/// A comparison in which most of what can differ does.
+/// A comparison with differences of nearly every kind.
 pub(super) fn compared() -> CompareModel {
     let (base, mut new) = (tiny().run("a"), tiny().run("b"));
     new.environment.virtualisation = "virtual machine, container".to_owned();
@@ -95,7 +93,7 @@ pub(super) fn compared() -> CompareModel {
     dyno_analysis::compare::compare(&side(base), &side(new), &question).expect("comparable")
 }
 
-/// The run with trouble and limits, of which some are held, some broken, and some not decided.
+/// The run with problems and limits, of which some passed, some failed, and some are undecided.
 fn limited() -> ReportModel {
     let mut data = Shape { clients: vec![1, 20], blocks: 3, ..Shape::rush() }.read();
     let configurations: Vec<usize> = (0..data.run.plan.configurations.len()).collect();

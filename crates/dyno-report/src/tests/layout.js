@@ -1,4 +1,4 @@
-// Measures the layout of the page in the frame; what it finds stands in `faults`, a line each.
+// Measures the layout of the page in the frame and writes problems into `faults`, one per line.
 const frame = document.getElementById("page");
 frame.addEventListener("load", () => {
   const page = frame.contentDocument, view = frame.contentWindow, found = new Set();
@@ -11,7 +11,7 @@ frame.addEventListener("load", () => {
     return range.getBoundingClientRect();
   };
   const width = page.documentElement.clientWidth;
-  // The first screen has the tiles, and a broad one the beginning of the chart, too.
+  // The first screen shows the tiles, and a wide one the beginning of the chart as well.
   for (const tiles of shown(".tiles")) {
     const box = tiles.getBoundingClientRect(), chart = shown("figure svg")[0];
     if (!isPaper && (box.top > 420 || width > 1000 && (box.bottom > 900 || chart && chart.getBoundingClientRect().top > 800))) { say("late", tiles.textContent); }
@@ -24,7 +24,7 @@ frame.addEventListener("load", () => {
   for (const heading of shown("th.group")) {
     if (extent(heading).right > heading.closest(".wide").getBoundingClientRect().right + 1) { say("group cut", heading.textContent); }
   }
-  // Words of settings may be longer than a line; Japanese breaks between its letters, and so does Korean before a unit.
+  // Words of settings may be longer than a line; Japanese breaks between characters, and Korean before a unit.
   for (const element of shown("th,td.l,li,dd,dt,summary,h1,h2,h3,figcaption strong,p").filter((it) => !it.closest(".kv,pre"))) {
     const texts = page.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
@@ -56,7 +56,7 @@ frame.addEventListener("load", () => {
   for (const chart of shown("svg")) {
     const all = chart.getBoundingClientRect(), scale = all.width / chart.viewBox.baseVal.width;
     const name = (chart.closest("figure") || {}).id + " ";
-    // The line of a font is higher than its letters.
+    // The line height of a font exceeds the height of its letters.
     const labels = shown("text", chart).filter((label) => label.textContent).map((label) => {
       const box = label.getBoundingClientRect(), size = parseFloat(view.getComputedStyle(label).fontSize) * scale;
       const middle = (box.top + box.bottom) / 2, isUpright = box.height > 1.5 * box.width;

@@ -1,5 +1,5 @@
-//! What a browser makes of pages: nothing cut, nothing over another, no word broken, no heading
-//! without content; on a telephone, on a screen and by the rules for paper.
+//! Layout of pages in a browser: nothing is cut off or overlaps, no word is broken, no heading
+//! lacks content; on a phone, on a screen and in print.
 
 use super::languages::compared;
 use super::{rush, tiny_model};
@@ -11,31 +11,31 @@ use dyno_store::fixture::Shape;
 use std::path::Path;
 use std::process::Command;
 
-/// Measures the page in the frame `page` and writes what is wrong into `faults`, a line each.
+/// Measures the page in the frame `page` and writes problems into `faults`, one per line.
 const MEASURE: &str = include_str!("layout.js");
-/// Debian's name of the browser.
+/// Name of the browser in Debian.
 const BROWSER: &str = "chromium";
-/// As for servers (`dyno-testkit`): with it a test fails where the browser is missing.
+/// As for servers (`dyno-testkit`): when set, the test fails if the browser is missing.
 const REQUIRED: &str = "DYNO_REQUIRE_SERVERS";
 
-/// The page as it is at a width in pixels: by its rules for a screen, or by those for paper.
+/// The layout at a width in pixels, with the style rules for screens or for print.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Medium {
     Screen(u32),
     Paper,
 }
 
-/// Width of A4 between its margins.
+/// Width of A4 without its margins.
 const PAPER: u32 = 688;
 /// Margin of the paper, in points: 14 mm.
 const MARGIN: f64 = 39.7;
-/// Least height above the end of a page that a heading and a line of text below it take, in points.
+/// Minimum height for a heading and a line of text above the end of a page, in points.
 const HEADING_AND_LINE: f64 = 44.0;
-/// Most pages of A4 that the invented report takes, which has more tables than those of the
+/// Maximum number of A4 pages of the synthetic report, which has more tables than those of the
 /// experiments (at most eight).
 const PAGES_MAX: usize = 9;
 
-/// The browser without a window, with nothing of its user.
+/// The browser in headless mode, with an empty profile.
 fn browser(folder: &Path) -> Command {
     let mut browser = Command::new(BROWSER);
     browser.args(["--headless", "--no-sandbox", "--disable-gpu"]);
@@ -43,9 +43,9 @@ fn browser(folder: &Path) -> Command {
     browser
 }
 
-/// Pages of A4 that a report takes, and of each heading the page, as the browser numbers its parts,
-/// and how far above the end of it the heading stands, in points, less the margin. The browser
-/// writes headings as an outline that is not packed, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
+/// Number of A4 pages of a report, and for each heading its page, as numbered by the browser, and
+/// its distance from the end of the page in points, without the margin. The browser writes headings
+/// as an uncompressed outline, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
 fn printed(page: &str, folder: &Path) -> (usize, Vec<(usize, f64)>) {
     let (path, printed) = (folder.join("print.html"), folder.join("print.pdf"));
     std::fs::write(&path, page).expect("written");
@@ -70,11 +70,11 @@ fn printed(page: &str, folder: &Path) -> (usize, Vec<(usize, f64)>) {
     (pages, heights.collect())
 }
 
-/// What a browser finds wrong with a page.
+/// Problems that a browser finds on a page.
 fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
     let (page, width) = match medium {
         Medium::Screen(width) => (page.to_owned(), width),
-        // The rules for paper apply to the screen.
+        // Apply the print rules to the screen.
         Medium::Paper => (
             page.replace("@media print", "@media all")
                 .replace("@media screen and", "@media speech and"),
@@ -102,7 +102,7 @@ fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
     found.lines().map(|fault| format!("{medium:?}: {fault}")).collect()
 }
 
-/// True where there is a browser.
+/// True when the browser is installed.
 fn has_browser() -> bool {
     let is_there =
         Command::new(BROWSER).arg("--version").output().is_ok_and(|output| output.status.success());
@@ -143,7 +143,7 @@ fn nothing_is_wider_than_a_telephone_however_many_configurations_there_are() {
         return;
     }
     let folder = tempfile::tempdir().expect("scratch");
-    // Charts of each configuration are small ones from here on.
+    // With this shape the charts of each configuration are small.
     let shape = Shape { clients: vec![1, 20, 40, 60, 80], blocks: 2, ..Shape::rush() };
     let model = analyse(&shape.read());
     assert!(model.configurations.len() > 24);
@@ -162,24 +162,24 @@ fn the_first_chart_stands_on_the_first_page_of_paper() {
     let folder = tempfile::tempdir().expect("scratch");
     for lang in LANGUAGES {
         let report = render(rush(), Format::Html, lang);
-        // A heading stays with what follows, which is not broken.
+        // A heading stays with the following content, which is not split.
         let marked =
             report.replace("<div class=\"first\">", "<div class=\"first\"><h3>the chart</h3>");
         assert_ne!(report, marked);
         let (_, headings) = printed(&marked, folder.path());
-        // The outline has what is below a heading before it: the conclusions, and the chart, which
-        // stand on the first page.
+        // The outline attributes content to the preceding heading: the conclusions and the chart,
+        // which are on the first page.
         let pages: Vec<usize> = headings.iter().map(|(page, _)| *page).take(2).collect();
         assert_eq!(pages, [pages[1]; 2], "{}", lang.code);
     }
 }
 
-/// Headings that take no room, so many that the page on which they are printed is told from others.
+/// Headings of zero height, in a number that identifies the page on which they are printed.
 fn marks(number: usize) -> String {
     "<h3 style=\"margin:0;font-size:1px;line-height:1px\">here</h3>".repeat(number)
 }
 
-/// The most headings that a page of the printed report has.
+/// The largest number of headings on a page of the printed report.
 fn most_headings(report: &str) -> usize {
     let folder = tempfile::tempdir().expect("scratch");
     let (_, headings) = printed(report, folder.path());
@@ -226,7 +226,7 @@ fn a_report_takes_at_most_nine_pages_and_none_ends_with_a_heading() {
     let folder = tempfile::tempdir().expect("scratch");
     for lang in LANGUAGES {
         let report = render(rush(), Format::Html, lang);
-        // Once as it is, once with room for the heading of the last section and for nothing more.
+        // Once unchanged, once with space for nothing but the heading of the last section.
         let spacer = "<div style=\"break-before:page;height:248mm\"></div><section id=\"method\">";
         let at_the_end = report.replace("<section id=\"method\">", spacer);
         assert_ne!(report, at_the_end);

@@ -1,4 +1,4 @@
-//! Reports as a whole, from folders that were written by the store.
+//! Tests of whole reports, from folders written by the store.
 
 use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod anomalies;
@@ -31,21 +31,21 @@ use insta::assert_snapshot;
 use std::sync::OnceLock;
 use unicode_width::UnicodeWidthStr;
 
-/// The run with trouble in it, made once.
+/// The run with problems, created once.
 fn rush() -> &'static ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
-    // Smaller than the usual one: unoptimised code takes seconds for a hundred trials.
+    // Smaller than usual: unoptimised code takes seconds for a hundred trials.
     MODEL.get_or_init(|| {
         analyse(&Shape { clients: vec![1, 20, 40], blocks: 3, ..Shape::rush() }.read())
     })
 }
 
-/// As few configurations as show everything.
+/// The smallest number of configurations that shows everything.
 fn tiny() -> Shape {
     Shape { systems: 2, clients: vec![1, 8], ..Shape::small() }
 }
 
-/// Its model, made once.
+/// Its model, created once.
 fn tiny_model() -> &'static ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
     MODEL.get_or_init(|| analyse(&tiny().read()))
@@ -465,7 +465,7 @@ fn a_configurations_counters_are_the_sums_of_its_trials() {
             trials.clone().filter(|it| matches!(it.state, TrialState::Valid | TrialState::Warned));
         let committed =
             valid.filter_map(|trial| Some(trial.figures.as_ref()?.committed)).sum::<u64>();
-        // What an invalid trial committed is in no figure, and so not in their number either.
+        // Commits of an invalid trial are in no value, and therefore not in their number either.
         assert_eq!(
             (row.committed, row.committed),
             (committed, row.merged.map_or(0, |it| it.count))

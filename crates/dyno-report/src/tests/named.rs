@@ -1,4 +1,4 @@
-//! Transactions by name stand in every form of a report and in every language.
+//! Every form of a report in every language shows transactions by name.
 
 use super::*;
 use crate::messages::LANGUAGES;
@@ -43,7 +43,7 @@ fn named() -> ReportModel {
         configurations: vec![0],
         aborts: false,
     };
-    // As it lies in the plan of a run.
+    // As stored in the plan of a run.
     let written = serde_json::to_string(&limit).expect("plain data");
     assert_eq!(serde_json::from_str::<Limit>(&written).expect("its own"), limit);
     let whole = Limit { part: None, ..limit.clone() };

@@ -1,5 +1,5 @@
-//! What readers of real reports met: tables wider than a terminal, tables without a figure,
-//! sentences that say a thing twice.
+//! Readability problems of real reports: tables wider than a terminal, tables without values,
+//! repeated statements.
 
 use super::growth::at;
 use super::*;
@@ -21,7 +21,7 @@ fn no_table_of_a_text_report_is_wider_than_a_terminal() {
     }
 }
 
-/// The model, in which no two sides have a figure in the same block.
+/// The model, in which no two sides have a value in the same block.
 fn without_ratios() -> ReportModel {
     let mut model = analyse(&Shape { blocks: 1, ..tiny() }.read());
     for comparison in &mut model.comparisons {
@@ -139,7 +139,7 @@ fn rows_of_data_lost_are_shown_and_printed_where_the_table_of_all_is_folded() {
     assert!(lost > 0 && lost < model.configurations.len(), "{lost}");
     let heading = page::PAGE_AUDIT_LOST.text(EN);
     assert!(!render(&model, Format::Html, EN).contains(heading), "the table of all is short");
-    // As many more that lost nothing as make it long.
+    // Enough additional configurations without losses to make the list long.
     let intact =
         model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
     let intact = model.configurations[intact.expect("one").configuration].clone();
@@ -188,7 +188,7 @@ fn every_form_tells_the_questions_that_are_decided_first() {
         let report = render(&model, format, EN).replace("\u{a0}", " ");
         let (_, said) = report.split_once(from).unwrap_or_else(|| panic!("{report}"));
         let (decided, open) = (said.find("lower throughput"), said.find("No clear difference"));
-        // The page has open questions in its table only.
+        // The page lists open questions only in its table.
         assert!(
             decided.is_some() && open.is_none_or(|open| decided < Some(open)),
             "{format:?}: {said}"

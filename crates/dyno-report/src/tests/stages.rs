@@ -1,4 +1,4 @@
-//! Stages of a load stand in every form of a report and in every language.
+//! Every form of a report in every language shows the stages of a load.
 
 use super::*;
 use crate::messages::LANGUAGES;
@@ -10,7 +10,7 @@ use dyno_store::fixture::each_record;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A second of a low load and two of a ramp in each trial.
+/// One second of a low load and a ramp of two seconds in each trial.
 fn staged(by: LoadBy) -> ReportModel {
     let mut data = tiny().read();
     let stage = |name: &str, length: u64, from: f64, to: f64| Stage {
@@ -69,7 +69,7 @@ fn a_report_says_of_each_stage_what_was_offered_and_what_came_of_it() {
     }
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("id=\"stages\"") && page.contains("href=\"#stages\""));
-    // In the main part and in each configuration's own, each in two widths.
+    // In the main section and in each configuration's own, each in two widths.
     assert_eq!(strokes(&page, "stage"), 4 * model.timelines.len(), "the end of the first stage");
     assert_eq!(strokes(&page, "offered"), 4 * model.timelines.len());
     assert!(page.contains("the rate of each stage (evenly spaced)"));

@@ -10,8 +10,7 @@ use dyno_model::warning::{Severity, Warning};
 use dyno_store::fixture::Shape;
 use dyno_store::{RunData, TimelineLine, TrialOutcome};
 
-/// A run of one configuration in two blocks, whose trials commit so many transactions in each
-/// interval.
+/// A run of one configuration in two blocks, with a given number of commits in each interval.
 fn run(intervals: usize, length_s: f64, committed: impl Fn(f64) -> f64) -> RunData {
     let shape = Shape {
         systems: 1,
@@ -26,7 +25,7 @@ fn run(intervals: usize, length_s: f64, committed: impl Fn(f64) -> f64) -> RunDa
         let warm_up = TimelineLine { is_warmup: true, ..line(0.0, 1.0, 1.0) };
         let window = (0..intervals).map(|i| {
             let at = i as f64 * length_s;
-            // A little scatter, the same in every trial.
+            // A small variation, the same in every trial.
             let scatter = 1.0 + 0.01 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
             line(1.0 + at, length_s, committed(at) * scatter * length_s)
         });
@@ -52,7 +51,7 @@ fn line(start_s: f64, length_s: f64, committed: f64) -> TimelineLine {
     }
 }
 
-/// What a report doubts of its trials' steadiness.
+/// Warnings about the steadiness of a report's trials.
 fn warnings(model: &ReportModel) -> Vec<Warning> {
     let all = model.warnings.iter().map(|row| row.warning.clone());
     all.filter(|warning| matches!(warning, Warning::WarmUpLeft { .. } | Warning::Drift { .. }))
@@ -78,7 +77,7 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     let [Warning::WarmUpLeft { metric: Metric::Throughput, seconds, share }] = found[..] else {
         panic!("{found:?}")
     };
-    // 10 of 60 seconds with 600 of 1000 missing.
+    // 10 of 60 seconds lack 600 of 1000 commits.
     assert!(seconds == 10.0 && (share + 0.1).abs() < 0.01, "{seconds} {share}");
     assert_eq!(model.trials[0].state, TrialState::Warned);
     assert_eq!(model.configurations[0].validity, Validity::Warned);

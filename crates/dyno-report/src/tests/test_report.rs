@@ -1,4 +1,4 @@
-//! The form in which agencies report.
+//! Tests of the formal test report.
 
 use super::tiny;
 use crate::messages::{EN, LANGUAGES};

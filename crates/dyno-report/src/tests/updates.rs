@@ -1,5 +1,5 @@
-//! Updates that were acknowledged and are not in the data, or the other way round, are told as they
-//! are.
+//! Acknowledged updates that are missing from the data, and unacknowledged ones in it, are reported
+//! correctly.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn a_throughput_beside_a_failed_audit_says_so() {
     assert!(text.contains("However, MySQL lost part of this work (see the data audit)."), "{text}");
 }
 
-/// The text of a report in which every check of updates has been changed.
+/// The text of a report after a change to every check of updates.
 fn text_with_updates(change: impl Fn(&mut AuditCheck)) -> String {
     let scratch = tempfile::tempdir().expect("scratch");
     let folder = scratch.path().join("run");

@@ -1,4 +1,4 @@
-//! How a comparison looks, and that its forms agree.
+//! Tests of a comparison's layout, and that its forms agree.
 
 mod warnings;
 
@@ -12,7 +12,7 @@ use dyno_store::fixture::{Shape, measured};
 use std::collections::BTreeMap;
 
 /// Two runs of two systems; in the new one the second system is slower, has other settings and
-/// failed transactions, and both are measured at another number of clients, too.
+/// failed transactions. Each run also has a number of clients that the other lacks.
 fn model() -> CompareModel {
     let side = |name: &str, clients: Vec<u32>| {
         let shape =
@@ -348,7 +348,7 @@ fn a_level_is_told_only_of_intervals_that_are_there() {
     let note =
         |model: &CompareModel| render(model, Format::Text, EN).contains("are widened accordingly");
     assert!(note(&model));
-    // All that was compared is equivalent.
+    // Every comparison is equivalent.
     model.rules.interval_level = None;
     assert!(!note(&model));
     let last = |model: &CompareModel| {

@@ -1,4 +1,4 @@
-//! Sides that did not work, were not measured or have lower bounds, from the records to the words.
+//! Sides that did not work, were not measured or have lower bounds, from the records to the text.
 
 use crate::compare::render;
 use crate::format::Format;
@@ -82,7 +82,7 @@ fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_b
         sentence.starts_with("Failed: ") && !sentence.contains("nothing is known"),
         "{sentence}"
     );
-    // Where base did not work, new is not at fault.
+    // Where base did not work, new is not to blame.
     let mut base = measured("a", &[100.0, 101.0, 102.0]);
     stopped(&mut base, |_| true);
     let model =
@@ -108,7 +108,7 @@ fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
 #[test]
 fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
     let throughputs = [100.0, 101.0, 99.0, 100.5, 99.5];
-    // One in fifty arrivals was never started and 2 s old; percentiles of the others are 10 ms.
+    // One in fifty arrivals was 2 s old and never started; percentiles of the others are 10 ms.
     let overloaded = |name: &str| {
         let mut run = measured(name, &throughputs);
         each_record(&mut run, |_, record| {
@@ -137,7 +137,7 @@ fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
     assert!(csv.contains(",,2000."), "a lower end, and no value: {csv}");
     let (better, _) = of_p99(overloaded("a"), measured("b", &throughputs));
     assert_eq!(better, (Verdict::Better, Some(RatioBound::AtMost), true, true));
-    // A bound of 2 s that is better than the other side's value says nothing.
+    // A lower bound of 2 s that is better than the other side's value proves nothing.
     let mut slow = measured("a", &throughputs);
     each_record(&mut slow, |_, record| record.transaction.p99 = 20_000_000_000);
     let (open, _) = of_p99(slow, overloaded("b"));
