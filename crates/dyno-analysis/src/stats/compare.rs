@@ -103,9 +103,9 @@ impl RatioTest {
         Self::of(self.difference, error, degrees, self.repeats).at_interim(self.levels)
     }
 
-    /// Smallest ratio above 1 that is detected with 80 % probability at this risk: `(t(1 - risk/2)
-    /// + t(0.80)) · standard error` on the log scale (minimum detectable effect: H. S. Bloom,
-    /// Evaluation Review 19, 1995).
+    /// Smallest ratio above 1 that is detected with 80 % probability at this risk:
+    /// `(t(1 - risk/2) + t(0.80)) · standard error` on the log scale (minimum detectable effect: H.
+    /// S. Bloom, Evaluation Review 19, 1995).
     #[must_use]
     pub fn detectable_ratio(&self, risk: f64) -> f64 {
         (self.reach(risk) + quantile(0.80, self.degrees) * self.error).exp()

@@ -13,10 +13,11 @@
 //!    to the primary metrics of the others. The probability of any false answer in the whole report
 //!    is therefore at most alpha, whatever else differs.
 //! 2. A question *opens* for a metric when one of its hypotheses is rejected. With `R` of `Q` open,
-//!    pairs (and interactions) of each open one are corrected separately at the level `alpha · R /
-//!    Q`, which controls the average share of false ones over open questions (Y. Benjamini, M.
-//!    Bogomolov, J. R. Statist. Soc. B 76, 2014). `R` and `Q` are counted separately for primary
-//!    metrics and for the others. Pairs of a closed question are not called better or worse.
+//!    pairs (and interactions) of each open one are corrected separately at the level
+//!    `alpha · R / Q`, which controls the average share of false ones over open questions (Y.
+//!    Benjamini, M. Bogomolov, J. R. Statist. Soc. B 76, 2014). `R` and `Q` are counted separately
+//!    for primary metrics and for the others. Pairs of a closed question are not called better or
+//!    worse.
 //!
 //! `dyno compare` asks one question, of all its metrics. Equivalence needs no correction: a false
 //! verdict requires a difference as large as the margin. An effect over all pairs is not called

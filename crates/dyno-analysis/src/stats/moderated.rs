@@ -2,8 +2,8 @@
 //!
 //! A pair measured in three blocks estimates its variance with two degrees of freedom, which is
 //! very imprecise; the other pairs show roughly how much trials vary in this experiment. Each
-//! variance is therefore shrunk towards a common one, the more so the more the pairs agree: `(d₀
-//! s₀² + d s²) / (d₀ + d)` with `d₀ + d` degrees of freedom.
+//! variance is therefore shrunk towards a common one, the more so the more the pairs agree:
+//! `(d₀ s₀² + d s²) / (d₀ + d)` with `d₀ + d` degrees of freedom.
 //!
 //! # Sources
 //! The moderated t: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004). That paper estimates the
@@ -93,8 +93,8 @@ fn candidates() -> impl Iterator<Item = f64> {
     (-10..=30).map(|tenth| 10_f64.powf(f64::from(tenth) / 10.0)).chain([f64::INFINITY])
 }
 
-/// The most likely common variance at `d₀`: the solution of `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ
-/// d`, by bisection of its logarithm.
+/// The most likely common variance at `d₀`: the solution of
+/// `Σ (d + d₀) d s² / (d₀ s₀² + d s²) = Σ d`, by bisection of its logarithm.
 fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
     let all: f64 = variances.iter().map(|(_, own)| own).sum();
     if degrees.is_infinite() {

@@ -37,8 +37,8 @@ const Z: f64 = 1.959_963_984_540_054;
 /// With `U` the number of pairs in which the subject's value is the larger one (half a pair for
 /// equal values), the p-value is twice the probability of the smaller tail from `U` on, at most 1,
 /// over all assignments of the values to the sides; this treats ties exactly. The interval goes
-/// from the `k`-th smallest ratio to the `k`-th largest, with the largest `k` for which `P(U < k) <
-/// 0.025`, computed without ties, which makes it too wide rather than too narrow.
+/// from the `k`-th smallest ratio to the `k`-th largest, with the largest `k` for which
+/// `P(U < k) < 0.025`, computed without ties, which makes it too wide rather than too narrow.
 #[must_use]
 pub fn rank_sum(subject: &[f64], baseline: &[f64]) -> Option<RankTest> {
     let is_positive = |value: &f64| value.is_finite() && *value > 0.0;

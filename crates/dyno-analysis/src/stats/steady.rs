@@ -89,12 +89,12 @@ impl Steadiness {
 ///
 /// MSER-5 selects the initial values that differ; if a straight line fits the whole series better
 /// than two levels do, the series drifts and none are selected. The selected values are compared
-/// with the rest by the t of their mean against the variation of the rest, `t = (mean_out -
-/// mean_rest) / (f · s_rest · √(1/n_out + 1/n_rest))` over batches of five values; the p-value is
-/// multiplied by the number of possible truncation points (Bonferroni). The trend of the rest is
-/// tested by Mann and Kendall's `z = (|S| - 1) / (f · σ)`, with `S` the number of ascending pairs
-/// minus the number of descending ones and `σ² = n(n-1)(2n+5)/18` (H. B. Mann, "Nonparametric tests
-/// against trend", Econometrica 13, 1945).
+/// with the rest by the t of their mean against the variation of the rest,
+/// `t = (mean_out - mean_rest) / (f · s_rest · √(1/n_out + 1/n_rest))` over batches of five values;
+/// the p-value is multiplied by the number of possible truncation points (Bonferroni). The trend of
+/// the rest is tested by Mann and Kendall's `z = (|S| - 1) / (f · σ)`, with `S` the number of
+/// ascending pairs minus the number of descending ones and `σ² = n(n-1)(2n+5)/18` (H. B. Mann,
+/// "Nonparametric tests against trend", Econometrica 13, 1945).
 ///
 /// Consecutive seconds are correlated, so both are widened by `f = √((1+r)/(1-r))`, the factor for
 /// a first-order autoregressive series. `r` is the correlation of consecutive batches without their

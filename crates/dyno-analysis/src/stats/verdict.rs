@@ -3,12 +3,12 @@
 
 use super::compare::RatioTest;
 
-/// p-values corrected by the procedure of Benjamini and Hochberg, in the order given: `min over j
-/// >= i of min(1, m / (j + 1) · p_(j))` on the sorted values, j from 0. Among the comparisons
-/// called better or worse at a level alpha, at most that share is false on average; when nothing
-/// differs at all, alpha is the probability of any false verdict. A report has many comparisons and
-/// few repeats: controlling the probability of any false verdict (Holm) would make nearly
-/// everything inconclusive.
+/// p-values corrected by the procedure of Benjamini and Hochberg, in the order given:
+/// `min over j >= i of min(1, m / (j + 1) · p_(j))` on the sorted values, j from 0. Among the
+/// comparisons called better or worse at a level alpha, at most that share is false on average;
+/// when nothing differs at all, alpha is the probability of any false verdict. A report has many
+/// comparisons and few repeats: controlling the probability of any false verdict (Holm) would make
+/// nearly everything inconclusive.
 ///
 /// Source: Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", J. R. Statist. Soc. B
 /// 57 (1995).
@@ -26,10 +26,10 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The risk of the intervals of a family, chosen so that they match the corrected verdicts: `alpha
-/// · max(R, 1) / m`, where `R` of the `m` corrected p-values are below alpha. An interval at this
-/// risk excludes 1 exactly where the corrected p-value is below alpha; of these intervals, at most
-/// the share alpha misses the true ratio on average (false coverage rate).
+/// The risk of the intervals of a family, chosen so that they match the corrected verdicts:
+/// `alpha · max(R, 1) / m`, where `R` of the `m` corrected p-values are below alpha. An interval at
+/// this risk excludes 1 exactly where the corrected p-value is below alpha; of these intervals, at
+/// most the share alpha misses the true ratio on average (false coverage rate).
 ///
 /// Source: Y. Benjamini, D. Yekutieli, "False Discovery Rate-Adjusted Multiple Confidence Intervals
 /// for Selected Parameters", J. Amer. Statist. Assoc. 100 (2005). They define no interval for

@@ -2,9 +2,10 @@
 //! longer windows would reduce.
 //!
 //! Seconds are correlated, so a mean of `n` of them is less precise than a mean of `n` independent
-//! values. They are modelled as a first-order autoregressive series: `var(mean) = s² / n · (1 + r)
-//! / (1 - r)` (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 1970). A trial of ten seconds
-//! estimates `s` poorly and `r` hardly at all; all trials of a question together estimate both.
+//! values. They are modelled as a first-order autoregressive series:
+//! `var(mean) = s² / n · (1 + r) / (1 - r)` (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*,
+//! 1970). A trial of ten seconds estimates `s` poorly and `r` hardly at all; all trials of a
+//! question together estimate both.
 
 use super::student::mean;
 

@@ -298,8 +298,8 @@ fn sum(reports: &[Labels<'_>], label: &'static str) -> Result<Option<u64>, Strin
     Ok(counts?.into_iter().sum())
 }
 
-/// Parses lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5 `[  10s] threads:
-/// 4, tps: 1234.56, ...`, into second and rate.
+/// Parses lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5
+/// `[  10s] threads: 4, tps: 1234.56, ...`, into second and rate.
 fn interval(line: Line<'_>) -> Result<Option<(f64, f64)>, String> {
     let parse = || {
         let (second, rest) = line.text.strip_prefix('[')?.split_once(']')?;
