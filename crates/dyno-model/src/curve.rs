@@ -38,7 +38,7 @@ pub fn clients(text: &str) -> Result<Vec<u32>, String> {
         found.push(number);
     }
     if found.len() > LIST_MAX {
-        return Err(format!("it names {} numbers, at most {LIST_MAX} make sense", found.len()));
+        return Err(format!("it names {} numbers; the maximum is {LIST_MAX}", found.len()));
     }
     Ok(found)
 }

@@ -48,7 +48,7 @@ fn overwrite(arguments: &[OsString], shown: &[Vec<u8>]) -> io::Result<()> {
     };
     let now = with_ends(&mut arguments.iter().map(|argument| OsStr::as_bytes(argument)));
     if fs::read("/proc/self/cmdline")? != now {
-        return Err(io::Error::other("the kernel shows other arguments than the program has"));
+        return Err(io::Error::other("the kernel shows arguments that differ from the program's"));
     }
     let memory = File::options().write(true).open("/proc/self/mem")?;
     memory.write_all_at(&with_ends(&mut shown.iter().map(Vec::as_slice)), start_of_arguments()?)
@@ -61,7 +61,7 @@ fn start_of_arguments() -> io::Result<u64> {
     let field = behind_name.split_whitespace().nth(48 - 3).and_then(|field| field.parse().ok());
     field
         .filter(|start| *start > 0)
-        .ok_or_else(|| io::Error::other("the kernel does not say where the arguments are"))
+        .ok_or_else(|| io::Error::other("the kernel does not report the address of the arguments"))
 }
 
 #[cfg(test)]

@@ -46,19 +46,20 @@ fn rest(
     let shown = folder.display();
     if plan.format != FORMAT {
         let text =
-            format!("{shown} was begun by another version of dyno, in format {}", plan.format);
+            format!("{shown} was started by another version of dyno, in format {}", plan.format);
         return Err(Failure::new(exit_code::RESULTS_FAILED, text)
-            .help("finish it with that version, or begin anew"));
+            .help("finish it with that version, or start a new run"));
     }
     if arguments.spec.spec.is_none()
         && arguments.spec.is_given()
         && !spec_file::is_built_in(&run.spec)
     {
         let text = format!(
-            "--set and --profile belong to a spec, and {shown} is not of the built-in experiment"
+            "--set and --profile need a spec, because {shown} is not a run of the built-in \
+             experiment"
         );
-        let help = "give the spec, or the line with the URL, too; or leave them out to go on with \
-                    the plan of the folder";
+        let help = "add the spec or the URL with its options; or omit these options to resume the \
+                    plan of the folder";
         return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     if arguments.spec.is_given() {
@@ -67,19 +68,20 @@ fn rest(
             now.end_after(interim_analysis.block);
         }
         if let Some(difference) = difference(&plan, &now) {
-            let text = format!("{shown} is of another plan: {difference}");
-            let help = "give the same spec, --profile and --set as then, or leave the spec out to \
-                        go on with the plan of the folder";
+            let text = format!("{shown} has another plan: {difference}");
+            let help = "use the same spec, --profile and --set as before, or omit the spec to \
+                        resume the plan of the folder";
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
         // The same plan, with the passwords of addresses and commands, which are not stored in
         // results folders.
         plan = Plan { name: plan.name, ..now };
     } else if has_lost(&plan) {
-        let text =
-            format!("commands in the plan of {shown} had passwords, which no results folder holds");
-        let help =
-            format!("give the spec too: dyno run SPEC --resume {}", in_shell(&shown.to_string()));
+        let text = format!(
+            "commands in the plan of {shown} contained passwords, which are not stored in \
+                     results folders"
+        );
+        let help = format!("add the spec: dyno run SPEC --resume {}", in_shell(&shown.to_string()));
         return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     Ok(Experiment { text: run.spec, plan })
@@ -157,15 +159,15 @@ pub(crate) fn printed_spec(
     if spec.url().is_none()
         && experiment.plan.systems.iter().any(|it| password_in_url(it).is_some())
     {
-        let text = "the spec holds a password, which is not printed";
+        let text = "the spec contains a password, which dyno does not print";
         return Err(Failure::new(exit_code::USAGE, text).help(
-            "copy the file; or take the password out of the URL and name a variable that \
-                   holds it: `password_env`",
+            "copy the file; or move the password from the URL to an environment variable: \
+             `password_env`",
         ));
     }
     let beside = spec.url().map_or(&[][..], |_| &spec.set);
     let beside: String =
-        beside.iter().map(|set| format!("\n# Laid over it by --set: {}", line(set))).collect();
+        beside.iter().map(|set| format!("\n# Changed by --set: {}", line(set))).collect();
     Ok(format!("{}{}", experiment.text.trim_end(), masked(&beside)))
 }
 
@@ -186,10 +188,7 @@ fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
             let help = match (near, plan.trials.first(), plan.trials.last()) {
                 (Some(near), ..) => format!("did you mean {near}?"),
                 (None, Some(first), Some(last)) => {
-                    format!(
-                        "its trials go from {} to {}; `dyno plan` lists them",
-                        first.id, last.id
-                    )
+                    format!("its trials are {} to {}; `dyno plan` lists them", first.id, last.id)
                 }
                 _ => "the plan has no trials".to_owned(),
             };

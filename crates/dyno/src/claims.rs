@@ -94,9 +94,9 @@ impl<'p> Systems<'p> {
             return Ok(());
         }
         let reason = format!(
-            "the trial changed the database {database:?}, which it was only to read, and no other \
+            "the trial changed the database {database:?}, which should be read-only, and no other \
              session was connected when it ended\n\
-             hint: use an account without the right to write, or give --yes-write-to {database}"
+             hint: use an account without write privileges, or add --yes-write-to {database}"
         );
         self.forbid(system, &reason);
         Err(reason)

@@ -158,8 +158,8 @@ pub(crate) fn missing(base: &Target, names: &[String]) -> Result<(), String> {
     match names.iter().zip(are_there).find(|(_, is_there)| !is_there) {
         None => Ok(()),
         Some((name, _)) => Err(format!(
-            "there is no database {name:?}\nhint: `data = \"existing\"` finds its tables in each \
-             database of `load.databases`, and dyno makes none"
+            "there is no database {name:?}\nhint: with `data = \"existing\"`, each database of \
+             `load.databases` must exist with its tables"
         )),
     }
 }

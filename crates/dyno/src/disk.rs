@@ -56,14 +56,14 @@ impl DiskWatch {
     /// always report it.
     pub(crate) fn scarce(&self) -> Option<String> {
         let (disk, room) = self.short(|_| SCARCE)?;
-        Some(format!("{disk} had {room} free then"))
+        Some(format!("{disk} had {room} free at that time"))
     }
 
     /// The same as [`Self::full`], without the pause between checks.
     pub(crate) fn full_now(&self) -> Option<String> {
         self.looked_at.set(Some(Instant::now()));
         let (disk, room) = self.short(|total| ROOM.min(total / 20))?;
-        Some(format!("{disk} is almost full: {room} are free"))
+        Some(format!("{disk} is almost full: {room} free"))
     }
 
     /// The first disk with less free space than required (a function of its size), and its free

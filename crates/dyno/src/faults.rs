@@ -75,7 +75,8 @@ impl Faults {
         let (clock, told) = channel();
         let thread =
             std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&told));
-        let thread = thread.map_err(|error| format!("no thread for the faults: {error}"))?;
+        let thread =
+            thread.map_err(|error| format!("cannot start the thread for faults: {error}"))?;
         Ok(Some(Self {
             nodes,
             fault_proxies,
@@ -162,7 +163,7 @@ impl Maker {
             let failed = if is_measured {
                 self.make(fault).err()
             } else {
-                Some("measuring had ended before".to_owned())
+                Some("the measurement had already ended".to_owned())
             };
             made.push(FaultRecord {
                 action: fault.action,
@@ -180,7 +181,7 @@ impl Maker {
             let fault_proxy = self.fault_proxies.iter().find(|(name, _)| *name == fault.node);
             fault_proxy
                 .map(|(_, fault_proxy)| fault_proxy)
-                .ok_or_else(|| format!("no way to {} can be cut", fault.node))
+                .ok_or_else(|| format!("no network path to {} can be cut", fault.node))
         };
         let made = match fault.action {
             FaultAction::Kill => node()?.kill(),
@@ -243,7 +244,7 @@ mod tests {
         };
         let made = maker.work(&told);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
-        assert_eq!(failed, [Some("measuring had ended before"); 2]);
+        assert_eq!(failed, [Some("the measurement had already ended"); 2]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Interrupts {
     pub(crate) fn listen() -> Result<Self, Failure> {
         let interrupts = Self::default();
         interrupts.register().map_err(|error| {
-            Failure::new(exit_code::INTERNAL, "cannot listen to Ctrl-C").because(&error)
+            Failure::new(exit_code::INTERNAL, "cannot install signal handlers").because(&error)
         })?;
         Ok(interrupts)
     }

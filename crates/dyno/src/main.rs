@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     let printer = Printer::new();
     let (arguments, hidden) = arguments::taken();
     if let Err(error) = hidden {
-        let text = "a list of processes shows the password of the command line; give it in a \
+        let text = "process listings show the password on the command line; use an environment \
                     variable such as PGPASSWORD";
         printer.warning(&format!("{text} ({error})"));
     }

@@ -177,8 +177,8 @@ impl OneLine {
             ([], None) => {
                 let text = format!("no workload given for {name}");
                 return Err(Failure::new(USAGE, text).help(
-                    "name your own SQL, a file per kind of transaction: --script FILE; or a \
-                     workload of dyno's own, which makes its tables there: --workload \
+                    "add your own SQL, one file per kind of transaction: --script FILE; or a \
+                     built-in workload, which creates its tables there: --workload \
                      oltp_point_select",
                 ));
             }
@@ -195,8 +195,8 @@ impl OneLine {
                          script"
                     );
                     return Err(Failure::new(USAGE, text).help(
-                        "give scripts of one kind; in a spec, the others can run as a \
-                               background workload (`[[background]]`)",
+                        "use scripts of one kind; in a spec, the others can run as a background \
+                         workload (`[[background]]`)",
                     ));
                 }
                 let workload = format!("kind = \"{kind}\"\nscripts = [{}]\n", list.join(", "));

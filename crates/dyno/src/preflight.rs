@@ -385,9 +385,9 @@ impl<'p> Look<'p, '_> {
         if is_read && matches!(probe::is_pooled(target), Ok(true)) {
             let database = target.database_name();
             return self.tell(Obstacle::said(&format!(
-                "a connection pooler is in front of the server, so dyno cannot keep its sessions \
-                 from writing to the database {database:?}\n\
-                 hint: connect to the server directly, or, if the database may be written to, give \
+                "a connection pooler is in front of the server, so dyno cannot make its sessions \
+                 read-only on the database {database:?}\n\
+                 hint: connect to the server directly, or, if dyno may write to the database, add \
                  --yes-write-to {database}"
             )));
         }

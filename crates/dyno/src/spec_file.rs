@@ -167,8 +167,8 @@ fn read(path: &Path) -> Result<String, Failure> {
 /// Remedy for a folder: name a file in it.
 fn in_folder(folder: &Path) -> String {
     match names(folder, &[".toml"]).first() {
-        Some(name) => format!("name a file in it, for example {}", folder.join(name).display()),
-        None => "name a spec file; it ends in .toml".to_owned(),
+        Some(name) => format!("use a file in it, for example {}", folder.join(name).display()),
+        None => "use a spec file, whose name ends in .toml".to_owned(),
     }
 }
 

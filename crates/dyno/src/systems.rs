@@ -223,7 +223,7 @@ impl<'p> Systems<'p> {
                 (Source::Existing(Box::new(existing)), version, settings)
             }
             SystemSource::Imported => {
-                return Err("another program measured it, and dyno cannot".to_owned());
+                return Err("its results were imported, so dyno cannot measure it".to_owned());
             }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
@@ -657,7 +657,7 @@ impl<'p> Systems<'p> {
 }
 
 fn not_removed(system: &str, error: &str) -> String {
-    format!("tables made by dyno could not be removed from {system}: {error}")
+    format!("tables created by dyno could not be removed from {system}: {error}")
 }
 
 fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {

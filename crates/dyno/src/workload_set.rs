@@ -201,8 +201,8 @@ impl GroupData {
                         if members[*other].workload.data().fingerprint() != data.fingerprint() =>
                     {
                         return Err(format!(
-                            "{} and {} both make a table {}, and not the same one\nhint: give both \
-                             the same options for their tables",
+                            "{} and {} both create a table {}, but with different \
+                             definitions\nhint: use the same table options for both",
                             members[*other].group.section(),
                             member.group.section(),
                             table.name
@@ -257,14 +257,13 @@ fn agree(members: &mut [Member], changes: &[Changes]) -> Result<(), String> {
             let (audited, other) = (member.group.section(), members[other].group.section());
             let remedy = match is_native {
                 true => {
-                    "let one of them only read, or give them tables of their own; what a script \
-                         changes is known when it is written in SQL with INSERT, UPDATE, DELETE, \
-                         REPLACE, MERGE or TRUNCATE"
+                    "make one of them read-only, or use separate tables; dyno knows the changes of \
+                     scripts in SQL that use INSERT, UPDATE, DELETE, REPLACE, MERGE or TRUNCATE"
                 }
                 false => "remove that line of the audit, or let only one of them change the table",
             };
             return Err(format!(
-                "{other} {found}, and the audit of {audited} would take that for a fault\nhint: \
+                "{other} {found}, which the audit of {audited} would report as an error\nhint: \
                  {remedy}"
             ));
         }
@@ -409,53 +408,56 @@ mod tests {
             (
                 RUSH,
                 &writing,
-                "[[background]] \"night\" changes rush, and the audit of [workload] would take that for a fault\nhint: let one of them only read",
+                "[[background]] \"night\" changes rush, which the audit of [workload] would report \
+                 as an error\nhint: make one of them read-only",
             ),
             (
                 &writing,
                 &RUSH.to_owned(),
-                "[workload] changes rush, and the audit of [[background]] \"night\"",
+                "[workload] changes rush, which the audit of [[background]] \"night\"",
             ),
             (
                 RUSH,
                 &sql("CREATE TABLE x (id INTEGER);"),
-                "[[background]] \"night\" may change anything, and the audit of [workload]",
+                "[[background]] \"night\" may change anything, which the audit of [workload]",
             ),
             (RUSH, &LUA.to_owned(), "[[background]] \"night\" may change anything"),
             (LUA, &reading, ""),
-            (MIX, &MIX.to_owned(), "changes sbtest1, and the audit of"),
+            (MIX, &MIX.to_owned(), "changes sbtest1, which the audit of"),
             (MIX, &"kind = \"oltp_point_select\"\ntables = 2".to_owned(), ""),
             ("kind = \"oltp_point_select\"\ntables = 2", &MIX.to_owned(), ""),
             (
                 MIX,
                 &"kind = \"oltp_point_select\"\ntables = 3".to_owned(),
-                "both make a table sbtest1, and not the same one\nhint: give both the same options",
+                "both create a table sbtest1, but with different definitions\nhint: use the same \
+                 table options",
             ),
             (MIX, &RUSH.to_owned(), ""),
             (
                 RUSH,
                 &audited("sum(c2) from rush"),
-                "[workload] changes rush, and the audit of [[background]] \"night\" would take that for a fault\nhint: remove that line",
+                "[workload] changes rush, which the audit of [[background]] \"night\" would report \
+                 as an error\nhint: remove that line",
             ),
             (RUSH, &audited("count(*) from orders"), ""),
             // It lists no statements, and writes.
             (
                 BULK,
                 &sql("INSERT INTO sbtest1 VALUES (1, 1);"),
-                "[[background]] \"night\" changes sbtest1, and the audit of",
+                "[[background]] \"night\" changes sbtest1, which the audit of",
             ),
-            (BULK, &BULK.to_owned(), "changes sbtest1, and the audit of"),
+            (BULK, &BULK.to_owned(), "changes sbtest1, which the audit of"),
             (
                 BULK,
                 &audited("count(*) from sbtest1"),
-                "[workload] changes sbtest1, and the audit of",
+                "[workload] changes sbtest1, which the audit of",
             ),
             // Its statements only read, but each transaction inserts a row into the ledger.
-            (LEDGER, &LEDGER.to_owned(), "changes dyno_ledger, and the audit of"),
+            (LEDGER, &LEDGER.to_owned(), "changes dyno_ledger, which the audit of"),
             (
                 LEDGER,
                 &audited("count(*) from dyno_ledger"),
-                "[workload] changes dyno_ledger, and the audit of",
+                "[workload] changes dyno_ledger, which the audit of",
             ),
         ] {
             let found = refusal(own, beside);

@@ -79,7 +79,7 @@ pub(super) fn find(
         return match parameter.engine {
             Some(only) if only != engine => {
                 let message = format!("parameter `{name}` is not for {engine}, only for {only}");
-                Err(AddressError::new(name_range, message, "take it out"))
+                Err(AddressError::new(name_range, message, "remove it"))
             }
             _ => Ok(Some(parameter.key)),
         };
@@ -91,7 +91,7 @@ pub(super) fn find(
         let message = format!("dyno cannot do what parameter `{name}` asks here");
         let help = match right.first() {
             Some(right) => format!("take it out, or write `{name}={right}`"),
-            None => "take it out".to_owned(),
+            None => "remove it".to_owned(),
         };
         return Err(AddressError::new(range, message, help));
     }

@@ -11,7 +11,7 @@ pub(super) fn setup(keys: &Keys) -> Result<Vec<String>, AddressError> {
                 "of connection options only settings (-c name=value) are taken, not \"{word}\" ({})",
                 value.name
             );
-            AddressError::new(value.range.clone(), message, "take it out")
+            AddressError::new(value.range.clone(), message, "remove it")
         })?,
     };
     // The session's name in views of the server.

@@ -331,7 +331,7 @@ fn service(
     let (authority, path) = (whole.before(at), whole.after(at));
     let base = path.text.trim_end_matches('/').to_owned();
     if !base.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let help = "write `%20` for a blank, and other signs in percent-encoding too";
+        let help = "percent-encode special characters, such as `%20` for a blank";
         errors.push(AddressError::new(path.range(), "this is no path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });

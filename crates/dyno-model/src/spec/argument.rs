@@ -160,7 +160,7 @@ fn find_system<'d>(
         .find(|entry| entry.key == "system")
         .map(|entry| &mut entry.node.value);
     let Some(Value::List(items)) = items else {
-        problems.report(Diagnostic::new(span, "the file has no systems that could be changed"));
+        problems.report(Diagnostic::new(span, "the file has no systems to change"));
         return None;
     };
     let name_of = |item: &Node| item.value.table()?.get("name")?.value.text().map(str::to_owned);

@@ -30,7 +30,7 @@ pub(super) fn read(
         let Some(background) = one(&fields, factors, known) else { continue };
         if found.iter().any(|other| other.name == background.name) {
             let message = format!("two background workloads are named `{}`", background.name);
-            fields.refuse("name", message, "the name tells them apart in the report: change one");
+            fields.refuse("name", message, "names must be unique: change one");
         }
         found.push(background);
     }
@@ -82,7 +82,7 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
         let message = "the workload `http` cannot run in the background, because it does not \
                        access a database";
-        fields.refuse("workload", message, "measure it by itself, in a spec of its own");
+        fields.refuse("workload", message, "measure it in a separate spec");
     }
     let name = name?;
     if name.chars().count() > NAME_MAX || name.chars().any(char::is_control) {
@@ -120,8 +120,8 @@ fn check_trials(
 ) {
     if measured.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
         let message = format!("with the background workload `{name}`, trials must end by time");
-        let help = "write `load.duration`, or [[load.stages]], in the place of a number of \
-                    transactions or rows";
+        let help = "replace the number of transactions or rows with `load.duration` or \
+                    [[load.stages]]";
         top.refuse("load", message, help);
     }
     if top.node("fault").is_some() {
@@ -135,8 +135,9 @@ fn check_trials(
         top.refuse("workload", message, help);
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
-        let message =
-            format!("`{name}` asks the database itself, and an endpoint leads to an application");
+        let message = format!(
+            "`{name}` accesses the database directly, but an endpoint leads to an application"
+        );
         top.refuse(
             "background",
             message,

@@ -135,7 +135,7 @@ fn condition(
                 let names = known.factors.iter().map(|factor| factor.name.as_str());
                 let names: Vec<&str> = ["system", "clients"].into_iter().chain(names).collect();
                 let message = format!("`{path}` is not a factor of this experiment");
-                let help = format!("what is varied: {}", list(&names));
+                let help = format!("factors: {}", list(&names));
                 problems.refuse(key_span, message, help);
                 return None;
             };

@@ -45,18 +45,22 @@ fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
         };
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_plain) {
-            let message = format!("`{name}` cannot be the name of a database here");
-            refuse(item, message, "take letters, digits, `_`, `-` and `$`, at most 63 bytes");
+            let message = format!("`{name}` is not a valid database name");
+            refuse(item, message, "use letters, digits, `_`, `-` and `$`, at most 63 bytes");
         }
         // Some servers ignore the case of names.
         if names.iter().any(|other| other.to_lowercase() == name.to_lowercase()) {
-            refuse(item, format!("the database `{name}` is there twice"), "name each once");
+            refuse(
+                item,
+                format!("the database `{name}` is listed twice"),
+                "list each database once",
+            );
         }
         names.push(name.clone());
     }
     if items.len() < 2 {
-        let message = "clients are spread over two databases or more".to_owned();
-        refuse(node, message, "name more, or put the one into the system's `url`");
+        let message = "`load.databases` needs two databases or more".to_owned();
+        refuse(node, message, "list more, or name the database in the system's `url`");
     }
     if items.len() > DATABASES_MAX as usize {
         refuse(node, format!("more than {DATABASES_MAX} databases"), "name fewer");
@@ -92,13 +96,13 @@ pub(super) fn check(
     }
     if top.node("fault").is_some() {
         refuse(
-            "faults are made in trials of one database, and `load.databases` has several",
+            "faults cannot be combined with several databases",
             "remove [[fault]], or `load.databases`",
         );
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
         refuse(
-            "an application on the clients' way asks one database, and `load.databases` has several",
+            "an application endpoint cannot be combined with several databases",
             "remove that endpoint from the levels, or `load.databases`",
         );
     }
@@ -119,23 +123,29 @@ fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(Strin
     let (name, number) = (&system.name, configuration.load.databases.number());
     let engine = system.engine();
     if !engine.has_sql() || engine.dialect().databases.is_empty() {
-        let help = "take a server of PostgreSQL, MariaDB or MySQL, or leave `load.databases` out";
-        return Some((format!("`{name}` has no databases side by side"), help));
+        let help = "use PostgreSQL, MariaDB or MySQL, or remove `load.databases`";
+        return Some((format!("`{name}` does not support several databases"), help));
     }
     if system.is_cluster() {
-        let help = "measure one server, or leave `load.databases` out";
-        return Some((format!("clients of the cluster `{name}` are spread over its nodes"), help));
+        let help = "measure a single server, or remove `load.databases`";
+        return Some((
+            format!("the cluster `{name}` cannot be combined with several databases"),
+            help,
+        ));
     }
     if matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy)
     {
-        let help = "copy the databases yourself and write `data = \"existing\"`, or leave \
-                    `load.databases` out";
-        return Some((format!("the system `{name}` works in a copy of one database"), help));
+        let help = "copy the databases yourself and write `data = \"existing\"`, or remove \
+                    `load.databases`";
+        return Some((
+            format!("the system `{name}` uses a copy, which supports a single database only"),
+            help,
+        ));
     }
     let kind = configuration.workload.kind.as_str();
     if [LUA, HTTP, HISTORY, MASS_INSERT].contains(&kind) {
-        let help = "take another workload, SQL of your own (`kind = \"sql\"`) for example, or \
-                    leave `load.databases` out";
+        let help = "use another workload, such as your own SQL (`kind = \"sql\"`), or remove \
+                    `load.databases`";
         return Some((format!("the workload `{kind}` does not support several databases"), help));
     }
     if configuration.clients < number {
@@ -148,5 +158,5 @@ fn obstacle(configuration: &Configuration, system: &SystemPlan) -> Option<(Strin
     let names = configuration.load.databases.names(system.database());
     let name = names.iter().find(|name| name.len() > NAME_MAX)?;
     let help = "list shorter names: `databases = [\"a\", \"b\"]`";
-    Some((format!("`{name}` is too long for a database's name"), help))
+    Some((format!("`{name}` is too long for a database name"), help))
 }

@@ -52,7 +52,7 @@ pub(super) fn read(
             None => {
                 let message =
                     format!("the scripts have different defaults for the option `{name}`");
-                let help = format!("say what it is to be: `{name} = ...`");
+                let help = format!("set it explicitly: `{name} = ...`");
                 problems.refuse(scripts, message, help);
             }
         }

@@ -33,8 +33,7 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
         let via = via(&fields);
         let (Some(name), Some(via)) = (name, via) else { continue };
         if endpoints.iter().any(|other| other.name == name) {
-            let help =
-                "levels name them: give each its own; `tcp` and `socket` are there without a table";
+            let help = "give each endpoint a unique name; `tcp` and `socket` are predefined";
             fields.refuse("name", format!("two endpoints are called `{name}`"), help);
         }
         endpoints.push(EndpointPlan { name: name.to_owned(), via });
@@ -59,7 +58,7 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
                 true => "the endpoint has more than one of `address`, `proxy` and `application`",
                 false => "the endpoint has neither `address` nor `proxy` nor `application`",
             };
-            let help = "give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, \
+            let help = "set one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, \
                         or `application = { kind = \"tomcat\", war = \"webapp.war\" }`";
             fields.refuse_table(message, help);
             None
@@ -85,7 +84,7 @@ fn address(fields: &Fields<'_>) -> Option<Endpoint> {
     let found = host_and_port(text).ok().filter(|(host, _)| !host.is_empty());
     let Some((host, Some(port))) = found else {
         let help = "write `HOST:PORT`, `[::1]:PORT`, or the path of a unix socket";
-        fields.refuse("address", format!("`endpoint.address` is no address: `{text}`"), help);
+        fields.refuse("address", format!("`endpoint.address` is not an address: `{text}`"), help);
         return None;
     };
     Some(Endpoint::Tcp { host, port })
@@ -124,17 +123,17 @@ pub(super) fn used<'a>(
         if let Some(system) = systems.iter().find(|system| !has(system, &endpoint.via)) {
             let help = match endpoint.via {
                 Via::Application(_) => {
-                    "the application works on MariaDB, MySQL, and clusters of both, which dyno \
-                     starts"
+                    "applications require MariaDB, MySQL or a cluster of these, started by dyno"
                 }
                 _ if system.is_cluster() => {
-                    "clients of a cluster are spread over its nodes; measure it without endpoints"
+                    "clients of a cluster connect to all its nodes; measure it without endpoints"
                 }
                 Via::Tcp | Via::Socket => {
-                    "these are of servers that dyno starts; name addresses in [[endpoint]] tables"
+                    "this endpoint exists only for servers that dyno starts; use an [[endpoint]] \
+                     with an address"
                 }
-                Via::Address(_) => "addresses are of systems that run already (`url`)",
-                Via::Proxy(_) => "proxies stand before servers that listen on TCP",
+                Via::Address(_) => "addresses require an existing system (`url`)",
+                Via::Proxy(_) => "proxies require a server that listens on TCP",
             };
             report(
                 format!("`{}` cannot be reached by the endpoint `{name}`", system.name),
@@ -163,8 +162,8 @@ fn check_workloads<'a>(
     let Some((_, kind)) = other else { return };
     let change =
         factors.iter().flat_map(Factor::changes).find(|change| change.place == Place::Endpoint);
-    let message = format!("the workload `{kind}` cannot go through an application");
-    let help = format!("applications have the commands of `{CRUD}` only; see examples/webapp");
+    let message = format!("the workload `{kind}` cannot run through an application");
+    let help = format!("applications implement only the commands of `{CRUD}`; see examples/webapp");
     let span = change.map(|change| change.key_span).unwrap_or_default();
     problems.refuse(span, message, help);
 }

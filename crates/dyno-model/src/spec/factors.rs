@@ -156,7 +156,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
         Some(("workload", option)) => Some(Place::Workload(option.to_owned())),
         Some(("load", "clients")) => refuse(
             "clients are varied by `load.clients`, not by a factor".to_owned(),
-            "put the list there: `clients = [1, 8, 64]`".to_owned(),
+            "write the list there: `clients = [1, 8, 64]`".to_owned(),
         ),
         Some(("load", key)) if LOAD.keys.iter().any(|known| known.name == key) => {
             Some(Place::Load(key.to_owned()))
@@ -200,7 +200,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
             refuse(
                 format!("unknown factor `{name}` in {}", FACTORS.heading),
                 format!(
-                    "factors: {}; a factor of any name takes levels with names: \
+                    "factors: {}; a factor with any other name has named levels: \
                      `[{{ name = \"...\", ... }}]`",
                     list(&places)
                 ),

@@ -76,8 +76,7 @@ fn fault(
 pub(super) fn check_search(top: &Fields<'_>, is_searched: bool) {
     if let Some(node) = top.node("fault").filter(|_| is_searched) {
         let message = "a trial with faults cannot search for the highest load";
-        let help =
-            "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
+        let help = "remove the faults, or `load.find`; measure faults at a fixed `load.rate`";
         top.problems.refuse(node.span, message, help);
     }
 }
@@ -109,23 +108,23 @@ fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos
             Some((fields.duration("at")?, fields.duration("within").unwrap_or(Nanos(0))))
         }
         (None, Some(_)) if fields.node("within").is_some() => refuse(
-            "`fault.within` goes with `at`, and this fault has `after`",
-            "leave `within` out: a fault that comes `after` another moves with it",
+            "`fault.within` requires `at`, but this fault has `after`",
+            "remove `within`: a fault with `after` moves with the one before it",
         ),
         (None, Some(_)) => {
             let after = fields.duration("after")?;
             let Some(before) = before else {
                 return refuse(
-                    "`fault.after` comes after a fault, and this is the first",
-                    "write `at = \"20s\"`: so long after measuring began",
+                    "the first fault cannot have `after`",
+                    "write `at = \"20s\"`, the time since the start of the measurement",
                 );
             };
             Some((Nanos(before.at.0.saturating_add(after.0)), before.within))
         }
         _ => refuse(
-            "a fault needs `at` or `after`, and not both",
-            "write `at = \"20s\"`: so long after measuring began; or `after = \"5s\"`: after the \
-             fault above it",
+            "a fault needs either `at` or `after`",
+            "write `at = \"20s\"` (since the start of the measurement) or `after = \"5s\"` (since \
+             the previous fault)",
         ),
     }
 }
@@ -145,13 +144,13 @@ fn object(
         return match (command, fields.node("node")) {
             (Some(command), None) => Some((String::new(), Some(command))),
             _ => refuse(
-                "the fault \"run\" takes a command, and no node".to_owned(),
+                "the fault \"run\" needs a command, and no node".to_owned(),
                 "add for example `command = \"ssh db2 reboot\"`",
             ),
         };
     }
     if command.is_some() {
-        let message = format!("the fault \"{action}\" takes no command: dyno does it itself");
+        let message = format!("the fault \"{action}\" takes no command: dyno injects it");
         return refuse(message, "write `action = \"run\"` for a command of your own");
     }
     let names = match &system.source {
@@ -163,13 +162,15 @@ fn object(
             vec![ALONE.to_owned()]
         }
         SystemSource::Existing(_) if action.part() == FaultPart::Way => {
-            let message =
-                format!("dyno cannot {action} `{}`: its clients do not come over TCP", system.name);
+            let message = format!(
+                "dyno cannot {action} `{}`: its clients do not connect over TCP",
+                system.name
+            );
             return refuse(message, "give it a `url` with a host and a port");
         }
         _ => {
             let message =
-                format!("dyno cannot {action} `{}`: it starts no server for it", system.name);
+                format!("dyno cannot {action} `{}`: dyno did not start its server", system.name);
             return refuse(message, "write `action = \"run\"` with a command that does it");
         }
     };
@@ -180,7 +181,7 @@ fn object(
             let message = format!("`{}` has several nodes, and the fault names none", system.name);
             return refuse(
                 message,
-                &format!("add `node = \"{}\"`; there are {}", names[0], names.join(", ")),
+                &format!("add `node = \"{}\"`; nodes: {}", names[0], names.join(", ")),
             );
         }
     };
@@ -211,9 +212,9 @@ fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
 fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> bool {
     let is_early = [0.0, 1.0].into_iter().any(|share| fault.moment(share) < before.moment(share));
     if is_early {
-        let help = "write faults in the order in which they come; `after = \"5s\"` counts from the \
-                    one above";
-        fields.refuse_table("this fault may come before the one above it", help);
+        let help = "write faults in chronological order; `after = \"5s\"` counts from the previous \
+                    one";
+        fields.refuse_table("this fault may occur before the previous one", help);
     }
     is_early
 }
@@ -244,24 +245,22 @@ fn refuse_state<'a>(
         | (Some(Stop), Continue | Kill)
         | (Some(Disconnect), Reconnect)
         | (Some(FillDisk), FreeDisk) => None,
-        (Some(Disconnect), Disconnect) => Some("the way to it was cut before"),
-        (_, Reconnect) => Some("no fault before cuts the way to it"),
-        (Some(FillDisk), FillDisk) => Some("its disk was filled before"),
-        (_, FreeDisk) => Some("no fault before fills its disk"),
-        (Some(Kill), _) => Some("it was killed before"),
-        (Some(Stop), _) => Some("it was stopped before"),
+        (Some(Disconnect), Disconnect) => Some("it is already disconnected"),
+        (_, Reconnect) => Some("no earlier fault disconnects it"),
+        (Some(FillDisk), FillDisk) => Some("its disk is already full"),
+        (_, FreeDisk) => Some("no earlier fault fills its disk"),
+        (Some(Kill), _) => Some("it was killed earlier"),
+        (Some(Stop), _) => Some("it was stopped earlier"),
         (_, Start) if was_filled => None,
-        (_, Start) => Some("it runs, as long as no fault before kills it"),
-        (_, Continue) => Some("it runs, as long as no fault before stops it"),
-        (_, Promote) if !fault.node.starts_with("replica ") => Some("it is no replica"),
+        (_, Start) => Some("no earlier fault kills it"),
+        (_, Continue) => Some("no earlier fault stops it"),
+        (_, Promote) if !fault.node.starts_with("replica ") => Some("it is not a replica"),
         (_, Kill | Stop | Restart | Promote | Disconnect | FillDisk) => None,
     };
     if let Some(why) = why {
-        let message =
-            format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
-        let help = "what was killed is started with \"start\"; what was stopped goes on with \
-                    \"continue\"; a way that was cut is mended with \"reconnect\"; a disk that was \
-                    filled is emptied with \"free-disk\"";
+        let message = format!("{} cannot have the fault \"{}\": {why}", fault.node, fault.action);
+        let help = "\"start\" starts a killed node, \"continue\" resumes a stopped one, \
+                    \"reconnect\" restores a cut network path, and \"free-disk\" frees a full disk";
         fields.refuse_table(message, help);
     }
     why.is_some()
@@ -275,33 +274,31 @@ fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>)
     let name = &system.name;
     let (why, help) = match fault.action {
         FaultAction::Disconnect if setting.has_lua => (
-            "nobody would notice that the way is cut: scripts in Lua wait for an answer as long as \
-             it takes"
+            "clients would not notice the cut network path: Lua scripts wait for answers without a \
+             timeout"
                 .to_owned(),
             "choose another fault, or write the transactions in SQL (`kind = \"sql\"`)",
         ),
         FaultAction::Disconnect if !setting.has_timeout => (
-            "nobody would notice that the way is cut: clients wait for an answer as long as it \
-             takes"
+            "clients would not notice the cut network path: they wait for answers without a timeout"
                 .to_owned(),
-            "add `statement_timeout = \"2s\"` to [load]: after that a client tries another \
+            "add `statement_timeout = \"2s\"` to [load]: after that a client opens another \
              connection",
         ),
         FaultAction::Disconnect if setting.has_socket => (
-            format!("clients of `{name}` come over a unix socket, and there is no way to cut"),
-            "leave the endpoint with the socket out, or the fault",
+            format!("clients of `{name}` connect over a unix socket, which cannot be cut"),
+            "remove the endpoint with the socket, or the fault",
         ),
         FaultAction::FillDisk if is_cluster => (
             format!(
-                "dyno cannot fill a disk of `{name}`: the nodes of a cluster have no storage of \
-                 their own"
+                "dyno cannot fill a disk of `{name}`: cluster nodes have no separate storage"
             ),
-            "choose another fault, or a server that stands alone",
+            "choose another fault, or a single server",
         ),
         FaultAction::FillDisk if !setting.has_storage => (
-            format!("dyno fills no disk that others use, and `{name}` has no storage of its own"),
-            "add a [[storage]] that is a file system of its own, such as a tmpfs with a size that \
-             its command `before` mounts, and name it in `factors.storage`",
+            format!("dyno fills only separate file systems, but `{name}` has none"),
+            "add a [[storage]] on a separate file system, such as a tmpfs of limited size mounted \
+             by its command `before`, and name it in `factors.storage`",
         ),
         _ => return false,
     };
@@ -319,11 +316,11 @@ fn refuse_late(fields: &Fields<'_>, fault: &FaultPlan, stops: &[StopRule]) -> bo
     let is_late = stops.iter().any(is_late);
     if is_late {
         let message = format!(
-            "measuring may be over when this fault comes, {} s after it began",
+            "this fault may occur after the end of the measurement, {} s after its start",
             latest.as_secs_f64()
         );
         let help =
-            "faults need `load.duration`, longer than the latest of them and the time to recover";
+            "faults need a `load.duration` that includes the last fault and the time to recover";
         fields.refuse_table(message, help);
     }
     is_late

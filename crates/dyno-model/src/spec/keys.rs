@@ -47,28 +47,28 @@ pub const SECTIONS: [&Section; 24] = [
 pub static TOP: Section = Section {
     heading: "",
     prefix: "",
-    about: "What the experiment is.",
+    about: "The experiment.",
     keys: &[
         key("title", "text", "required").help("heading of the report"),
         key("description", "text", "none")
             .help("shown under the title: the question that the experiment answers"),
         key("system", "tables, `[[system]]`", "required")
             .help("the systems under test, one table each"),
-        key("workload", "table", "required").help("what the clients do"),
+        key("workload", "table", "required").help("the workload of the clients"),
         key("load", "table", "required").help("how many clients, and for how long"),
         key("design", "table", "`blocks = 5`, `seed = 1`").help("repeats and random order"),
-        key("factors", "table", "none").help("what is varied besides system and clients"),
+        key("factors", "table", "none").help("factors besides system and clients"),
         key("endpoint", "tables, `[[endpoint]]`", "none")
             .help("network paths to servers, for the factor `endpoint`"),
         key("storage", "tables, `[[storage]]`", "none")
             .help("folders for the data of servers, for the factor `storage`"),
         key("profile", "tables, `[profile.NAME]`", "none")
-            .help("variations of this file, chosen with `--profile NAME`"),
+            .help("variants of this file, selected with `--profile NAME`"),
         key("background", "tables, `[[background]]`", "none").help("background workloads"),
         key("fault", "tables, `[[fault]]`", "none").help("faults that are injected during trials"),
         key("limit", "tables, `[[limit]]`", "none").help("limits that the results must pass"),
         key("published", "tables, `[[published]]`", "none")
-            .help("published figures, drawn next to the measured ones"),
+            .help("published results, drawn next to the measured ones"),
         key("report", "table", "none").help("the first pages of a test report"),
     ],
 };
@@ -87,7 +87,7 @@ pub static SYSTEM: Section = Section {
             "this, `url_env` or `server`",
         )
         .help(
-            "a system that runs already; a password in it is blacked out where the spec is stored. \
+            "an existing system; dyno masks a password in it when it stores the spec. \
              `?socket=FILE` for a unix socket, \
              `?sslmode=disable|prefer|require|verify-ca|verify-full&sslrootcert=FILE` for \
              encryption",
@@ -129,7 +129,7 @@ pub static SYSTEM: Section = Section {
 pub static MONITOR: Section = Section {
     heading: "monitor",
     prefix: "system.monitor.",
-    about: "The `monitor` table of a system that runs elsewhere, mostly written inline: \
+    about: "The `monitor` table of a remote system, usually written inline: \
             `monitor = { command = \"ssh db.example sh\" }`.",
     keys: &[
         key("command", "shell command", "required").help(
@@ -145,14 +145,14 @@ pub static MONITOR: Section = Section {
 pub static HOOKS: Section = Section {
     heading: "hooks",
     prefix: "system.hooks.",
-    about: "The `hooks` table of a system that runs elsewhere: your own shell commands, run by \
-            dyno's user in dyno's working folder. Their environment has the system's name \
+    about: "The `hooks` table of an existing system: your own shell commands, run by dyno's user \
+            in dyno's working folder. Their environment contains the system's name \
             (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` \
             each), and each setting (`DYNO_SETTING_WORK_MEM`).",
     keys: &[
         key("apply", "shell command", "none").help(
-            "applies the settings of a restart group to the system; at the end it runs again with \
-             the original values",
+            "applies the settings of a restart group to the system; at the end it restores the \
+             original values",
         ),
         key("restart", "shell command", "none").help(
             "restarts the system; runs after `apply` at the beginning of each block and \
@@ -176,7 +176,7 @@ pub static HOOKS: Section = Section {
 pub static SERVER: Section = Section {
     heading: "server",
     prefix: "system.server.",
-    about: "The `server` table of a system, mostly written inline: \
+    about: "The `server` table of a system, usually written inline: \
             `server = { kind = \"mariadb\" }`.",
     keys: &[
         key(
@@ -185,24 +185,23 @@ pub static SERVER: Section = Section {
              `null`",
             "required",
         )
-        .help("what to start"),
+        .help("product to start"),
         ranged("nodes", Takes::Integer(1..=9), "3 for `galera`, 2 for `ndb` and `postgres-replica`").help(
-            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are \
-             spread over them in turn. Of `postgres-replica` one is the primary, which has all \
-             clients until it is lost",
+            "servers of a cluster (SQL nodes for `ndb`), all on this machine; clients are \
+             distributed round-robin. With `postgres-replica`, one server is the primary, which \
+             serves all clients until it fails",
         ),
         ranged("data_nodes", Takes::Integer(1..=8), "2 for `ndb`").help(
-            "nodes of `ndb` that hold the data, a multiple of its setting `NoOfReplicas` (2, if \
-             not given)",
+            "data nodes of `ndb`, a multiple of its setting `NoOfReplicas` (default 2)",
         ),
         key("synchronous", "true or false", "`false`").help(
-            "of `postgres-replica`: a commit is acknowledged when a replica has it \
+            "with `postgres-replica`: a commit is acknowledged once a replica has received it \
              (`synchronous_standby_names = '*'` on the primary)",
         ),
         key("bin_dir", "path", "PATH and the usual folders").help("folder with the server's \
             programs"),
         key("scratch", "path", "the system's temporary folder")
-            .help("folder in which the scratch folder is created"),
+            .help("folder for the scratch folder"),
         key("settings", "table of texts, numbers, true or false", "none").help(
             "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, \
              names that begin with a capital letter are parameters of the data nodes (`DataMemory`)",
@@ -214,13 +213,13 @@ pub static SERVER: Section = Section {
 pub static WORKLOAD: Section = Section {
     heading: "[workload]",
     prefix: "workload.",
-    about: "What the clients do. Every key besides `kind` is an option of that workload: see \
-            `dyno workloads NAME`.",
+    about: "The workload of the clients. Every key besides `kind` is an option of that workload: \
+            see `dyno workloads NAME`.",
     keys: &[
         key("kind", "name of a workload", "required")
             .help("the workload, unless a factor sets it; `dyno workloads` lists them"),
         key("request", "tables, `[[workload.request]]`", "required by `http`")
-            .help("what the workload `http` sends"),
+            .help("requests that the workload `http` sends"),
     ],
 };
 
@@ -230,8 +229,8 @@ pub static REQUEST: Section = Section {
     prefix: "workload.request.",
     about: "A request of the workload `http`. In `path`, `headers` and `body`, `${client}` is the \
             client's number, `${sequence}` that of its transaction, both from 1, `${key}` a key \
-            that is drawn by the workload's options, `${env:VARIABLE}` the value of a variable of \
-            the environment, which is kept out of all results, and `$${` stands for `${`.",
+            drawn according to the workload's options, `${env:VARIABLE}` the value of an \
+            environment variable, which is kept out of all results, and `$${` is a literal `${`.",
     keys: &[
         key("name", "text", "required").help("name of the transaction in the report"),
         key("method", "text", "`GET`")
@@ -258,7 +257,7 @@ pub static SCRIPT: Section = Section {
             `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is shorthand for files, \
             with the weight after `@`. Paths are relative to the spec.",
     keys: &[
-        key("name", "text", "the file's name without its ending")
+        key("name", "text", "the file's name without its suffix")
             .help("name in the report; required with `sql`"),
         ranged("weight", Takes::Integer(1..=WEIGHT_MAX), "1").help("relative frequency"),
         ranged("think", Takes::Duration { is_positive: true }, "`load.think`")
@@ -310,7 +309,7 @@ pub static DESIGN: Section = Section {
 pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
-    about: "What is varied besides systems and clients: quoted paths with lists of levels. Every \
+    about: "Factors besides systems and clients: quoted paths with lists of levels. Every \
             combination is a configuration, unless `design.exclude` names it. Paths: \
             `\"workload.kind\"`, `\"workload.OPTION\"`, `\"load.KEY\"` (except clients), \
             `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (for one system), \
@@ -325,23 +324,20 @@ pub static FACTORS: Section = Section {
 pub static STORAGE: Section = Section {
     heading: "[[storage]]",
     prefix: "storage.",
-    about: "A place for the data of servers that dyno starts, named by the factor `storage`. \
-            Commands run in a shell in dyno's working folder, with `DYNO_STORAGE` (the name), \
-            `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; their output is kept in \
-            the results folder.",
+    about: "A storage location for the data of servers that dyno starts, named by the factor \
+            `storage`. Commands run in a shell in dyno's working folder, with `DYNO_STORAGE` (the \
+            name), `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; their output is \
+            kept in the results folder.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
-        key("data", "path", "required").help(
-            "folder in which the scratch folder of the server is \
-            created",
-        ),
+        key("data", "path", "required").help("folder for the scratch folder of the server"),
         key("log", "path", "with the data")
             .help("folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL"),
         key("before", "shell command", "none")
             .help("runs before each start of a server there; can create and mount the folders"),
         key("after", "shell command", "none").help(
-            "run after the server has stopped and its folder is gone, also when `before` failed or \
-             dyno was killed",
+            "runs after the server has stopped and its folder is removed, also when `before` \
+             failed or dyno was killed",
         ),
         ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`").help(
             "timeout of each \
@@ -354,8 +350,8 @@ pub static STORAGE: Section = Section {
 pub static ENDPOINT: Section = Section {
     heading: "[[endpoint]]",
     prefix: "endpoint.",
-    about: "A way from the clients to a server, named by the factor `endpoint`. Two need no table: \
-            `tcp` and `socket` of a server that dyno starts.",
+    about: "A network path from the clients to a server, named by the factor `endpoint`. Two need \
+            no table: `tcp` and `socket` of a server that dyno starts.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels and in the report"),
         key("address", "`HOST:PORT` or the path of a unix socket", "one of the three")
@@ -372,11 +368,11 @@ pub static ENDPOINT: Section = Section {
 pub static PROXY: Section = Section {
     heading: "proxy",
     prefix: "endpoint.proxy.",
-    about: "The `proxy` table of an endpoint, mostly written inline: \
+    about: "The `proxy` table of an endpoint, usually written inline: \
             `proxy = { kind = \"haproxy\" }`. It listens on a free port of 127.0.0.1, passes \
             connections on without looking into them, and ends with the server.",
     keys: &[
-        key("kind", "`haproxy`", "required").help("what to start"),
+        key("kind", "`haproxy`", "required").help("product to start"),
         ranged("threads", Takes::Integer(1..=64), "the proxy's own default")
             .help("threads of the proxy"),
     ],
@@ -386,7 +382,7 @@ pub static PROXY: Section = Section {
 pub static APPLICATION: Section = Section {
     heading: "application",
     prefix: "endpoint.application.",
-    about: "The `application` table of an endpoint, mostly written inline: \
+    about: "The `application` table of an endpoint, usually written inline: \
             `application = { kind = \"tomcat\", war = \"webapp.war\" }`. It listens on a free port \
             of 127.0.0.1, answers one request per command (see the [guide](../guide.md)), and ends \
             with the server. `examples/webapp` has one for MariaDB, MySQL and clusters of both.",
@@ -402,8 +398,9 @@ pub static APPLICATION: Section = Section {
 pub static PROFILE: Section = Section {
     heading: "[profile.NAME]",
     prefix: "profile.",
-    about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else \
-            is replaced; `[profile.NAME.system.SYSTEM]` changes keys of one system. Takes every \
-            key of the file except `profile`. All profiles are checked, chosen or not.",
+    about: "Changes to the file that `--profile NAME` applies: tables are merged key by key, \
+            everything else is replaced; `[profile.NAME.system.SYSTEM]` changes keys of one \
+            system. Takes every key of the file except `profile`. All profiles are checked, \
+            whether or not they are selected.",
     keys: &[],
 };

@@ -44,10 +44,12 @@ pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problem
             _ => false,
         };
         if let Some(plan) = systems.iter().filter(is_meant).find(is_fixed) {
-            let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
-            let help = "say what applies them, `hooks = { apply = \"...\", restart = \"...\" }`, \
-                        or let dyno start the server (`server = { kind = ... }`); or name the \
-                        system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`";
+            let message =
+                format!("settings of `{}` cannot be varied: dyno does not start it", plan.name);
+            let help = "add commands that apply them, \
+                        `hooks = { apply = \"...\", restart = \"...\" }`, or let dyno start the \
+                        server (`server = { kind = ... }`); or vary the settings of one system \
+                        only: `\"system.NAME.server.settings.SETTING\"`";
             problems.refuse(change.key_span, message, help);
         }
     }

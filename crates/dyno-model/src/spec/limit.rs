@@ -34,14 +34,14 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
     if given.is_empty() {
         let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, \
                     `failed = \"< 0.1 %\"` or `lost = 0`";
-        fields.refuse_table("a limit that says nothing", help);
+        fields.refuse_table("empty limit", help);
     }
     let part = part(fields);
     let limit = |(measure, node): &(LimitMeasure, &Node)| {
         if let Some(part) = part.as_ref().filter(|part| !part.has(*measure)) {
             let (key, what) = (part.key(), part.what());
-            let message = format!("`limit.{measure}` is about a whole trial, not about a {what}");
-            let help = format!("give it a [[limit]] of its own, without `{key}`");
+            let message = format!("`limit.{measure}` applies to whole trials, not to a {what}");
+            let help = format!("move it to a separate [[limit]] without `{key}`");
             fields.problems.refuse(node.span, message, help);
             return None;
         }
@@ -74,7 +74,7 @@ fn part(fields: &Fields<'_>) -> Option<LimitPart> {
     .collect();
     if let [one, other, ..] = given.as_slice() {
         let message = format!("a limit has both `{}` and `{}`", one.key(), other.key());
-        fields.refuse_table(message, "no figures are kept of both at once; remove one of them");
+        fields.refuse_table(message, "dyno does not record this combination; remove one of them");
     }
     given.into_iter().next()
 }
@@ -91,7 +91,7 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
     };
     let read = match (&node.value, measure) {
         (Value::Integer(0), LimitMeasure::Lost) => return Some(0.0),
-        (_, LimitMeasure::Lost) => Err("of what was acknowledged, nothing may be lost".to_owned()),
+        (_, LimitMeasure::Lost) => Err("the only limit on lost commits is 0".to_owned()),
         (Value::Text(text), _) => figure(measure, text),
         (Value::Table(table), LimitMeasure::P99) if table.get("9").is_some() => {
             let help = "write the key in quotes: `\"p99.9\" = \"< 20ms\"`";
@@ -118,25 +118,15 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
 /// the mistake in the text.
 pub(super) fn figure(measure: LimitMeasure, text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let (sign, other) = if measure.is_floor() { ('>', '<') } else { ('<', '>') };
-    let Some(rest) = text.strip_prefix(sign) else {
-        return Err(match text.strip_prefix(other) {
-            Some(_) => {
-                format!(
-                    "it is to stay {} a figure",
-                    if measure.is_floor() { "above" } else { "below" }
-                )
-            }
-            None => format!("it does not begin with `{sign}`"),
-        });
-    };
+    let sign = if measure.is_floor() { '>' } else { '<' };
+    let rest = text.strip_prefix(sign).ok_or_else(|| format!("it does not begin with `{sign}`"))?;
     let rest = rest.strip_prefix('=').unwrap_or(rest).trim();
     let value = match measure {
         LimitMeasure::Throughput => quantity::rate(rest),
         LimitMeasure::Failed => percent(rest),
         _ => quantity::duration(rest).map(|Nanos(nanos)| nanos as f64 / 1e6),
     }?;
-    if value > 0.0 { Ok(value) } else { Err("nothing lies beyond 0".to_owned()) }
+    if value > 0.0 { Ok(value) } else { Err("the value must be greater than 0".to_owned()) }
 }
 
 /// Reads a share, `0.1 %`.
@@ -255,9 +245,9 @@ pub(super) fn resolved(
         };
         let meant: Vec<usize> = (0..configurations.len()).filter(is_meant).collect();
         if meant.is_empty() {
-            let help = "change its `where`; a profile that measures something else takes limits of \
-                        its own, or none: `limit = []`";
-            top.problems.refuse(span, "a limit on nothing that is measured", help);
+            let help = "change its `where`; a profile with other configurations can replace the \
+                        limits, or remove them: `limit = []`";
+            top.problems.refuse(span, "the limit applies to no configuration", help);
         }
         limits.extend(
             written.into_iter().map(|limit| Limit { configurations: meant.clone(), ..limit }),

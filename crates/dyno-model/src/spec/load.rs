@@ -53,8 +53,7 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
         problems.report(Diagnostic::new(node.span, message).label("nothing to measure").help(help));
     }
     if items.len() > LIST_MAX {
-        let message =
-            format!("`{path}` holds {} numbers, at most {LIST_MAX} make sense", items.len());
+        let message = format!("`{path}` has {} numbers; the maximum is {LIST_MAX}", items.len());
         problems.report(Diagnostic::new(node.span, message));
         return Vec::new();
     }
@@ -63,7 +62,7 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
         let Some(count) = fields.number("clients", item) else { continue };
         if counts.contains(&count) {
             let first = items[..i].iter().find(|other| other.value == item.value).unwrap_or(item);
-            let message = format!("`{path}` holds {count} twice");
+            let message = format!("`{path}` contains {count} twice");
             let help = "remove one; `design.blocks` sets the number of repeats";
             let diagnostic = Diagnostic::new(item.span, message).label("again");
             problems.report(diagnostic.related(first.span, "first here").help(help));
@@ -100,7 +99,7 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         fields.problems.refuse(
             node.span,
             message,
-            "leave it out: measuring by time ends by itself",
+            "remove it: a measurement with a duration ends on its own",
         );
     }
     let (warmup_default, limit_default) = match stop {
@@ -145,10 +144,10 @@ pub(super) fn check_timeout<'a>(
             .map(|change| change.node.span);
         let span = node.map(|node| node.span).into_iter().chain(varied).next().unwrap_or(top.span);
         let message = format!(
-            "`load.statement_timeout` does nothing for `{LUA}`: scripts wait for an answer as long \
-             as it takes"
+            "`load.statement_timeout` has no effect on `{LUA}`: scripts wait for answers without a \
+             timeout"
         );
-        let help = "leave it out and set a limit on the server, or write the transactions in SQL \
+        let help = "remove it and set a timeout on the server, or write the transactions in SQL \
                     (`kind = \"sql\"`)";
         top.problems.refuse(span, message, help);
     }
@@ -156,14 +155,10 @@ pub(super) fn check_timeout<'a>(
         && let Some(system) = systems.iter().find(|system| system.engine().is_embedded())
     {
         let message = format!(
-            "`load.statement_timeout` has no meaning for `{}`, which is part of dyno",
+            "`load.statement_timeout` has no effect on `{}`, which is part of dyno",
             system.name
         );
-        top.problems.refuse(
-            node.span,
-            message,
-            "leave it out: only a server can keep a client waiting",
-        );
+        top.problems.refuse(node.span, message, "remove it: it applies to servers only");
     }
 }
 
@@ -176,7 +171,7 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let text = find.required_text("while", example)?;
     let read = match LimitMeasure::leading(text) {
         Some((LimitMeasure::Throughput | LimitMeasure::Max | LimitMeasure::Lost, _)) | None => {
-            Err("it is about none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`"
+            Err("it uses none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`"
                 .to_owned())
         }
         Some((measure, limit)) => limit::figure(measure, limit).map(|below| (measure, below)),
@@ -189,7 +184,7 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
         }
     };
     if fields.node("duration").is_none() {
-        let help = "say how long each load is tried: `duration = \"10s\"`";
+        let help = "add the time of each load step: `duration = \"10s\"`";
         find.refuse("while", "`load.find` needs `load.duration`", help);
     }
     for key in ["rate", "overload", "stages"].into_iter().filter(|key| fields.node(key).is_some()) {
@@ -222,7 +217,7 @@ fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
 fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool) {
     if stages.is_some() && fields.node("rate").is_some() {
         let message = "`load.stages` and `load.rate` cannot both be given";
-        fields.refuse("rate", message, "remove one of them; a stage has a `rate` of its own");
+        fields.refuse("rate", message, "remove one of them; each stage sets its own `rate`");
     }
     // Invalid stages may have been intended to have a rate.
     let is_staged = fields.node("stages").is_some();
@@ -231,8 +226,8 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
     let is_searched = fields.node("find").is_some();
     if is_overload && !is_open {
         let message = format!("`{}` needs `load.rate`", fields.path("overload"));
-        let help = "add for example `rate = \"500/s\"`; clients that wait for an answer before \
-                    they ask again overload nothing";
+        let help = "add for example `rate = \"500/s\"`; closed-loop clients wait for answers and \
+                    do not overload the system";
         fields.refuse("overload", message, help);
     }
     if !is_open && !is_searched && fields.node("spacing").is_some() {
@@ -240,7 +235,7 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
         fields.refuse(
             "spacing",
             message,
-            "add for example `rate = \"500/s\"`; without one nothing arrives by itself",
+            "add for example `rate = \"500/s\"`; only an open loop has arrivals",
         );
     }
 }
@@ -284,8 +279,7 @@ pub(super) fn has_thinking(workload: &WorkloadPlan) -> bool {
 /// Rejects a think time combined with a rate.
 pub(super) fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
     let message = format!("`{think}` and a rate in `{other}` cannot both be given");
-    let help =
-        "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
+    let help = "remove one of them: with a rate, arrivals do not depend on think times";
     fields.problems.refuse(span, message, help);
 }
 
@@ -296,7 +290,7 @@ fn stop_rule(
 ) -> Option<StopRule> {
     let given: Vec<_> = STOP_RULES.iter().filter_map(|key| fields.table.entry(key)).collect();
     if given.is_empty() {
-        let message = format!("nothing in {} says when measuring ends", LOAD.heading);
+        let message = format!("{} does not say when the measurement ends", LOAD.heading);
         let help = "add `transactions = 10_000` (all clients together), \
                     `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` \
                     for a table that grows; or [[load.stages]]";
@@ -314,10 +308,9 @@ fn stop_rule(
     if let (Some(total), Some(clients)) = (transactions, clients_max)
         && total < u64::from(clients)
     {
-        let message =
-            format!("`load.transactions` is {total}, but {clients} clients are to share them");
+        let message = format!("`load.transactions` is {total}, but there are {clients} clients");
         let help =
-            format!("give at least {clients}, or count per client with `transactions_per_client`");
+            format!("use at least {clients}, or count per client with `transactions_per_client`");
         fields.refuse("transactions", message, help);
     }
     transactions
@@ -342,13 +335,10 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
     let rows = row_list(fields, "milestones", node);
     if rows.windows(2).any(|pair| pair[1] <= pair[0]) {
         let help = "write for example `milestones = [1_000_000, 2_000_000]`";
-        return refuse(format!("`{path}` must rise"), help);
+        return refuse(format!("`{path}` must be in ascending order"), help);
     }
     if rows.last().is_some_and(|last| *last > target) {
-        return refuse(
-            format!("`{path}` goes beyond `load.rows`, which is {target}"),
-            "raise `rows`",
-        );
+        return refuse(format!("`{path}` exceeds `load.rows`, which is {target}"), "raise `rows`");
     }
     rows
 }
@@ -381,7 +371,7 @@ pub(super) fn check_growth(
         ),
         Some(growth) if growth.rows_before >= target => (
             format!(
-                "`load.rows` is {target}, but `workload.rows` loads {} before",
+                "`load.rows` is {target}, but `workload.rows` already loads {}",
                 growth.rows_before
             ),
             "raise `load.rows`, or load fewer".to_owned(),

@@ -231,7 +231,7 @@ fn read(
     let top = Fields::new(&keys::TOP, document, Span::default(), problems);
     let title = top.required_text(
         "title",
-        "add a first line such as `title = \"What this experiment is to show\"`",
+        "add a first line such as `title = \"What this experiment shows\"`",
     );
     let description = top.text("description").unwrap_or_default().trim().to_owned();
     let systems = system::read(&top, sources, variable);
@@ -263,7 +263,7 @@ fn read(
     if count.saturating_mul(blocks as usize) > TRIALS_MAX {
         let message =
             format!("{count} configurations in {blocks} blocks are more than {TRIALS_MAX} trials");
-        top.refuse("design", message, "vary less, or repeat less often");
+        top.refuse("design", message, "use fewer levels, or fewer blocks");
         return None;
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
@@ -369,7 +369,7 @@ fn kept(
     match configurations {
         None => Vec::new(),
         Some([]) => {
-            top.refuse("design", "`design.exclude` leaves nothing to measure", "exclude less");
+            top.refuse("design", "`design.exclude` excludes every configuration", "exclude less");
             Vec::new()
         }
         Some(configurations) => limit::resolved(limits, configurations, parts, top),
@@ -422,7 +422,11 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> De
     let budget = fields.duration("budget").filter(|_| is_auto.is_some());
     if let Some(node) = is_auto.filter(|_| fields.node("budget").is_none()) {
         let message = "`design.blocks` is \"auto\" without a budget";
-        top.problems.refuse(node.span, message, "say how long the run may take: `budget = \"2h\"`");
+        top.problems.refuse(
+            node.span,
+            message,
+            "add the maximum time of the run: `budget = \"2h\"`",
+        );
     }
     let seed = fields.integer("seed").unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
@@ -430,17 +434,13 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> De
     if let (Some(cluster), FreshData::Restore) = (cluster, data) {
         let message =
             format!("the data of the cluster `{}` cannot be restored by copy", cluster.name);
-        fields.refuse("data", message, "write \"load\", or \"auto\", which copies where it can");
+        fields.refuse("data", message, "write \"load\", or \"auto\", which copies where possible");
     }
     let compare = compare(&fields, known.factors);
     let primary = fields.choice("primary", &published::METRICS);
     if primary.is_some() && are_searched {
-        let message = "`design.primary` names a metric although `load.find` searches for the load";
-        fields.refuse(
-            "primary",
-            message,
-            "remove it: searches are compared by the load that they found",
-        );
+        let message = "`design.primary` cannot be combined with `load.find`";
+        fields.refuse("primary", message, "remove it: searches are compared by the load found");
     }
     let exclusions = choice::read(&fields, "exclude", known);
     Design { blocks, budget, seed, data, compare, primary, exclusions }
@@ -457,7 +457,7 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
         let known: Vec<&str> = std::iter::once("system")
             .chain(factors.iter().map(|factor| factor.name.as_str()))
             .collect();
-        let message = format!("`{name}` is not varied in this experiment");
+        let message = format!("`{name}` is not a factor of this experiment");
         design.refuse("compare", message, suggestion(name, &known, "varied"));
     }
     found.map(Compare::Factor)

@@ -10,7 +10,7 @@ use crate::words::suggestion;
 pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
     let Some(node) = file.get("profile") else { return Vec::new() };
     let Value::Table(table) = &node.value else {
-        let message = format!("`profile` must be tables, not {}", node.value.type_name());
+        let message = format!("`profile` must contain tables, not {}", node.value.type_name());
         problems.refuse(node.span, message, "write `[profile.NAME]`");
         return Vec::new();
     };
@@ -29,15 +29,14 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
             Value::Table(overlay) => {
                 if let Some(inner) = overlay.entry("profile") {
                     let help = "write `[profile.NAME]` at the top";
-                    problems.refuse(inner.key_span, "a profile cannot hold profiles", help);
+                    problems.refuse(inner.key_span, "a profile cannot contain profiles", help);
                 }
                 profiles.push(entry.clone());
             }
             other => {
                 let message =
                     format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
-                let help = "a key that stands under [profile] is the name of a profile: write \
-                            `[profile.NAME]`";
+                let help = "keys under [profile] are names of profiles: write `[profile.NAME]`";
                 problems.refuse(entry.key_span, message, help);
             }
         }

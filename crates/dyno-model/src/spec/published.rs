@@ -22,7 +22,7 @@ pub(super) fn read(top: &Fields<'_>, systems: &[&str]) -> Vec<Published> {
 
 fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
     let source =
-        fields.required_text("source", "say where the figures stand, with machine and year");
+        fields.required_text("source", "add the source of the values, with machine and year");
     let series =
         fields.required_text("series", "name the curve, for example `series = \"MySQL 5.0.7\"`");
     let help = "add for example `metric = \"throughput\"`";

@@ -53,7 +53,7 @@ pub(super) fn duration(text: &str) -> Result<Nanos, String> {
 /// the text.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     let Some((number, unit)) = text.trim().split_once('/') else {
-        return Err(format!("`{text}` does not say per what time"));
+        return Err(format!("`{text}` has no unit of time"));
     };
     let number = number.trim();
     let value: f64 = match number.replace('_', "").parse() {

@@ -27,7 +27,7 @@ pub(super) fn read(workload: &Fields<'_>) -> Vec<RequestPlan> {
             fields.refuse(
                 "name",
                 message,
-                "each has response times of its own: give each its own name",
+                "names must be unique: each request has separate response times",
             );
         }
         requests.push(request);
@@ -50,20 +50,20 @@ fn request(fields: &Fields<'_>) -> Option<RequestPlan> {
             "write at most {NAME_MAX} bytes without control characters, and none of {}",
             TAKEN.join(", ")
         );
-        fields.refuse("name", format!("`{name}` cannot be the name of a request"), help);
+        fields.refuse("name", format!("`{name}` is not a valid name of a request"), help);
     }
     let method = fields.text("method").unwrap_or("GET");
     if method.is_empty() || !method.bytes().all(is_token) || method == "CONNECT" {
         let help = "write for example `GET`, `POST`, `PUT`, `DELETE` or `HEAD`";
-        fields.refuse("method", format!("`{method}` is no method that can be sent"), help);
+        fields.refuse("method", format!("`{method}` is not a valid HTTP method"), help);
     }
     let path = fields.required_text("path", "add for example `path = \"/items/${key}\"`");
     if let Some(path) = path
         && (!path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic()))
     {
-        let help = "a path begins with `/`; write `%20` for a blank, and other signs in \
-                    percent-encoding too";
-        fields.refuse("path", format!("`{path}` is no path"), help);
+        let help = "a path begins with `/`; percent-encode special characters, such as `%20` for a \
+                    blank";
+        fields.refuse("path", format!("`{path}` is not a valid path"), help);
     }
     for (key, text) in [("path", path), ("body", fields.text("body"))] {
         if let (Some(text), Some(node)) = (text, fields.node(key)) {
@@ -96,10 +96,10 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
         let lower = entry.key.to_lowercase();
         if entry.key.is_empty() || !entry.key.bytes().all(is_token) {
             let help = "write letters, digits and hyphens";
-            report(entry.key_span, format!("`{}` is no name of a header", entry.key), help);
+            report(entry.key_span, format!("`{}` is not a valid header name", entry.key), help);
         } else if OWN_HEADERS.contains(&lower.as_str()) {
-            let help = "take it out; `keep_alive = false` of the workload closes connections";
-            report(entry.key_span, format!("dyno writes `{}` itself", entry.key), help);
+            let help = "remove it; the workload's `keep_alive = false` closes connections";
+            report(entry.key_span, format!("dyno sets `{}` itself", entry.key), help);
         }
         let Value::Text(text) = &entry.node.value else {
             let path = format!("{}.{}", fields.path("headers"), entry.key);
@@ -109,8 +109,8 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
         if text.bytes().any(|byte| byte.is_ascii_control()) {
             report(
                 entry.node.span,
-                format!("`{}` has a control character in it", entry.key),
-                "take it out",
+                format!("`{}` contains a control character", entry.key),
+                "remove it",
             );
         }
         let has_variable = check_template(fields, &entry.node, text)

@@ -71,7 +71,7 @@ impl Place<'_> {
     ) -> Option<String> {
         let read = match self.read {
             Some(read) => read(&beside(self.spec, Path::new(file)), self.kind),
-            None => Err("no file can be read here".to_owned()),
+            None => Err("files cannot be read in this context".to_owned()),
         };
         read.map_err(|why| {
             let message = format!("cannot read the {what} `{file}`: {why}");
@@ -115,7 +115,7 @@ pub(super) fn read(
         };
         if found.iter().any(|other| other.name == script.name) {
             let message = format!("two scripts are called `{}`", script.name);
-            let help = "names tell them apart in the report: give one another `name`";
+            let help = "names must be unique: change one `name`";
             problems.report(Diagnostic::new(item.span, message).label("used again").help(help));
         }
         found.push(script);
@@ -164,7 +164,7 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
         }
         (None, None) => {
             let help =
-                "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`";
+                "add the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`";
             fields.missing("sql", help);
             return None;
         }

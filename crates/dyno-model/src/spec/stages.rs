@@ -38,15 +38,15 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
             continue;
         };
         if found.iter().any(|(_, other, _)| other.name == name) {
-            let help = "names tell them apart in the report: give one another `name`";
+            let help = "names must be unique: change one `name`";
             fields.refuse_table(format!("two stages are called `{name}`"), help);
         }
         found.push((by, Stage { name, segments }, fields.span));
     }
     let by = found.first().filter(|_| is_whole)?.0;
     if let Some((_, _, span)) = found.iter().find(|(other, ..)| *other != by) {
-        let message = format!("the first stage is given by its `{by}`, this one is not");
-        return refuse(*span, &message, "give all stages a rate, or all a number of clients");
+        let message = format!("the first stage sets `{by}`, but this one does not");
+        return refuse(*span, &message, "use `rate` in all stages, or `clients` in all");
     }
     let stages = Stages { by, stages: found.into_iter().map(|(_, stage, _)| stage).collect() };
     let highest = stages.highest();
@@ -57,13 +57,13 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
         return refuse(
             span,
             "the stages last longer than three days",
-            "squeeze a file with `duration`",
+            "shorten a file with `duration`",
         );
     }
     if let (LoadBy::Clients, Some(least)) = (by, clients.iter().min())
         && highest > f64::from(*least)
     {
-        let message = format!("a stage has {highest} clients, `load.clients` is {least}");
+        let message = format!("a stage has {highest} clients, but `load.clients` is {least}");
         return refuse(span, &message, &format!("write `clients = {highest}` in [load]"));
     }
     Some(stages)
@@ -74,7 +74,7 @@ fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
     if fields.node("name").is_none() {
         return Some((index + 1).to_string());
     }
-    let name = fields.required_text("name", "leave it out, and it is called by its number")?.trim();
+    let name = fields.required_text("name", "remove it to name the stage by its number")?.trim();
     if name.chars().any(char::is_control) || name.chars().count() > NAME_MAX {
         let message = format!("a stage's name must be one line of at most {NAME_MAX} characters");
         fields.problems.report(Diagnostic::new(fields.place("name"), message));
@@ -108,7 +108,7 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         let text = place.text("load", file, node.span, fields.problems)?;
         let course = lines(&text).map_err(|(line, reason)| {
             let message = format!("`{file}`, line {line}: {reason}");
-            let help = "a file has the columns `seconds` and `rate` or `clients`, and a line for \
+            let help = "a file needs the columns `seconds` and `rate` or `clients`, and a line for \
                         each time: `0,120.5`";
             fields.problems.refuse(node.span, message, help);
         });
@@ -116,7 +116,7 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         return Some((by, stretched(segments, duration)));
     }
     if fields.node("duration").is_none() {
-        fields.missing("duration", "say how long the stage lasts: `duration = \"30s\"`");
+        fields.missing("duration", "add the duration of the stage: `duration = \"30s\"`");
     }
     let value = |node: &Node| match key {
         "rate" => fields.rate("rate", node),
@@ -140,16 +140,18 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
 fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let unreadable = |error: &csv::Error| {
-        (error.position().map_or(1, csv::Position::line), format!("this is no CSV: {error}"))
+        (error.position().map_or(1, csv::Position::line), format!("invalid CSV: {error}"))
     };
     let headers = reader.headers().map_err(|error| unreadable(&error))?.clone();
     let column = |name: &str| headers.iter().position(|header| header == name);
-    let seconds = column("seconds").ok_or((1, "there is no column `seconds`".to_owned()))?;
+    let seconds = column("seconds").ok_or((1, "the column `seconds` is missing".to_owned()))?;
     let (by, loads) = match (column("rate"), column("clients")) {
         (Some(rate), None) => (LoadBy::Rate, rate),
         (None, Some(clients)) => (LoadBy::Clients, clients),
-        (None, None) => return Err((1, "there is no column `rate` or `clients`".to_owned())),
-        (Some(_), Some(_)) => return Err((1, "there are both `rate` and `clients`".to_owned())),
+        (None, None) => return Err((1, "a column `rate` or `clients` is missing".to_owned())),
+        (Some(_), Some(_)) => {
+            return Err((1, "the columns `rate` and `clients` cannot be combined".to_owned()));
+        }
     };
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut last = 1;
@@ -167,10 +169,13 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
         match points.last() {
             None if time != 0.0 => return Err((line, "the first time must be 0".to_owned())),
             Some((before, _)) if time <= *before => {
-                return Err((line, format!("times must rise, and {time} comes after {before}")));
+                return Err((
+                    line,
+                    format!("times must be ascending, but {time} follows {before}"),
+                ));
             }
             _ if time > 1e9 => {
-                return Err((line, format!("{time} seconds are more than a lifetime")));
+                return Err((line, format!("{time} seconds are too many")));
             }
             _ => {}
         }
@@ -187,11 +192,11 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
         }
         points.push((time, load));
         if points.len() > LINES_MAX {
-            return Err((line, format!("a file may have {LINES_MAX} lines at most")));
+            return Err((line, format!("the file has more than {LINES_MAX} lines")));
         }
     }
     if points.len() < 2 {
-        return Err((last, "there must be two lines with figures at least".to_owned()));
+        return Err((last, "the file needs at least two lines of values".to_owned()));
     }
     let segment = |pair: &[(f64, f64)]| {
         let length = Nanos(((pair[1].0 - pair[0].0) * 1e9).round() as u64);

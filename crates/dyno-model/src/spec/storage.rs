@@ -25,7 +25,7 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
         let (Some(name), Some(data)) = (name, data) else { continue };
         if storages.iter().any(|other| other.name == name) {
             let message = format!("two storages are called `{name}`");
-            fields.refuse("name", message, "levels name them: give each its own");
+            fields.refuse("name", message, "give each storage a unique name");
         }
         storages.push(Storage {
             name: name.to_owned(),
@@ -68,14 +68,14 @@ pub(super) fn check(
     let Some(span) = first else { return };
     let refusal = |system: &SystemPlan| match &system.source {
         SystemSource::Managed(server) if server.kind.is_cluster() => {
-            Some("it is a cluster, and each of its nodes would need a place")
+            Some("storage of clusters is not supported")
         }
         SystemSource::Managed(server) if server.kind.engine().is_server() => None,
-        _ => Some("dyno starts no server for it"),
+        _ => Some("dyno does not start its server"),
     };
     if let Some((system, why)) = systems.iter().find_map(|system| Some((system, refusal(system)?)))
     {
-        let message = format!("storage cannot be varied of `{}`: {why}", system.name);
-        problems.refuse(span, message, "measure it in an experiment of its own");
+        let message = format!("the storage of `{}` cannot be varied: {why}", system.name);
+        problems.refuse(span, message, "measure it in a separate experiment");
     }
 }

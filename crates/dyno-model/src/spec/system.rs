@@ -68,10 +68,8 @@ pub(super) fn check_query_mode(
     problems: &Problems,
 ) {
     if mode == QueryMode::Extended && !system.engine().traits().has_extended_queries {
-        let message = format!(
-            "query mode `extended` exists for PostgreSQL only, and `{}` is not",
-            system.name
-        );
+        let message =
+            format!("query mode `extended` exists for PostgreSQL only, not for `{}`", system.name);
         problems.refuse(span, message, "use `prepared` or `simple`");
     }
 }
@@ -79,13 +77,13 @@ pub(super) fn check_query_mode(
 fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, Span)>) {
     let span = fields.place("name");
     if name.chars().any(char::is_control) || name.chars().count() > 60 || name.trim() != name {
-        let message =
-            "a system's name must be one line of at most 60 characters without blanks around it";
+        let message = "a system's name must be one line of at most 60 characters, without leading \
+             or trailing blanks";
         fields.problems.report(Diagnostic::new(span, message));
     }
     if let Some((_, first)) = names.iter().find(|(other, _)| *other == name) {
         let message = format!("two systems are called `{name}`");
-        let help = "names tell systems apart in the report: give each its own";
+        let help = "give each system a unique name";
         let diagnostic = Diagnostic::new(span, message).label("used again");
         fields.problems.report(diagnostic.related(*first, "used here first").help(help));
     }
@@ -102,8 +100,8 @@ fn source(
     let server = fields.node("server");
     match (url, server) {
         (None, None) => {
-            let help = "`url = \"mysql://user@host:3306/database\"` measures a system that runs \
-                        already, `server = { kind = \"mariadb\" }` lets dyno start one";
+            let help = "`url = \"mysql://user@host:3306/database\"` measures an existing system, \
+                        `server = { kind = \"mariadb\" }` lets dyno start one";
             fields.refuse_table("the system has neither `url` nor `server`", help);
             password(fields);
             None
@@ -113,7 +111,7 @@ fn source(
             fields.problems.report(
                 Diagnostic::new(server.span, message)
                     .related(url.span, "the other one")
-                    .help("remove one: a system runs already, or dyno starts it"),
+                    .help("remove one: either the system exists already, or dyno starts it"),
             );
             None
         }
@@ -122,15 +120,15 @@ fn source(
             Some((SystemSource::Existing(existing), timeout))
         }
         (None, Some(_)) => {
-            refuse_password(fields, "a server that dyno starts gets a password of dyno's own");
+            refuse_password(fields, "dyno sets the password of servers that it starts");
             let useless = [
-                ("data", "a server that dyno starts is empty"),
-                ("monitor", "a server that dyno starts is monitored where it is"),
-                ("hooks", "dyno gives a server that it starts its settings itself"),
+                ("data", "servers that dyno starts are empty"),
+                ("monitor", "dyno monitors servers that it starts without a command"),
+                ("hooks", "dyno applies the settings of servers that it starts itself"),
             ];
             for (key, why) in useless {
                 if fields.node(key).is_some() {
-                    fields.refuse(key, format!("`{key}` goes with `url`: {why}"), "remove it");
+                    fields.refuse(key, format!("`{key}` requires `url`: {why}"), "remove it");
                 }
             }
             Some((SystemSource::Managed(managed(fields)?), CONNECT_TIMEOUT_DEFAULT))
@@ -188,8 +186,8 @@ fn existing(
     }
     if let Some(range) = address.range(Key::PasswordFile) {
         let help =
-            "take it out, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
-        report("a spec has no `passfile`", place(range), help);
+            "remove it, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
+        report("`passfile` is not supported in a spec", place(range), help);
     }
     match address.target() {
         Err(errors) => {
@@ -207,8 +205,8 @@ fn existing(
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
             if data == DataPolicy::Copy && !(target.engine.has_sql() && target.engine.keeps_data())
             {
-                let message = format!("{} keeps no data that could be copied", target.engine);
-                fields.refuse("data", message, "leave `data` out");
+                let message = format!("{} has no data to copy", target.engine);
+                fields.refuse("data", message, "remove `data`");
             }
             let (monitor, hooks) = (monitor(fields), hooks(fields));
             let Target {
@@ -246,13 +244,13 @@ fn password_of(
     fields: &Fields<'_>,
 ) -> PasswordSource {
     if !target.engine.is_server() {
-        refuse_password(fields, &format!("`{}` knows no passwords", target.engine));
+        refuse_password(fields, &format!("`{}` does not use passwords", target.engine));
         return PasswordSource::None;
     }
     if target.password.is_empty() {
         return password(fields);
     }
-    refuse_password(fields, "the URL holds the password");
+    refuse_password(fields, "the URL contains the password");
     match of_variable {
         Some(name) => PasswordSource::UrlVariable(name),
         None => PasswordSource::Url { password: target.password.clone() },
@@ -287,18 +285,18 @@ fn hooks(system: &Fields<'_>) -> Option<Box<HooksPlan>> {
             );
         }
         if stop.is_empty() {
-            let help =
-                "what `start` starts must end; for example `stop = \"docker rm --force db\"`";
+            let help = "`start` needs a command that stops the system, for example \
+                 `stop = \"docker rm --force db\"`";
             fields.missing("stop", help);
         }
     }
     if exclusive.is_some() && restart.is_some() {
-        let help = "leave it out: dyno stops and starts the system";
-        fields.refuse_table("`restart` does not go with `start` and `stop`", help);
+        let help = "remove it: dyno stops and starts the system";
+        fields.refuse_table("`restart` cannot be combined with `start` and `stop`", help);
     }
     if apply.is_none() && restart.is_none() && exclusive.is_none() {
         let help = "add for example `restart = \"docker restart db\"`";
-        fields.refuse_table("`hooks` names no command", help);
+        fields.refuse_table("`hooks` has no command", help);
     }
     let time_limit = fields.duration("time_limit").unwrap_or(HOOKS_LIMIT_DEFAULT);
     Some(Box::new(HooksPlan { apply, restart, exclusive, time_limit }))
@@ -317,7 +315,8 @@ fn password(fields: &Fields<'_>) -> PasswordSource {
     let file = fields.text("password_file");
     if fields.boolean("password_client") == Some(true) {
         if let Some(other) = fields.node("password_env").or_else(|| fields.node("password_file")) {
-            let message = "the password can come from one place only, and `password_client` is one";
+            let message =
+                "`password_client` cannot be combined with another source of the password";
             fields.problems.refuse(other.span, message, "remove one of them");
         }
         return PasswordSource::ClientFile;
@@ -358,7 +357,7 @@ fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
 fn refuse_password(fields: &Fields<'_>, reason: &str) {
     for key in ["password_env", "password_file", "password_client"] {
         if let Some(entry) = fields.table.entry(key) {
-            let message = format!("`{key}` has no use here: {reason}");
+            let message = format!("`{key}` has no effect here: {reason}");
             fields.problems.refuse(entry.key_span, message, "remove it");
         }
     }
@@ -376,7 +375,7 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let default = ManagedServer::new(kind?);
     let kind = default.kind;
     let useless = [
-        ("nodes", kind.is_cluster(), format!("{kind} is one server"), Clustering::Peers),
+        ("nodes", kind.is_cluster(), format!("{kind} is a single server"), Clustering::Peers),
         (
             "synchronous",
             kind.clustering() == Clustering::Replicas,
@@ -386,7 +385,7 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
         (
             "data_nodes",
             default.data_nodes > 0,
-            format!("{kind} has no nodes for data alone"),
+            format!("{kind} has no separate data nodes"),
             Clustering::DataNodes,
         ),
     ];
@@ -395,7 +394,7 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
             let other = ServerKind::ALL.into_iter().find(|kind| kind.clustering() == other);
             let help =
                 format!("remove it, or write `kind = \"{}\"`", other.map_or("", ServerKind::name));
-            fields.refuse(key, format!("`{key}` has no use here: {why}"), help);
+            fields.refuse(key, format!("`{key}` has no effect here: {why}"), help);
         }
     }
     let (nodes, data_nodes) =

@@ -198,7 +198,7 @@ fn errors_in_arguments_point_at_the_argument() {
         ("load.clients", "--set:1:1: the argument has no `=`"),
         ("=5", "--set:1:1: a part of the key is empty"),
         ("load..clients=5", "--set:1:6: a part of the key is empty"),
-        ("load.clients=[1,", "--set:1:17: this is not TOML: unclosed array, expected `]`"),
+        ("load.clients=[1,", "--set:1:17: invalid TOML: unclosed array, expected `]`"),
         (
             "load.clients=1,2",
             "--set:1:14: `load.clients` must be an integer or a list of integers, not a text",
@@ -505,7 +505,7 @@ duration = 30
     10 | name = "데이터베이스"
        |        ^^^^^^^^^^^^^^ used again
        |
-       = help: names tell systems apart in the report: give each its own
+       = help: give each system a unique name
 
     error: `url`: `x` is not a port
       --> experiments/rush.toml:11:38
@@ -586,9 +586,8 @@ fn a_campaign_that_would_never_end_is_refused() {
     let found = errors(&format!("{GOOD}{factors}"));
     assert_eq!(
         found,
-        [
-            "25:1: 800 configurations in 1000 blocks are more than 100000 trials [vary less, or repeat less often]"
-        ]
+        ["25:1: 800 configurations in 1000 blocks are more than 100000 trials [use fewer \
+             levels, or fewer blocks]"]
     );
 }
 
@@ -600,7 +599,7 @@ fn a_file_that_is_something_else_gives_few_errors_and_soon() {
     assert_eq!(errors(&keys).len(), 100);
     let numbers: Vec<String> = (1..=20_000).map(|i| i.to_string()).collect();
     let found = errors(&GOOD.replace("[1, 8]", &format!("[{}]", numbers.join(","))));
-    assert_eq!(found, ["17:11: `load.clients` holds 20000 numbers, at most 1000 make sense"]);
+    assert_eq!(found, ["17:11: `load.clients` has 20000 numbers; the maximum is 1000"]);
 }
 
 #[test]

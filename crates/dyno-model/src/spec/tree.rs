@@ -196,7 +196,7 @@ fn syntax(error: &toml::de::Error, source: usize, offset: usize) -> Box<Diagnost
     let range = error.span().unwrap_or(0..0);
     let span = Span::new(source, range.start + offset..range.end + offset);
     let message = error.message().lines().collect::<Vec<_>>().join("; ");
-    Box::new(Diagnostic::new(span, format!("this is not TOML: {message}")))
+    Box::new(Diagnostic::new(span, format!("invalid TOML: {message}")))
 }
 
 /// Converts the parser's tree into ours.
@@ -244,7 +244,7 @@ impl Builder<'_> {
         if let Ok(value) = i64::from_str_radix(integer.as_str(), integer.radix()) {
             return Value::Integer(value);
         }
-        let limit = "numbers go from -9223372036854775808 to 9223372036854775807";
+        let limit = "integers range from -9223372036854775808 to 9223372036854775807";
         self.problems.report(Diagnostic::new(span, "this number is too large").help(limit));
         Value::Integer(0)
     }

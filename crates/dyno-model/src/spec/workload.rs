@@ -24,7 +24,7 @@ pub(super) fn read(
     let names: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
     let Some(node) = table.get("kind") else {
         let help = match is_varied {
-            true => "some levels of `[factors]` give `workload.kind`: all have to".to_owned(),
+            true => "some levels of `[factors]` set `workload.kind`, so all must".to_owned(),
             false => format!("add for example `kind = \"rush\"`; workloads: {}", list(&names)),
         };
         problems.refuse(span, format!("missing key `kind` in {}", WORKLOAD.heading), help);
@@ -35,7 +35,7 @@ pub(super) fn read(
         return None;
     };
     let Some(description) = catalog.iter().find(|workload| workload.name == kind) else {
-        let message = format!("there is no workload `{kind}`");
+        let message = format!("unknown workload `{kind}`");
         let help = suggestion(kind, &names, "workloads");
         problems.report(Diagnostic::new(node.span, message).label("not a workload").help(help));
         return None;
@@ -115,7 +115,7 @@ fn require_scripts(
             problems.refuse(span, message, help);
         }
         (Some(script), Some(scripts)) => {
-            let message = format!("there are both `{SCRIPT}` and `{SCRIPTS}`");
+            let message = format!("`{SCRIPT}` and `{SCRIPTS}` cannot both be given");
             problems.refuse_both(script.span, scripts.span, message);
         }
         _ => {}

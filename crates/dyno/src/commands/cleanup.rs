@@ -25,11 +25,8 @@ pub(crate) fn cleanup(
 ) -> Result<u8, Failure> {
     let experiment = arguments.experiment();
     if experiment.url().is_some_and(|url| !Address::of_url(url).engine.has_sql()) {
-        return Err(Failure::new(
-            exit_code::USAGE,
-            "a service that speaks HTTP has no tables of dyno's",
-        )
-        .help("name the database behind it, by its URL, or the spec of the run"));
+        return Err(Failure::new(exit_code::USAGE, "dyno creates no tables in an HTTP service")
+            .help("use the URL of the database behind it, or the spec of the run"));
     }
     let plan = spec_file::load(&experiment, catalog)?.plan;
     let (mut text, mut failures) = (String::new(), Vec::new());
@@ -52,10 +49,10 @@ pub(crate) fn cleanup(
 
 fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
     let SystemSource::Existing(existing) = &system.source else {
-        return Ok("a server that dyno starts leaves nothing".to_owned());
+        return Ok("dyno removes the servers that it starts".to_owned());
     };
     if existing.data == DataPolicy::Existing {
-        return Ok("its tables are not dyno's (data = \"existing\")".to_owned());
+        return Ok("dyno did not create its tables (data = \"existing\")".to_owned());
     }
     let target = existing::target(existing, system.query_mode, system.connect_timeout.into())
         .map_err(|error| error.to_string())?;
@@ -70,7 +67,7 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
     {
         // SQLite would create an empty file.
         return Err(format!(
-            "there is no file {}\nhint: name the file that dyno wrote to",
+            "no such file: {}\nhint: use the file that dyno wrote to",
             file.display()
         ));
     }
@@ -82,7 +79,7 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
         tables.extend(dropped.into_iter().map(|table| format!("{name}.{table}")));
     }
     Ok(match tables.is_empty() {
-        true => "nothing of dyno's is there".to_owned(),
+        true => "dyno left nothing there".to_owned(),
         false => format!("dropped {}", tables.join(", ")),
     })
 }

@@ -59,7 +59,7 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 fn append(path: &Path, text: &str) -> Result<(), Failure> {
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        let what = format!("cannot add to {}, which {SUMMARY} names", path.display());
+        let what = format!("cannot append to {}, the file in {SUMMARY}", path.display());
         Failure::new(exit_code::RESULTS_FAILED, what).because(&error)
     })
 }
@@ -68,8 +68,8 @@ fn append(path: &Path, text: &str) -> Result<(), Failure> {
 fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
     let formats = each_once(if arguments.json { &[Some(Format::Json)] } else { &arguments.format });
     if formats.len() > 1 && arguments.out.is_none() {
-        let failure = Failure::new(exit_code::USAGE, "several formats cannot all go to stdout");
-        return Err(failure.help("name a folder for their files: --out DIR"));
+        let failure = Failure::new(exit_code::USAGE, "stdout takes only one format");
+        return Err(failure.help("write them to a folder: --out DIR"));
     }
     Ok(formats)
 }
@@ -79,24 +79,22 @@ fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
 fn cannot_compare(error: &CompareError) -> Failure {
     let failure = Failure::new(exit_code::USAGE, error.to_string());
     match error {
-        CompareError::Pool { error: PoolError::Experiments { .. }, .. } => failure.help(
-            "name the folder of one experiment, for example DIR/<experiment> instead \
-                          of DIR",
-        ),
+        CompareError::Pool { error: PoolError::Experiments { .. }, .. } => failure
+            .help("use the folder of one experiment, for example DIR/<experiment> instead of DIR"),
         CompareError::Pool { .. } => failure.help(
-            "a side is one run, or several runs of the same plan: put the runs into folders of \
-             their own, one for each plan",
+            "a side is one run, or several runs of the same plan: move the runs into separate \
+             folders, one for each plan",
         ),
         CompareError::SameRun { .. } => failure.help(
-            "name the runs before the change as BASE and those after it as NEW; systems of one run \
+            "use the runs before the change as BASE and those after it as NEW; systems of one run \
              are compared in its report",
         ),
         CompareError::Match(MatchError::Nothing { are_systems_unmatched: true, .. }) => {
-            failure.help("name the systems that belong together: --system BASE=NEW")
+            failure.help("select the systems to compare: --system BASE=NEW")
         }
         CompareError::Match(MatchError::Nothing { .. }) => failure.help(
-            "configurations are compared that have the same system, levels, workload with its \
-             options, and number of clients",
+            "dyno compares configurations with the same system, levels, workload, options and \
+             number of clients",
         ),
         CompareError::Match(_) => failure.help(
             "give each system of a side at most once, as \

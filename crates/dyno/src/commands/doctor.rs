@@ -78,7 +78,10 @@ fn tried(
     interrupts: &Interrupts,
 ) -> Result<Observation, Failure> {
     let failed = |reason: String| {
-        Failure::new(exit_code::SERVER_FAILED, format!("the generator cannot be tried: {reason}"))
+        Failure::new(
+            exit_code::SERVER_FAILED,
+            format!("the generator cannot be measured: {reason}"),
+        )
     };
     let (protocol, engine) = Protocol::USUAL;
     let server = serve(protocol, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Options::default());

@@ -52,7 +52,8 @@ fn hints(arguments: &ImportArguments) -> Result<Hints, Failure> {
             }
             _ => {
                 let text = format!(
-                    "--column {column}: not one of dyno's columns, `=`, and the name in the file"
+                    "--column {column}: expected COLUMN=NAME, with one of dyno's columns and the \
+                     name in the file"
                 );
                 return Err(Failure::new(exit_code::USAGE, text)
                     .help(format!("columns are {}", known.join(", "))));
@@ -112,10 +113,13 @@ fn check(run: &Run<'_>, runs: &[Run<'_>]) -> Result<(), Failure> {
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("pgbench_log"));
     if run.files.len() == 1 && is_log && second.is_file() {
-        let help = format!("name all of them, such as {}*", run.files[0].display());
+        let help = format!("name the logs of all threads, such as {}*", run.files[0].display());
         return Err(refused(
             run.files[0],
-            &format!("{} is the log of another thread of the same run", second.display()),
+            &format!(
+                "{} is the log of another thread of the same run, and must be named too",
+                second.display()
+            ),
         )
         .help(help));
     }
@@ -197,13 +201,12 @@ fn claimed(claim: &str, readings: &[Named]) -> Result<(usize, usize), Failure> {
             systems.push(system);
         }
     }
-    let help =
-        || format!("write 'A is faster than B'; the systems here are {}", systems.join(", "));
+    let help = || format!("write 'A is faster than B'; systems: {}", systems.join(", "));
     let refused = |what: String| {
         Failure::new(exit_code::USAGE, format!("--claim '{claim}': {what}")).help(help())
     };
     let Some((faster, slower)) = claim.split_once(" is faster than ") else {
-        return Err(refused("dyno does not understand it".to_owned()));
+        return Err(refused("not a claim that dyno can check".to_owned()));
     };
     let position = |name: &str| {
         let found = systems.iter().position(|system| *system == name.trim());

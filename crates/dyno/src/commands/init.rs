@@ -28,8 +28,8 @@ const CONNECTIONS_SPARE: u64 = 10;
 const WORKLOAD: &str = "kind = \"oltp_read_write\"   # `dyno workloads` lists the others, and what \
      can be changed\n\
      tables = 1\n\
-     table_size = 100000        # about 25 MB, which fits into any cache; take more than memory \
-     holds to measure the disk\n";
+     table_size = 100000        # about 25 MB, which fits into any cache; choose more than the \
+     memory to measure the disk\n";
 
 /// Writes a spec, and a script next to it.
 ///
@@ -43,9 +43,9 @@ pub(crate) fn init(
     if let Some(out) =
         arguments.out.as_ref().filter(|out| out.extension().is_none_or(|it| it != "toml"))
     {
-        let text = format!("{} is no name of a spec", out.display());
+        let text = format!("{} is not a valid name of a spec", out.display());
         return Err(Failure::new(exit_code::USAGE, text)
-            .help("a spec ends in .toml; a script beside it gets .sql"));
+            .help("the name of a spec ends in .toml; its script gets .sql"));
     }
     let begun = match &arguments.url {
         Some(url) => of_database(url, arguments.out.as_deref(), catalog)?,
@@ -72,7 +72,7 @@ pub(crate) fn init(
         script.map_or(spec.to_string(), |(path, _)| format!("{spec} and {}", path.display()));
     let variable = arguments.url.as_deref().and_then(one_line::password_variable);
     let export = variable.map_or_else(String::new, |name| {
-        format!("export {name}='...' with the password, which is written down nowhere; then ")
+        format!("export {name}='...' with the password, which dyno does not store; then ")
     });
     printer.prose(&format!(
         "Wrote {files}.\nNext: {export}`dyno plan {spec}` shows what it does, `dyno run {spec}` \
@@ -102,18 +102,18 @@ fn of_server(out: Option<&Path>) -> Begun {
     let kind = installed.unwrap_or(ServerKind::BUILT_IN);
     let factor = kind.engine().traits().example_factor;
     let mut text = format!(
-        "# Written by `dyno init`. Change what you like.\n\
+        "# Written by `dyno init`. Adapt it as needed.\n\
          title = \"First measurements of {kind}\"\n\n\
          [[system]]\nname = \"{kind}\"\n\
-         server = {{ kind = \"{kind}\" }}   # dyno starts it in a folder of its own, and removes \
-         it afterwards\n\n\
+         server = {{ kind = \"{kind}\" }}   # dyno starts it in a scratch folder, and removes it \
+         afterwards\n\n\
          [workload]\n{WORKLOAD}\n\
-         # What is compared: every combination is measured.\n\
+         # Factors: every combination of levels is measured.\n\
          # [factors]\n# {factor}\n\n"
     );
     text.push_str(&load(
         &CLIENTS,
-        "more clients than the server has processors wait for each other",
+        "clients beyond the server's number of processors wait for each other",
     ));
     Begun {
         spec: out.map_or_else(|| PathBuf::from(format!("{kind}.toml")), Path::to_owned),
@@ -133,7 +133,7 @@ fn of_database(
     let plan = spec_file::of_line(&name, &one, catalog)?;
     let system = &plan.systems[0];
     let SystemSource::Existing(source) = &system.source else {
-        unreachable!("a URL is of a system that runs")
+        unreachable!("a URL names an existing system")
     };
     let to_come = to_come(source);
     let asked = to_come.as_ref().unwrap_or(source);
@@ -144,17 +144,17 @@ fn of_database(
         &BTreeMap::new(),
     );
     let connected = connected.map_err(|error| cannot(error.to_string()))?;
-    let refused = |error| cannot(format!("{name} does not tell what it holds: {error}"));
+    let refused = |error| cannot(format!("cannot list the tables of {name}: {error}"));
     let found = survey(&connected.target).map_err(refused)?.ok_or_else(|| {
-        let text = format!("{name} has no tables that dyno could look at: it is {}", source.engine);
+        let text = format!("{name} has no tables to examine: it is {}", source.engine);
         Failure::new(exit_code::USAGE, text)
-            .help("`dyno run URL --workload NAME` and the guide have what can be measured there")
+            .help("see `dyno run URL --workload NAME` and the guide for what can be measured there")
     })?;
     let limit = probe::connection_limit(&connected.target).map_err(refused)?;
     let spec =
         out.map_or_else(|| PathBuf::from(format!("{}.toml", file_name(&name))), Path::to_owned);
     let mut text = format!(
-        "# Written by `dyno init` after a look at {} ({}, {}). Change what you like.\n\
+        "# Written by `dyno init` for {} ({}, {}). Adapt it as needed.\n\
          title = {}\n\n[[system]]\nname = {}\n",
         line(&name),
         source.engine,
@@ -169,10 +169,10 @@ fn of_database(
             let file = path.file_name().unwrap_or_default().to_string_lossy();
             let _ = write!(
                 text,
-                "data = \"existing\"   # dyno makes no tables here, and lets the clients' sessions \
-                 only read\n\n{}\n\
-                 [workload]\nkind = \"sql\"\nscripts = [{}]   # a file per kind of transaction, \
-                 with weights: [\"read.sql@8\", \"list.sql@1\"]\n\n",
+                "data = \"existing\"   # dyno creates no tables, and makes the clients' sessions \
+                 read-only\n\n{}\n\
+                 [workload]\nkind = \"sql\"\nscripts = [{}]   # one file per kind of transaction, \
+                 optionally with weights: [\"read.sql@8\", \"list.sql@1\"]\n\n",
                 listed(&found),
                 quoted(&file),
             );
@@ -181,8 +181,8 @@ fn of_database(
         None => {
             let _ = write!(
                 text,
-                "\n# The database has no tables yet: dyno makes those of a workload of its \
-                 own.\n[workload]\n{WORKLOAD}\n"
+                "\n# The database has no tables yet: dyno creates those of a built-in \
+                 workload.\n[workload]\n{WORKLOAD}\n"
             );
         }
     }
@@ -191,7 +191,7 @@ fn of_database(
     let room = |clients: &&u32| room.is_none_or(|room| u64::from(**clients) <= room.max(1));
     let clients: Vec<u32> = CLIENTS.iter().filter(room).copied().collect();
     let said = limit.map_or_else(String::new, |limit| {
-        format!("the server takes {} connections; in use: {}", limit.max, limit.in_use)
+        format!("the server accepts {} connections; in use: {}", limit.max, limit.in_use)
     });
     text.push_str(&load(&clients, &said));
     Ok(Begun { spec, text, script })
@@ -214,7 +214,7 @@ fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
 /// The tables of the database, as comments.
 fn listed(found: &Survey) -> String {
     let mut text =
-        "# What lies there, the largest first; rows are the server's own estimate.\n".to_owned();
+        "# Tables, the largest first; numbers of rows are the server's estimates.\n".to_owned();
     let width = found
         .tables
         .iter()
@@ -242,13 +242,13 @@ fn listed(found: &Survey) -> String {
     let bytes = found.bytes();
     if let (Some((name, memory)), 1..) = (&found.cache, bytes) {
         let meaning = if bytes <= *memory {
-            "so all of it fits into memory, and reads say nothing about the disk"
+            "so all of it fits into memory, and reads do not measure the disk"
         } else {
-            "so not all of it fits; what the operating system keeps in memory comes on top"
+            "so not all of it fits; the operating system's page cache comes on top"
         };
         let _ = writeln!(
             text,
-            "# Together {}; {name} is {}, {meaning}.",
+            "# Total: {}; {name} is {}, {meaning}.",
             BinaryBytes(bytes),
             BinaryBytes(*memory)
         );
@@ -258,9 +258,9 @@ fn listed(found: &Survey) -> String {
 
 /// A first transaction: selects a row of the largest table with a suitable key.
 fn script(found: &Survey) -> String {
-    let head = "-- One transaction of the workload; put your own SQL here. As in pgbench's \
-                scripts, statements end in semicolons,\n\
-                -- \\set draws a value, and :id stands for it.\n";
+    let head = "-- One transaction of the workload; put your own SQL here. As in pgbench scripts, \
+                statements end in semicolons,\n\
+                -- \\set draws a value, and :id refers to it.\n";
     let drawn = found.tables.iter().find_map(|table| Some((table, table.key.as_ref()?)));
     match drawn {
         Some((table, key)) => format!(
@@ -268,8 +268,7 @@ fn script(found: &Survey) -> String {
             key.first, key.last, table.sql, key.sql
         ),
         None => format!(
-            "{head}-- No table has rows and a primary key of one whole number to draw them \
-             by.\nSELECT 1;\n"
+            "{head}-- No table has rows and an integer primary key to draw them by.\nSELECT 1;\n"
         ),
     }
 }
@@ -280,8 +279,8 @@ fn load(clients: &[u32], said: &str) -> String {
     format!(
         "[load]\nclients = {clients:?}{said}\nduration = \"{DURATION}\"   # measured time of each \
          trial\nwarmup = \"{WARMUP}\"\n\n\
-         [design]\nblocks = {BLOCKS}   # repeats; fewer give no verdicts\n\n\
-         # What has to hold: the report says whether it does, and the exit code too.\n\
+         [design]\nblocks = {BLOCKS}   # repeats; with fewer there are no verdicts\n\n\
+         # Limits to pass: the report and the exit code show the result.\n\
          # [[limit]]\n# p99 = \"< 20ms\"\n"
     )
 }

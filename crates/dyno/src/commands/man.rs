@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) fn man(folder: &Path, printer: Printer) -> Result<u8, Failure> {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-    written.map_err(|error| Failure::cannot("write manual pages into", folder, &error))?;
-    printer.result(&format!("Wrote the manual pages into {}.", folder.display()))?;
+    written.map_err(|error| Failure::cannot("write manual pages to", folder, &error))?;
+    printer.result(&format!("Wrote the manual pages to {}.", folder.display()))?;
     Ok(exit_code::OK)
 }

@@ -19,9 +19,9 @@ pub(crate) fn null_server(
     let interrupts = Interrupts::listen()?;
     let server = NullServer::bind(arguments.protocol, arguments.listen, Options::default())
         .map_err(|error| {
-            Failure::new(exit_code::SERVER_FAILED, format!("cannot listen at {}", arguments.listen))
+            Failure::new(exit_code::SERVER_FAILED, format!("cannot listen on {}", arguments.listen))
                 .because(&error)
-                .help("name a free address with --listen; port 0 lets the system choose one")
+                .help("choose a free address with --listen; port 0 lets the system choose a port")
         })?;
     let counts = server.counts();
     printer.result(&format!("listening at {}", server.local_addr()))?;

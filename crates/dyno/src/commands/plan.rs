@@ -48,9 +48,9 @@ pub(crate) fn plan(
 /// The variation between trials of an earlier run.
 fn pilot(folder: &Path) -> Result<Pilot, Failure> {
     pilot::pilot(&Run::open(folder)?.read_trials()).ok_or_else(|| {
-        let text = format!("{} has no configuration that was measured twice", folder.display());
+        let text = format!("{} has no configuration with two trials", folder.display());
         Failure::new(exit_code::RESULTS_FAILED, text)
-            .help("a pilot needs at least two blocks, better three or more")
+            .help("a pilot needs two blocks or more, preferably three")
     })
 }
 

@@ -21,8 +21,8 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
         dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
             LoadError::Store(error) => Failure::from(error),
             LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error).help(
-                "name runs that differ in numbers of clients and levels only; `dyno compare` \
-                   sets others side by side",
+                "name runs that differ only in numbers of clients and levels; use `dyno compare` \
+                 for others",
             ),
         })?;
     if let Some(title) = &arguments.title {
@@ -54,8 +54,8 @@ fn folder<'a>(out: Option<&'a Path>, results: &'a [PathBuf]) -> Result<&'a Path,
         (Some(out), _) => out,
         (None, [one]) => one,
         _ => {
-            let text = "several runs have no folder for their report";
-            return Err(Failure::new(exit_code::USAGE, text).help("name one: --out DIR"));
+            let text = "a report of several runs needs a folder";
+            return Err(Failure::new(exit_code::USAGE, text).help("add --out DIR"));
         }
     };
     std::fs::create_dir_all(folder)
@@ -74,9 +74,9 @@ fn test_report(
         .iter()
         .any(|format| !matches!(format, Some(Format::Html | Format::Markdown)))
     {
-        let text = "--template test-report is there as html and md";
+        let text = "--template test-report supports html and md only";
         return Err(
-            Failure::new(exit_code::USAGE, text).help("leave out the other formats of --format")
+            Failure::new(exit_code::USAGE, text).help("remove the other formats from --format")
         );
     }
     let rendered = |format: &Format| {

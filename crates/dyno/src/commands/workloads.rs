@@ -43,7 +43,7 @@ fn find<'c>(
 ) -> Result<&'c WorkloadDescription, Failure> {
     catalog.iter().find(|workload| workload.name == name).ok_or_else(|| {
         let near = words::nearest(name, catalog.iter().map(|workload| workload.name));
-        let failure = Failure::new(exit_code::USAGE, format!("there is no workload `{name}`"));
+        let failure = Failure::new(exit_code::USAGE, format!("unknown workload `{name}`"));
         match near {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
             None => failure.help("`dyno workloads` lists them"),
@@ -66,7 +66,7 @@ fn explanation(workload: &WorkloadDescription) -> String {
     let mut text = format!("{}\n  {}\n", workload.name, wrapped(workload.summary, WIDTH - 2, "  "));
     let _ = writeln!(text, "\nAudit\n  {}", wrapped(workload.audit, WIDTH - 2, "  "));
     for (dialects, statements) in statements(workload) {
-        let _ = writeln!(text, "\nStatements ({dialects}; ? stands for a value)");
+        let _ = writeln!(text, "\nStatements ({dialects}; ? is a value)");
         let width = statements.iter().map(|(kind, _)| kind.len()).max().unwrap_or_default();
         for (kind, sql) in statements {
             let _ = writeln!(text, "  {kind:width$}  {sql}");

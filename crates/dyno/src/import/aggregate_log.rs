@@ -112,7 +112,7 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
                 .ok_or_else(|| format!("line {number}: not an interval of pgbench: `{line}`"))?;
             if start <= before || *columns.get_or_insert(row.columns) != row.columns {
                 return Err(format!(
-                    "line {number}: begins at {start}, after {before}, with {} columns: logs of \
+                    "line {number}: starts at {start}, after {before}, with {} columns: logs of \
                      several runs are mixed",
                     row.columns
                 ));
@@ -130,14 +130,12 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
         length.filter(|length| starts.windows(2).all(|pair| pair[1] - pair[0] == *length))
     else {
         return Err(match starts.len() {
-            0 | 1 => "it has no interval of known length: the first of a log is shorter than the \
-                      others; measure longer"
+            0 | 1 => "no interval has a known length, because the first one of a log is \
+                      incomplete; measure longer"
                 .to_owned(),
-            _ => {
-                "its intervals do not have one length: a part is missing, or logs of several runs \
-                  are mixed"
-                    .to_owned()
-            }
+            _ => "its intervals differ in length: a part is missing, or logs of several runs are \
+                 mixed"
+                .to_owned(),
         });
     };
     Ok(reading(&rows[1..], length))

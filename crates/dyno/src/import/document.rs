@@ -50,7 +50,7 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<String, String> {
     };
     if let Some(at) = text.find('\0') {
         let line = 1 + text[..at].matches('\n').count();
-        return Err(format!("line {line}: a byte of value 0; this is no text"));
+        return Err(format!("line {line}: a NUL byte; this is not a text file"));
     }
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => without_colours(rest),
@@ -245,7 +245,7 @@ mod tests {
         }
         assert_eq!(
             decode(b"a\nb\0".to_vec()),
-            Err("line 2: a byte of value 0; this is no text".to_owned())
+            Err("line 2: a NUL byte; this is not a text file".to_owned())
         );
         assert!(decode(vec![0x1f, 0x8b, 8, 0]).unwrap_err().contains("gzip; unpack it first"));
         assert!(

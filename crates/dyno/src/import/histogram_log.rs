@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
         }
         if intervals.last().is_some_and(|last| logged.start < last.start) {
             return Err(format!(
-                "interval {number} begins before the one above it: logs of several runs are mixed"
+                "interval {number} starts before the previous one: logs of several runs are mixed"
             ));
         }
         let mut interval = Interval::empty("", false, logged.start, logged.length, &[]);
@@ -50,7 +50,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
         intervals.push(interval);
     }
     if intervals.is_empty() {
-        return Err("it has no interval without a tag".to_owned());
+        return Err("it contains no interval without a tag".to_owned());
     }
     let mut reading = Reading {
         program: "a histogram log".to_owned(),

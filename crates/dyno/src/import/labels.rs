@@ -22,7 +22,7 @@ pub(super) fn measured_interval(
 ) -> Result<(f64, f64), String> {
     let number = |word: &str| {
         measured(word).ok_or_else(|| {
-            format!("line {line}: `{word}` in a line of progress is not a number that can be used")
+            format!("line {line}: `{word}` in a progress line is not a valid number")
         })
     };
     Ok((number(second)?, number(rate)?))
@@ -43,9 +43,9 @@ impl<'t> Labels<'t> {
         match self.values.insert(label, value) {
             None => Ok(()),
             Some(first) => Err(format!(
-                "line {}: `{label}` again, after line {}: two results without the heading of a run \
-                 between them; keep what the program printed whole, or give each run a file of its \
-                 own",
+                "line {}: `{label}` occurs again, after line {}: two results without a heading \
+                 between them; keep the complete output of the program, or use a separate file for \
+                 each run",
                 value.number, first.number
             )),
         }
@@ -99,7 +99,7 @@ impl<'t> Labels<'t> {
     /// The error message for a value that is not a number.
     pub(super) fn wrong(&self, label: &str, value: &str) -> String {
         let line = self.values.get(label).map_or(0, |line| line.number);
-        format!("line {line}: `{value}` behind `{label}` is not a number that can be used")
+        format!("line {line}: `{value}` after `{label}` is not a valid number")
     }
 }
 
@@ -141,14 +141,14 @@ mod tests {
         assert_eq!([labels.count("c"), labels.count("d")], [Ok(Some(1210)), Ok(Some(0))]);
         assert_eq!(
             labels.number("e"),
-            Err("line 7: `nan` behind `e` is not a number that can be used".to_owned())
+            Err("line 7: `nan` after `e` is not a valid number".to_owned())
         );
         assert!(labels.count("f").is_err());
         assert!(
             labels
                 .take("a", Line { number: 9, text: "1" })
                 .unwrap_err()
-                .starts_with("line 9: `a` again, after line 7")
+                .starts_with("line 9: `a` occurs again, after line 7")
         );
     }
 }

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Text of the error for a file of unknown format, after its name.
-const FORMATS: &str = "dyno import reads what sysbench and pgbench print, pgbench's logs of \
+const FORMATS: &str = "dyno import reads the output of sysbench and pgbench, pgbench's logs of \
                        transactions and of intervals (pgbench_log.*), histogram logs (.hlog), and \
                        tables (.csv) with a heading";
 
@@ -72,7 +72,7 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
     let is_called_table =
         files.iter().any(|file| file.extension().is_some_and(|extension| extension == "csv"));
     let Some(readings) = readings(&texts, is_called_table, hints) else {
-        return Err(named("in no format that is known".to_owned()).help(FORMATS));
+        return Err(named("unknown format".to_owned()).help(FORMATS));
     };
     let mut readings = readings.map_err(&named)?;
     for reading in &mut readings {
@@ -83,12 +83,12 @@ pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failu
             line => format!("line {line}: {what}"),
         };
         if reading.clients.unwrap_or_default() == 0 {
-            let what = place("it does not say with how many clients this was measured");
-            return Err(named(what).help("say it with --clients N"));
+            let what = place("the number of clients is missing");
+            return Err(named(what).help("add --clients N"));
         }
         if reading.measured.0 == 0 {
-            let what = place("it does not say how long the run took, or the run took no time");
-            return Err(named(what).help("in a table, a column `seconds` says it"));
+            let what = place("the duration of the run is missing or 0");
+            return Err(named(what).help("in a table, add a column `seconds`"));
         }
         reading.check().map_err(|what| named(place(&what)))?;
     }

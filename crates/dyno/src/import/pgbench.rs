@@ -131,10 +131,7 @@ impl<'t> Run<'t> {
             Some(rate) if rate > 0.0 => committed as f64 / rate,
             Some(_) => figures.number(DURATION)?.unwrap_or_default(),
             None if committed == 0 => figures.number(DURATION)?.ok_or_else(|| {
-                format!(
-                    "{place}a run of pgbench that processed no transaction and does not say \
-                         how long it took{said}"
-                )
+                format!("{place}a run of pgbench without transactions and duration{said}")
             })?,
             None => return Err(lacks(RATE)),
         };

@@ -119,7 +119,7 @@ impl Reading {
         if mean > 0.0 && busy > f64::from(clients) * TOLERANCE {
             return Err(format!(
                 "{rate:.1} transactions per second of {mean:.3} ms each keep {busy:.1} clients \
-                 busy, but it says {clients}; figures of several runs are mixed"
+                 busy, but the file says {clients}; values of several runs are mixed"
             ));
         }
         Ok(())

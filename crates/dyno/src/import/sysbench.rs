@@ -139,7 +139,7 @@ impl<'t> Run<'t> {
                 self.report();
                 self.is_checkpoint = false;
             }
-            let report = self.reports.last_mut().expect("a run begins with one");
+            let report = self.reports.last_mut().expect("each run begins with a report");
             if let Some((label, text)) = REPORTED.into_iter().find_map(value) {
                 report.take(label, Line { text, ..line })?;
             } else if line.text.contains(PERCENTILE) {
@@ -163,7 +163,7 @@ impl<'t> Run<'t> {
     /// The complete result. Each report has the counts since the previous one, and the time since
     /// the start.
     fn reading(self) -> Result<Reading, String> {
-        let last = self.reports.last().expect("a run begins with one");
+        let last = self.reports.last().expect("each run begins with a report");
         self.check_complete(last)?;
         let seconds = last.number(ELAPSED)?.or(last.number(TIME)?).unwrap_or_default();
         let sum = |label| sum(&self.reports, label);
@@ -210,8 +210,8 @@ impl<'t> Run<'t> {
         if !last.has(TRANSACTIONS) && (self.other_test.is_some() || last.has(EVENTS)) {
             let test = self.other_test.unwrap_or("threads` or `sysbench mutex");
             return Err(format!(
-                "{place}a run of `sysbench {test}`, which sends nothing to a database; import runs \
-                 of database tests such as oltp_read_write"
+                "{place}a run of `sysbench {test}`, which does not use a database; import runs of \
+                 database tests such as oltp_read_write"
             ));
         }
         for (label, is_there) in
@@ -283,7 +283,7 @@ impl<'t> Run<'t> {
         if seconds >= 1.0 && (rate - found).abs() > 0.05 * found.max(rate) {
             return Err(format!(
                 "line {}: {committed} transactions in {seconds} s are {found:.2} per second, but \
-                 it says {rate}; figures of several runs are mixed",
+                 the file says {rate}; values of several runs are mixed",
                 self.line
             ));
         }

@@ -58,7 +58,7 @@ impl Heading<'_> {
         for (column, name) in self.names {
             if self.place(column).is_none() {
                 let there = self.cells.iter().collect::<Vec<_>>().join(", ");
-                return Err(format!("no column is called `{name}`; there are {there}"));
+                return Err(format!("no column is called `{name}`; columns: {there}"));
             }
         }
         for (column, _) in COLUMNS {
@@ -68,8 +68,8 @@ impl Heading<'_> {
             }
         }
         if self.place("committed").is_none() && self.place("throughput").is_none() {
-            return Err("it has neither a column `committed` nor `throughput`; --column \
-                        throughput=NAME says which it is"
+            return Err("it has neither a column `committed` nor `throughput`; set its name with \
+                        --column throughput=NAME"
                 .to_owned());
         }
         Ok(())
@@ -100,13 +100,13 @@ impl Row<'_> {
         let Some(text) = self.text(column) else { return Ok(None) };
         let number = measured(text).filter(|number| *number <= LARGEST);
         number.map(Some).ok_or_else(|| {
-            self.wrong(column, "not a number that can be used (finite, not negative, with a point)")
+            self.wrong(column, "not a valid number (finite, not negative, with a decimal point)")
         })
     }
 
     fn count(&self, column: &str) -> Result<Option<u64>, String> {
         match self.number(column)? {
-            Some(number) if number.fract() != 0.0 => Err(self.wrong(column, "not a whole number")),
+            Some(number) if number.fract() != 0.0 => Err(self.wrong(column, "not an integer")),
             number => Ok(number.map(|number| number as u64)),
         }
     }

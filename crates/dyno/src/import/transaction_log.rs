@@ -71,8 +71,8 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
             .ok_or_else(|| format!("line {number}: not a transaction of pgbench: `{line}`"))?;
         if *columns.get_or_insert(row.columns) != row.columns {
             return Err(format!(
-                "line {number}: {} columns, where the lines before it have others; logs of several \
-                 runs are mixed",
+                "line {number}: {} columns, but the lines before it have another number; logs of \
+                 several runs are mixed",
                 row.columns
             ));
         }
@@ -82,13 +82,12 @@ pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
     samples.sort_by_key(|sample| sample.ended);
     let began = samples.iter().map(Sample::began).min();
     let (Some(began), Some(ended)) = (began, samples.last().map(|sample| sample.ended)) else {
-        return Err("it holds no transaction".to_owned());
+        return Err("it contains no transaction".to_owned());
     };
     if ended - began > RUN_MAX {
         let days = (ended - began) / 86_400_000_000;
         return Err(format!(
-            "{days} days lie between its first and its last transaction; these are no times of one \
-             run"
+            "{days} days between its first and its last transaction are too long for one run"
         ));
     }
     let mut reading = Reading {
@@ -140,16 +139,16 @@ impl Clients {
             self.last.insert(client, (number, line)).unwrap_or((number.saturating_sub(1), 0));
         if number <= last && before > 0 {
             return Err(format!(
-                "line {line}: transaction {number} of client {client} comes after {last} in line \
-                 {before}: logs of several runs are mixed; name the logs of each run apart, such \
-                 as base=pgbench_log.1 base=pgbench_log.2"
+                "line {line}: transaction {number} of client {client} follows {last} in line \
+                 {before}: logs of several runs are mixed; name the logs of each run separately, \
+                 such as base=pgbench_log.1 base=pgbench_log.2"
             ));
         }
         if number > last + 1 || before == 0 && number > 1 {
             return Err(format!(
-                "line {line}: transaction {number} of client {client}, and those before it are \
-                 missing: this is a sample (--sampling-rate) or a part of a log; import what \
-                 pgbench printed"
+                "line {line}: transaction {number} of client {client}, but the previous ones are \
+                 missing: this is a sample (--sampling-rate) or a part of a log; import the output \
+                 of pgbench"
             ));
         }
         Ok(())
@@ -159,8 +158,8 @@ impl Clients {
         let missing = (0..).zip(self.last.keys()).find(|(expected, client)| expected != *client);
         match missing {
             Some((missing, _)) => Err(format!(
-                "it has no transaction of client {missing}; each thread of pgbench has a log of \
-                 its own: name all of them"
+                "it has no transaction of client {missing}; each thread of pgbench writes a \
+                 separate log: name all of them"
             )),
             None => u32::try_from(self.last.len()).map_err(|error| error.to_string()),
         }

@@ -89,7 +89,7 @@ fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
     for words in [
         "[[background]] \"report\" changes sbtest1",
         "the audit of [workload]",
-        "let one of them only read",
+        "make one of them read-only",
     ] {
         assert!(refused.stderr.contains(words), "{words}: {refused}");
     }

@@ -159,7 +159,7 @@ fn the_null_server_tells_its_address_and_ends_with_ctrl_c() {
         &format!("127.0.0.1:{port}"),
     ]);
     assert!(
-        taken.code == 5 && taken.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")),
+        taken.code == 5 && taken.stderr.contains(&format!("cannot listen on 127.0.0.1:{port}")),
         "{taken}"
     );
     signal("-INT", child.id());
@@ -224,7 +224,7 @@ fn a_shell_completes_commands_and_options_and_each_command_has_a_manual_page() {
     assert!(page("dyno.1").expect("a page").contains("dyno\\-compare(1)"));
     let ended = bench.dyno(&["man", "dyno.bash"]);
     assert!(
-        ended.code == 7 && ended.stderr.contains("cannot write manual pages into dyno.bash"),
+        ended.code == 7 && ended.stderr.contains("cannot write manual pages to dyno.bash"),
         "{ended}"
     );
 }

@@ -425,7 +425,8 @@ fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_o
     // Whoever looks first: the fault, or those who watch the server.
     for why in [kill, start] {
         assert!(
-            why.starts_with("server is not running: it ") || why == "measuring had ended before",
+            why.starts_with("server is not running: it ")
+                || why == "the measurement had already ended",
             "{why}"
         );
     }

@@ -103,18 +103,15 @@ fn mistakes_are_told_with_place_and_remedy_and_nothing_is_written() {
     bench.file("poem", "Shall I compare thee\n");
     bench.file("t.csv", "throughput,seconds\n100,60\n");
     let cases: [(&[&str], &str); 7] = [
-        (&["poem"], "poem: in no format that is known"),
+        (&["poem"], "poem: unknown format"),
         (&["nowhere.log"], "cannot read nowhere.log"),
-        (
-            &["a-8.log", "b-8.log", "--claim", "a wins"],
-            "write 'A is faster than B'; the systems here are a, b",
-        ),
+        (&["a-8.log", "b-8.log", "--claim", "a wins"], "write 'A is faster than B'; systems: a, b"),
         (&["a-8.log", "b-8.log", "--claim", "a is faster than c"], "no system is called `c`"),
-        (&["t.csv"], "say it with --clients N"),
+        (&["t.csv"], "add --clients N"),
         (&["t.csv", "--column", "tps=throughput"], "columns are system, clients"),
         (
             &["t.csv", "--column", "clients=threads"],
-            "no column is called `threads`; there are throughput, seconds",
+            "no column is called `threads`; columns: throughput, seconds",
         ),
     ];
     for (arguments, said) in cases {
@@ -211,8 +208,8 @@ fn one_run_is_imported_once_and_whole() {
     let cases: [(&[&str], &str); 4] = [
         (&["pool-8.log", "./pool-8.log"], "pool-8.log: named twice"),
         (&["pgbench_log.7"], "pgbench_log.7.1 is the log of another thread of the same run"),
-        (&["quoted.log"], "quoted.log: in no format that is known"),
-        (&["far.log"], "2314 days lie between its first and its last transaction"),
+        (&["quoted.log"], "quoted.log: unknown format"),
+        (&["far.log"], "2314 days between its first and its last transaction"),
     ];
     for (arguments, said) in cases {
         let ended = bench.dyno(&[&["import", "--out", "r"], arguments].concat());

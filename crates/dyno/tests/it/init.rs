@@ -114,7 +114,7 @@ fn what_cannot_be_looked_at_is_told_and_nothing_is_written() {
         ),
         ("postgers://me@localhost/shop", SPEC_INVALID, "did you mean `postgres`?"),
         ("shop.toml", SPEC_INVALID, "it has no scheme"),
-        ("null:", USAGE, "has no tables that dyno could look at"),
+        ("null:", USAGE, "has no tables to examine"),
     ];
     for (url, code, words) in rows {
         let ended = bench.dyno(&["init", url]);

@@ -374,7 +374,10 @@ fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
         ),
         ("script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nthreads = 7", "no option `threads`"),
         ("rows = 7", "missing key `scripts`"),
-        ("script = \"look.lua\"\nscripts = [\"look.lua\"]", "both `script` and `scripts`"),
+        (
+            "script = \"look.lua\"\nscripts = [\"look.lua\"]",
+            "`script` and `scripts` cannot both be given",
+        ),
     ] {
         let ended = run(&bench, &spec(system, workload, ""), "none");
         assert!(ended.code == 3 && ended.stderr.contains(told), "{told}: {ended}");

@@ -151,7 +151,7 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     let set = "system.shop.url=postgres://me:hunter2@h/d";
     let printed =
         shop.bench.dyno(&["run", secret, "--script", "read.sql", "--set", set, "--print-spec"]);
-    let is_told = printed.stdout.contains("# Laid over it by --set: system.shop.url=");
+    let is_told = printed.stdout.contains("# Changed by --set: system.shop.url=");
     assert!(is_told && !printed.to_string().contains("hunter2"), "{printed}");
     // What is set may have several lines, and the spec is TOML all the same.
     let printed = shop.run(
@@ -161,7 +161,7 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     shop.bench.file("lines.toml", &printed.stdout);
     let plan = shop.bench.dyno(&["plan", "lines.toml"]);
     assert!(
-        printed.code == 0 && printed.stdout.contains("Laid over it") && plan.is_done(),
+        printed.code == 0 && printed.stdout.contains("Changed by --set") && plan.is_done(),
         "{printed}{plan}"
     );
     let mixed = shop.run(&["read.sql", "look.lua@3"], &["--print-spec"]);
@@ -330,7 +330,7 @@ fn each_script_has_figures_of_its_own_and_may_have_a_limit(shop: &Shop) {
     for (limit, why) in [
         ("p99 of reads < 1ms", "no transaction is called `reads`"),
         ("p99 of reads < 1ms", "did you mean `read`?"),
-        ("lost of read = 0", "`limit.lost` is about a whole trial, not about a transaction"),
+        ("lost of read = 0", "`limit.lost` applies to whole trials, not to a transaction"),
     ] {
         let refused = shop.run(&["read.sql"], &["--limit", limit, "--out", "none"]);
         assert!(refused.code == 3 && refused.stderr.contains(why), "{limit}: {refused}");
@@ -489,7 +489,7 @@ fn a_database_is_cleaned_by_its_url_alone() {
     assert!(!shop.has_table("rush") && !shop.has_table("dyno_marker"));
     assert_eq!(shop.ask("SELECT count(*) FROM things"), "100", "what others made stays");
     let ended = shop.bench.dyno(&["cleanup", &shop.url]);
-    assert!(ended.is_done() && ended.stdout.contains("nothing of dyno's is there"), "{ended}");
+    assert!(ended.is_done() && ended.stdout.contains("dyno left nothing there"), "{ended}");
     assert_eq!(shop.bench.dyno(&["cleanup"]).code, 2);
 }
 
@@ -497,14 +497,14 @@ fn a_database_is_cleaned_by_its_url_alone() {
 fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     let bench = Bench::new();
     let ended = bench.dyno(&["cleanup", "sqlite:typo.db"]);
-    assert!(ended.code == 5 && ended.stderr.contains("there is no file typo.db"), "{ended}");
+    assert!(ended.code == 5 && ended.stderr.contains("no such file: typo.db"), "{ended}");
     bench.file(
         "s.toml",
         "title = \"t\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:own.db\"\n[load]\nclients = 1\nduration = \"100ms\"\n\
          [workload]\nkind = \"rush\"\n[design]\nblocks = 1\n",
     );
     let ended = bench.dyno(&["cleanup", "s.toml"]);
-    assert!(ended.code == 5 && ended.stderr.contains("A: there is no file own.db"), "{ended}");
+    assert!(ended.code == 5 && ended.stderr.contains("A: no such file: own.db"), "{ended}");
     let ended = bench.dyno(&["plan", "s.toml"]);
     assert!(ended.is_done(), "{ended}");
     assert_eq!(bench.names(), ["s.toml"]);

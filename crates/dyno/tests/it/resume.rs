@@ -129,7 +129,7 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
     // What is laid over a spec is not laid over the built-in one in its place.
     let other = bench.dyno(&["run", "--resume", "r", "--set", "load.duration=500ms"]);
     assert!(
-        other.code == 2 && other.stderr.contains("r is not of the built-in experiment"),
+        other.code == 2 && other.stderr.contains("r is not a run of the built-in experiment"),
         "{other}"
     );
 

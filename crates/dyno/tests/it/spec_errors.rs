@@ -27,7 +27,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         "}, { name = \"A\", url = \"null:\" }]",
         &["two systems are called `A`", "used here first"],
     ),
-    ("\"rush\"", "\"rsuh\"", &["there is no workload `rsuh`", "did you mean `rush`?"]),
+    ("\"rush\"", "\"rsuh\"", &["unknown workload `rsuh`", "did you mean `rush`?"]),
     (
         "\"rush\"",
         "\"rush\", vairant = \"in-place\"",
@@ -38,7 +38,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         "\"mysql://u:hunter2/x@h/d\"",
         &["it cannot be told where the password ends", "`%2F`"],
     ),
-    ("title = \"t\"", "title = \"t", &["this is not TOML", "bad.toml:2:11"]),
+    ("title = \"t\"", "title = \"t", &["invalid TOML", "bad.toml:2:11"]),
 ];
 
 #[test]
@@ -81,7 +81,7 @@ fn all_mistakes_are_shown_at_once() {
       |
       = help: did you mean `title`?
 
-    error: there is no workload `rsuh`
+    error: unknown workload `rsuh`
      --> bad.toml:4:21
       |
     4 | workload = { kind = "rsuh" }
@@ -133,7 +133,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
         ("no/such/folder.toml", &["cannot read the spec file no/such/folder.toml"]),
         ("folder", &["folder is a folder, not a spec file"]),
         ("read.sql", &["read.sql is a script, not a spec file", "dyno run URL --script read.sql"]),
-        (".", &["is a folder", "name a file in it, for example ./binary.toml"]),
+        (".", &["is a folder", "use a file in it, for example ./binary.toml"]),
         (
             "latin.toml",
             &[

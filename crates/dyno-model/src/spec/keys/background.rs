@@ -7,16 +7,16 @@ pub static BACKGROUND: Section = Section {
     heading: "[[background]]",
     prefix: "background.",
     about: "A background workload: it runs at the same time as `[workload]`, in every trial and on \
-            the same system, with its own clients: a report on the shop's data, for example. It \
-            begins and ends with the trial, warm-up included, and has figures, an audit and, if \
-            you like, limits of its own; comparisons and questions are about `[workload]`. The \
-            factor `\"background.NAME.clients\"` varies its clients, 0 to disable it. Trials must \
-            end by time.",
+            the same system, with its own clients, such as a report on a shop's data. It starts \
+            and ends with the trial, including the warm-up, and has separate results, a separate \
+            audit and, optionally, limits; comparisons and questions apply to `[workload]` only. \
+            The factor `\"background.NAME.clients\"` varies its clients, 0 to disable it. Trials \
+            must end by time.",
     keys: &[
         key("name", "text, unique", "required").help("name in levels, limits and reports"),
         key("workload", "table", "required").help(
-            "what its clients do, with all keys of `[workload]`. It can use tables that \
-             `[workload]` creates, but both must not change the same tables",
+            "its workload, with all keys of `[workload]`. It can use tables that `[workload]` \
+             creates, but both must not change the same tables",
         ),
         ranged("clients", Takes::Integer(1..=CLIENTS_MAX), "`1`").help("number of clients"),
         ranged("rate", Takes::Rate, "none: a closed loop")

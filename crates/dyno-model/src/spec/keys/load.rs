@@ -7,17 +7,17 @@ pub static LOAD: Section = Section {
     heading: "[load]",
     prefix: "load.",
     about: "How many clients, and for how long. Exactly one of `transactions`, \
-            `transactions_per_client`, `rows`, `duration` and `stages`; one given in a profile or \
-            with `--set` replaces the one of the file.",
+            `transactions_per_client`, `rows`, `duration` and `stages`; one in a profile or with \
+            `--set` replaces that of the file.",
     keys: &[
         ranged("clients", Takes::IntegerOrList(1..=CLIENTS_MAX), "required")
             .help("concurrent clients; a list gives one configuration each"),
         key("databases", "1 to 100, or a list of names", "`1`: that of the system").help(
-            "clients are spread over so many databases of one server: client *i* works in database \
-             *i* modulo their number, each of which has the workload's data and an audit for \
-             itself, and figures of its own among the transactions. Of a number, they are called \
-             as the system's with `_1`, `_2` and so on behind. PostgreSQL, MariaDB and MySQL; what \
-             is not there is made and dropped again",
+            "number or names of databases on one server: client *i* works in database *i* modulo \
+             their number. Each database has the workload's data, a separate audit and separate \
+             results. With a number, they are named after the system's database, with `_1`, `_2` \
+             and so on appended. PostgreSQL, MariaDB and MySQL; dyno creates missing databases, \
+             and drops them again",
         ),
         ranged("transactions", Takes::Integer(1..=i64::MAX), "one of five")
             .help("measure this many transactions in total"),
@@ -49,8 +49,12 @@ pub static LOAD: Section = Section {
             "`10m` when transactions or rows are counted, else `duration`",
         )
         .help("maximum duration of the measurement, in case the server hangs"),
-        ranged("workers", Takes::Integer(1..=1024), "measured, or chosen by clients and machine")
-            .help("threads of the load generator"),
+        ranged(
+            "workers",
+            Takes::Integer(1..=1024),
+            "measured, or derived from clients and machine",
+        )
+        .help("threads of the load generator"),
         ranged("think", Takes::Duration { is_positive: true }, "none").help(
             "closed loop: mean think time of each client before each transaction, exponentially \
              distributed",
@@ -89,7 +93,7 @@ pub static FIND: Section = Section {
     about: "Saturation search: each trial finds the highest load that passes a limit. Load steps \
             take between a tenth and half of `load.duration`, and longer where they have too few \
             transactions to decide; the load that is found is measured for `load.duration`, and \
-            its figures are the trial's. As one line: \
+            its results are the trial's. As one line: \
             `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
     keys: &[
         key("most", "`rate` or `clients`", "`rate`").help(
@@ -97,14 +101,14 @@ pub static FIND: Section = Section {
         ),
         key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` or \
                       `failed`", "required").help(
-            "the limit to pass: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, the system \
-             must keep up",
+            "the limit that loads must pass: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; in addition, \
+             the system must keep up",
         ),
         key("transaction", "name of a transaction", "all").help("transaction that the limit \
             applies to"),
         ranged("from", Takes::RateOrClients, "by a short measurement, 1 client").help(
-            "the load of the first step; without it, a rate is searched for from what all clients \
-             do in a closed loop",
+            "the load of the first step; without it, a search for a rate starts from the \
+             throughput of all clients in a closed loop",
         ),
     ],
 };
@@ -118,7 +122,7 @@ pub static STAGE: Section = Section {
             initial load of the first stage. The report has results for each stage.",
     keys: &[
         key("name", "text, unique", "its number").help("name in the report"),
-        ranged("duration", Takes::Duration { is_positive: true }, "required, but for a file")
+        ranged("duration", Takes::Duration { is_positive: true }, "required, except for a file")
             .help("duration of the stage; the profile in a file is scaled to it"),
         ranged("rate", Takes::StageRate, "one of three")
             .help("open loop: arrival rate; a list of two values is a linear ramp"),

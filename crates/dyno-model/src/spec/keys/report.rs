@@ -7,10 +7,10 @@ pub static LIMIT: Section = Section {
     heading: "[[limit]]",
     prefix: "limit.",
     about: "A limit that configurations must pass. The report shows whether each limit passed, \
-            failed or is undecided, and the exit code of `dyno run` is 8 when one is broken and 9 \
-            when one is not decided. A run of fewer than three blocks compares the figures \
-            themselves; else, with fewer than three valid trials of a configuration, only failed \
-            trials and lost data are decided.",
+            failed or is undecided, and the exit code of `dyno run` is 8 if a limit failed and 9 \
+            if one is undecided. A run with fewer than three blocks compares the values without a \
+            statistical test; otherwise, with fewer than three valid trials of a configuration, \
+            only failed trials and lost data are decided.",
     keys: &[
         key("throughput", "`\"> 5000/s\"`", "none").help("minimum transactions per second"),
         key("mean", "`\"< 20ms\"`", "none").help("maximum mean response time"),
@@ -51,8 +51,8 @@ pub static FAULT: Section = Section {
     prefix: "fault.",
     about: "A fault that is injected into a system in every trial. Each trial then gets its own \
             server. Clients that lose their connection try the next node until the end. The report \
-            says how long nothing was committed, when the throughput was back, and with the option \
-            `ledger` of the workload which acknowledged commits are gone.",
+            shows the write outage, the time to recover, and, with the option `ledger` of the \
+            workload, the lost commits.",
     keys: &[
         ranged("at", Takes::Duration { is_positive: false }, "this or `after`")
             .help("time since the start of the measurement"),
@@ -69,12 +69,12 @@ pub static FAULT: Section = Section {
             "required",
         )
         .help(
-            "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: one \
-             that was killed is started on what it left; restart: it is shut down in order and \
-             started; promote: a replica becomes a primary; disconnect and reconnect: the way \
-             between clients and the node is cut without a word, and mended, which needs \
-             `load.statement_timeout`; fill-disk and free-disk: a storage that is a file system of \
-             its own runs full, and has room again; run: a command of yours",
+            "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: a \
+             killed node starts on its remaining data; restart: an orderly shutdown and a start; \
+             promote: a replica becomes a primary; disconnect and reconnect: the network path \
+             between clients and the node is cut silently and restored, which needs \
+             `load.statement_timeout`; fill-disk and free-disk: a storage on a separate file \
+             system becomes full and is freed; run: your own command",
         ),
         key("node", "text", "the only one").help(
             "`node 2` of Galera; `primary` and `replica 1` of PostgreSQL with replicas; \
@@ -82,8 +82,8 @@ pub static FAULT: Section = Section {
         ),
         key("system", "name of a system", "all systems").help("system that the fault applies to"),
         key("command", "text", "none").help(
-            "with `run`: a shell command, of ten minutes at most; its environment is that of the \
-             commands under `hooks` (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
+            "with `run`: a shell command, with a time limit of ten minutes; its environment is \
+             that of the commands under `hooks` (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
         ),
     ],
 };
@@ -92,7 +92,7 @@ pub static FAULT: Section = Section {
 pub static PUBLISHED: Section = Section {
     heading: "[[published]]",
     prefix: "published.",
-    about: "Published figures, drawn next to the measured ones.",
+    about: "Published results, drawn next to the measured ones.",
     keys: &[
         key("source", "text", "required").help("source, with machine and year"),
         key("series", "text", "required").help("name of the curve"),
@@ -121,7 +121,7 @@ pub static REPORT: Section = Section {
         key("author", "text", "none").help("who wrote it"),
         key("document", "text", "none").help("number or name of the document"),
         key("purpose", "text", "the description of the spec").help("what the report is for"),
-        key("usage", "text", "a paragraph on tests, commands and figures")
+        key("usage", "text", "a paragraph on tests, commands and results")
             .help("how to use the report"),
         key("revision", "tables, `[[report.revision]]`", "none").help("versions of the document"),
     ],
@@ -131,11 +131,11 @@ pub static REPORT: Section = Section {
 pub static REVISION: Section = Section {
     heading: "[[report.revision]]",
     prefix: "report.revision.",
-    about: "A line of the table of revisions, as it is written.",
+    about: "A line of the table of revisions, copied as it is.",
     keys: &[
         key("version", "text", "required").help("number of the version"),
-        key("date", "text", "required").help("when it was made"),
-        key("author", "text", "none").help("who made it"),
+        key("date", "text", "required").help("date of the version"),
+        key("author", "text", "none").help("author of the version"),
         key("change", "text", "required").help("what changed"),
     ],
 };

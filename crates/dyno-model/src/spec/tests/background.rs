@@ -126,7 +126,7 @@ fn what_cannot_run_in_the_background_is_refused_with_its_remedy() {
         ),
         (
             "[[background]]\nname = \"report\"\nworkload.kind = \"rush\"",
-            "two background workloads are named `report` [the name tells them apart",
+            "two background workloads are named `report` [names must be unique",
         ),
         ("clients = 0", "`background.clients` must be between 1 and 100000, got 0"),
         (
@@ -172,7 +172,7 @@ fn what_cannot_run_in_the_background_is_refused_with_its_remedy() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
         found[0].contains(
-            "with the background workload `report`, trials must end by time [write `load.duration`"
+            "with the background workload `report`, trials must end by time [replace the number"
         ),
         "{found:?}"
     );
@@ -208,7 +208,9 @@ fn services_and_applications_take_no_background_workload() {
     let endpoint = "[factors]\nendpoint = [\"app\"]\n[[endpoint]]\nname = \"app\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
     let door = refused(&format!("{START}{LOAD}{REPORT}{endpoint}"));
     assert!(
-        door.contains("`report` asks the database itself, and an endpoint leads to an application"),
+        door.contains(
+            "`report` accesses the database directly, but an endpoint leads to an application"
+        ),
         "{door}"
     );
 }

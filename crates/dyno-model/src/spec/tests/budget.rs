@@ -23,6 +23,6 @@ fn blocks_until_it_is_decided_are_as_many_as_the_budget_will_hold() {
     assert_eq!((fixed.blocks, fixed.budget), (4, None));
     assert!(
         errors(&text("blocks = \"auto\""))[0]
-            .contains("without a budget [say how long the run may take: `budget = ")
+            .contains("without a budget [add the maximum time of the run: `budget = ")
     );
 }

@@ -34,13 +34,13 @@ fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
     for (server, why) in [
         (
             "kind = \"galera\", data_nodes = 2",
-            "`data_nodes` has no use here: galera has no nodes for data alone",
+            "`data_nodes` has no effect here: galera has no separate data nodes",
         ),
         (
             "kind = \"ndb\", data_nodes = 0",
             "`system.server.data_nodes` must be between 1 and 8, got 0",
         ),
-        ("kind = \"mariadb\", nodes = 3", "`nodes` has no use here: mariadb is one server"),
+        ("kind = \"mariadb\", nodes = 3", "`nodes` has no effect here: mariadb is a single server"),
         ("kind = \"galera\", nodes = 0", "`system.server.nodes` must be between 1 and 9, got 0"),
         ("kind = \"galera\", nodes = 10", "`system.server.nodes` must be between 1 and 9, got 10"),
     ] {
@@ -75,7 +75,7 @@ fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
         ),
         (
             "[factors]\nstorage = [\"s\"]\n[[storage]]\nname = \"s\"\ndata = \"/mnt\"\n",
-            "storage cannot be varied of `A`: it is a cluster",
+            "the storage of `A` cannot be varied: storage of clusters",
         ),
         (
             "[factors]\nendpoint = [\"tcp\", \"socket\"]\n",
@@ -116,7 +116,7 @@ fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
     }
     for (server, workload, endpoint, why) in [
         ("postgres", "crud", tomcat, "`A` cannot be reached by the endpoint `web`"),
-        ("mysql", "rush", tomcat, "the workload `rush` cannot go through an application"),
+        ("mysql", "rush", tomcat, "the workload `rush` cannot run through an application"),
         (
             "mysql",
             "crud",

@@ -59,13 +59,13 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
         (SERVER, "databases = 0", "", "`load.databases` must be between 1 and 100, got 0"),
         (SERVER, "databases = 101", "", "between 1 and 100"),
         (SERVER, "databases = \"shop\"", "", "an integer or a list of names, not a text"),
-        (SERVER, "databases = [\"shop\"]", "", "over two databases or more"),
+        (SERVER, "databases = [\"shop\"]", "", "`load.databases` needs two databases or more"),
         (SERVER, "databases = [\"a\", 2]", "", "each item of load.databases"),
-        (SERVER, "databases = [\"a\", \"A\"]", "", "the database `A` is there twice"),
-        (SERVER, "databases = [\"a\", \"b c\"]", "", "`b c` cannot be the name of a database"),
+        (SERVER, "databases = [\"a\", \"A\"]", "", "the database `A` is listed twice"),
+        (SERVER, "databases = [\"a\", \"b c\"]", "", "`b c` is not a valid database name"),
         (SERVER, "databases = 9", "", "8 clients are fewer than 9 databases"),
-        (sqlite, four, "", "`A` has no databases side by side"),
-        (galera, four, "", "clients of the cluster `A` are spread over its nodes"),
+        (sqlite, four, "", "`A` does not support several databases"),
+        (galera, four, "", "the cluster `A` cannot be combined with several databases"),
         (
             SERVER,
             four,
@@ -76,7 +76,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
             SERVER,
             four,
             "[[fault]]\naction = \"kill\"\nat = \"5s\"\n",
-            "faults are made in trials of one database",
+            "faults cannot be combined with several databases",
         ),
     ] {
         let found = told(&text(system, load, more));
@@ -86,7 +86,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     assert!(found.contains("at most 63 bytes"), "{found}");
     let url = URL.replace("shop", &"x".repeat(62));
     let found = told(&text(&url, four, ""));
-    assert!(found.contains("is too long for a database's name"), "{found}");
+    assert!(found.contains("is too long for a database name"), "{found}");
     let many: Vec<String> = (0..101).map(|number| format!("\"d{number}\"")).collect();
     let found = told(&text(URL, &format!("databases = [{}]", many.join(", ")), ""));
     assert!(found.contains("more than 100 databases"), "{found}");
@@ -118,7 +118,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     assert_eq!(of("crud", ""), Ok(()));
     let network_path = "[factors]\nendpoint = [\"web\", \"tcp\"]\n[[endpoint]]\nname = \"web\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
     let found = of("crud", network_path).unwrap_err();
-    assert!(found.contains("an application on the clients' way asks one database"), "{found}");
+    assert!(found.contains("an application endpoint cannot be combined"), "{found}");
 }
 
 #[test]

@@ -91,18 +91,26 @@ fn what_comes_after_a_refused_fault_is_no_error_of_its_own() {
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
     let rows: [(&[System], &str, &str); 16] = [
-        (&[REPLICA], "at = \"4s\"\naction = \"promote\"\nnode = \"primary\"", "it is no replica"),
-        (&[ONE], "at = \"4s\"\naction = \"promote\"", "it is no replica"),
+        (
+            &[REPLICA],
+            "at = \"4s\"\naction = \"promote\"\nnode = \"primary\"",
+            "it is not a replica",
+        ),
+        (&[ONE], "at = \"4s\"\naction = \"promote\"", "it is not a replica"),
         (&[ONE], "at = \"4s\"", "missing key `action` in [[fault]]"),
         (&[ONE], "at = \"4s\"\naction = \"explode\"", "`fault.action` cannot be `explode`"),
-        (&[ONE], "action = \"kill\"", "a fault needs `at` or `after`, and not both"),
-        (&[ONE], "after = \"4s\"\naction = \"kill\"", "comes after a fault, and this is the first"),
+        (&[ONE], "action = \"kill\"", "a fault needs either `at` or `after`"),
+        (&[ONE], "after = \"4s\"\naction = \"kill\"", "the first fault cannot have `after`"),
         (
             &[ONE],
             "at = \"20s\"\naction = \"kill\"",
-            "measuring may be over when this fault comes, 20 s after it began",
+            "this fault may occur after the end of the measurement, 20 s after its start",
         ),
-        (&[ONE], "at = \"15s\"\nwithin = \"5s\"\naction = \"kill\"", "measuring may be over"),
+        (
+            &[ONE],
+            "at = \"15s\"\nwithin = \"5s\"\naction = \"kill\"",
+            "after the end of the measurement",
+        ),
         (
             &[ONE],
             "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"",
@@ -121,19 +129,19 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         (
             &[ONE],
             "at = \"4s\"\naction = \"start\"",
-            "server cannot be met by the fault \"start\": it runs",
+            "server cannot have the fault \"start\": no earlier fault",
         ),
         (&[ONE], "at = \"4s\"\naction = \"kill\"\nsystem = \"Two\"", "no system is called `Two`"),
-        (&[ONE], "at = \"4s\"\naction = \"run\"", "the fault \"run\" takes a command, and no node"),
+        (&[ONE], "at = \"4s\"\naction = \"run\"", "the fault \"run\" needs a command, and no node"),
         (
             &[ONE],
             "at = \"4s\"\naction = \"kill\"\ncommand = \"x\"",
-            "takes no command: dyno does it itself",
+            "takes no command: dyno injects it",
         ),
         (
             &[("F", "url = \"mysql://u@db.example/x\"")],
             "at = \"4s\"\naction = \"kill\"",
-            "dyno cannot kill `F`: it starts no server",
+            "dyno cannot kill `F`: dyno did not start its server",
         ),
     ];
     for (systems, fault, why) in rows {
@@ -141,14 +149,10 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         assert!(error.contains(why), "{fault}: {error}");
     }
     for (load, fault, why) in [
-        ("", "disconnect", "nobody would notice that the way is cut"),
-        ("statement_timeout = \"1s\"", "reconnect", "no fault before cuts the way to it"),
-        ("", "free-disk", "no fault before fills its disk"),
-        (
-            "",
-            "fill-disk",
-            "dyno fills no disk that others use, and `One` has no storage of its own",
-        ),
+        ("", "disconnect", "clients would not notice the cut network path"),
+        ("statement_timeout = \"1s\"", "reconnect", "no earlier fault disconnects it"),
+        ("", "free-disk", "no earlier fault fills its disk"),
+        ("", "fill-disk", "dyno fills only separate file systems, but `One` has none"),
     ] {
         let error =
             read_with(&[ONE], load, &format!("[[fault]]\nat = \"4s\"\naction = \"{fault}\"\n"));
@@ -156,9 +160,9 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         assert!(error.contains(why), "{fault}: {error}");
     }
     for (second, why) in [
-        ("kill", "it was killed before"),
-        ("stop", "it was killed before"),
-        ("continue", "it was killed before"),
+        ("kill", "it was killed earlier"),
+        ("stop", "it was killed earlier"),
+        ("continue", "it was killed earlier"),
     ] {
         let faults = format!(
             "[[fault]]\nat = \"4s\"\naction = \"kill\"\n[[fault]]\nat = \"5s\"\naction = \"{second}\"\n"
@@ -167,9 +171,9 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         assert!(error.contains(why), "{second}: {error}");
     }
     for (first, second, why) in [
-        ("at = \"4s\"", "after = \"1s\"\nwithin = \"1s\"", "`fault.within` goes with `at`"),
-        ("at = \"4s\"", "at = \"3s\"", "may come before the one above it"),
-        ("at = \"4s\"\nwithin = \"3s\"", "at = \"5s\"", "may come before the one above it"),
+        ("at = \"4s\"", "after = \"1s\"\nwithin = \"1s\"", "`fault.within` requires `at`"),
+        ("at = \"4s\"", "at = \"3s\"", "may occur before the previous one"),
+        ("at = \"4s\"\nwithin = \"3s\"", "at = \"5s\"", "may occur before the previous one"),
     ] {
         let faults = format!(
             "[[fault]]\n{first}\naction = \"stop\"\n[[fault]]\n{second}\naction = \"continue\"\n"
@@ -180,7 +184,7 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
     let by_count = "title = \"x\"\n[[system]]\nname = \"A\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n\
                     [load]\nclients = 1\ntransactions = 100\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n";
     let error = parse(input(by_count), &catalog()).unwrap_err().to_string();
-    assert!(error.contains("measuring may be over when this fault comes"), "{error}");
+    assert!(error.contains("this fault may occur after the end of the measurement"), "{error}");
 }
 
 #[test]
@@ -198,17 +202,17 @@ fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
     assert_eq!(actions(read_with(&[far], limit, cut).unwrap()), [Disconnect]);
     let by_socket = ("F", "url = \"mysql://u@/x?socket=/run/s\"");
     let error = read_with(&[by_socket], limit, cut).unwrap_err();
-    assert!(error.contains("its clients do not come over TCP"), "{error}");
+    assert!(error.contains("its clients do not connect over TCP"), "{error}");
     let aside =
         "[factors]\nendpoint = [\"aside\"]\n[[endpoint]]\nname = \"aside\"\naddress = \"/run/s\"\n";
     let error = read_with(&[far], limit, &format!("{cut}{aside}")).unwrap_err();
-    assert!(error.contains("clients of `F` come over a unix socket"), "{error}");
+    assert!(error.contains("clients of `F` connect over a unix socket"), "{error}");
     let inner = format!("{cut}node = \"data node 1\"\n");
     let error = read_with(&[NDB], limit, &inner).unwrap_err();
     assert!(error.contains("`N` has no node called `data node 1`"), "{error}");
     let embedded = ("E", "server = { kind = \"sqlite\" }");
     let error = read_with(&[embedded], limit, "").unwrap_err();
-    assert!(error.contains("`load.statement_timeout` has no meaning for `E`"), "{error}");
+    assert!(error.contains("`load.statement_timeout` has no effect on `E`"), "{error}");
 }
 
 #[test]
@@ -225,7 +229,7 @@ fn a_disk_is_filled_where_the_server_has_one_of_its_own() {
         [FillDisk, FreeDisk, Start]
     );
     let error = read(&[ONE], &format!("{fill}{}{storage}", after("fill-disk"))).unwrap_err();
-    assert!(error.contains("its disk was filled before"), "{error}");
+    assert!(error.contains("its disk is already full"), "{error}");
     let error = read(&[GALERA], &format!("{fill}node = \"node 1\"\n")).unwrap_err();
-    assert!(error.contains("the nodes of a cluster have no storage of their own"), "{error}");
+    assert!(error.contains("cluster nodes have no separate storage"), "{error}");
 }

@@ -49,13 +49,13 @@ fn what_cannot_be_searched_for_is_told_with_its_place() {
             "{ most = \"rate\" }",
             "missing key `while` in [load.find] [write for example `while = \"p99 < 20ms\"`]",
         ),
-        ("{ while = \"p99 > 20ms\" }", "it is to stay below a figure"),
+        ("{ while = \"p99 > 20ms\" }", "it does not begin with `<`"),
         ("{ while = \"p99 < 20\" }", "`20` has no unit"),
         (
             "{ while = \"throughput > 5/s\" }",
-            "it is about none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`",
+            "it uses none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`",
         ),
-        ("{ while = \"20ms\" }", "it is about none of"),
+        ("{ while = \"20ms\" }", "it uses none of"),
         ("{ while = \"p99 < 20ms\", from = 5 }", "`load.find.from` must be a text, not an integer"),
         (
             "{ most = \"clients\", while = \"p99 < 20ms\", from = 65 }",
@@ -82,7 +82,7 @@ fn what_cannot_be_searched_for_is_told_with_its_place() {
     let counted = errors(&text("transactions = 1000\nfind = { while = \"p99 < 20ms\" }"));
     assert_eq!(counted.len(), 1, "{counted:?}");
     assert!(
-        counted[0].contains("`load.find` needs `load.duration` [say how long each load is tried"),
+        counted[0].contains("`load.find` needs `load.duration` [add the time of each load step"),
         "{counted:?}"
     );
 }

@@ -41,11 +41,14 @@ fn rows_that_cannot_be_reached_are_refused_with_their_place() {
     let refused =
         |load: &str| parse(input(&growing(load)), &catalog()).expect_err("it is wrong").to_string();
     let rows = [
-        ("rows = 100", "`load.rows` is 100, but `workload.rows` loads 100 before"),
-        ("rows = 5_000\nmilestones = [2_000, 1_000]", "`load.milestones` must rise"),
+        ("rows = 100", "`load.rows` is 100, but `workload.rows` already loads 100"),
+        (
+            "rows = 5_000\nmilestones = [2_000, 1_000]",
+            "`load.milestones` must be in ascending order",
+        ),
         (
             "rows = 5_000\nmilestones = [6_000]",
-            "`load.milestones` goes beyond `load.rows`, which is 5000",
+            "`load.milestones` exceeds `load.rows`, which is 5000",
         ),
         ("transactions = 5_000\nmilestones = [600]", "`load.milestones` needs `load.rows`"),
         ("rows = 5_000\nduration = \"5s\"", "`load.rows` and `load.duration` cannot both be given"),

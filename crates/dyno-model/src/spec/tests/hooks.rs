@@ -73,7 +73,7 @@ fn start_and_stop_are_given_together_and_in_the_place_of_restart() {
     let told = found(&format!("{{ {stop} }}"));
     assert!(told[0].contains("missing key `start`") && told[0].contains("docker run"), "{told:?}");
     let told = found(&format!("{{ {start}, {stop}, restart = \"docker restart db\" }}"));
-    assert!(told[0].contains("`restart` does not go with `start` and `stop`"), "{told:?}");
+    assert!(told[0].contains("`restart` cannot be combined with `start` and `stop`"), "{told:?}");
 }
 
 #[test]
@@ -86,10 +86,10 @@ fn a_system_that_nothing_gives_settings_to_is_told_how() {
         "{told:?}"
     );
     assert!(
-        found("{}").iter().any(|it| it.contains("`hooks` names no command [add for example")),
+        found("{}").iter().any(|it| it.contains("`hooks` has no command [add for example")),
         "{:?}",
         found("{}")
     );
     let own = GOOD.replace("server = {", "hooks = { restart = \"true\" }\nserver = {");
-    assert!(errors(&own)[0].contains("`hooks` goes with `url`"), "{:?}", errors(&own));
+    assert!(errors(&own)[0].contains("`hooks` requires `url`"), "{:?}", errors(&own));
 }

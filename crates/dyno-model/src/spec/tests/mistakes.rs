@@ -13,20 +13,22 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "title = \"A rush\"",
         "",
-        "1:1: missing key `title` at the top of the file [add a first line such as `title = \"What this experiment is to show\"`]",
+        "1:1: missing key `title` at the top of the file [add a first line such as \
+         `title = \"What this experiment shows\"`]",
     ),
     ("title = \"A rush\"", "title = 5", "2:9: `title` must be a text, not an integer"),
     (
         "title = \"A rush\"",
         "title = \" \"",
-        "2:9: `title` must not be empty [add a first line such as `title = \"What this experiment is to show\"`]",
+        "2:9: `title` must not be empty [add a first line such as \
+         `title = \"What this experiment shows\"`]",
     ),
     ("[load]", "[lod]", "16:2: unknown key `lod` at the top of the file [did you mean `load`?]"),
     // Systems.
     (
         "name = \"far\"",
         "name = \"WAL\"",
-        "9:8: two systems are called `WAL` [names tell systems apart in the report: give each its own]",
+        "9:8: two systems are called `WAL` [give each system a unique name]",
     ),
     (
         "name = \"far\"",
@@ -36,7 +38,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "name = \"far\"",
         "name = \"a\\nb\"",
-        "9:8: a system's name must be one line of at most 60 characters without blanks around it",
+        "9:8: a system's name must be one line of at most 60 characters, without leading or \
+         trailing blanks",
     ),
     (
         "kind = \"sqlite\"",
@@ -62,17 +65,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "url = \"mysql://bench@db/bench\"",
         "query_mode = \"simple\"",
-        "8:1: the system has neither `url` nor `server` [`url = \"mysql://user@host:3306/database\"` measures a system that runs already, `server = { kind = \"mariadb\" }` lets dyno start one]",
+        "8:1: the system has neither `url` nor `server` \
+         [`url = \"mysql://user@host:3306/database\"` measures an existing system, \
+         `server = { kind = \"mariadb\" }` lets dyno start one]",
     ),
     (
         "password_env = \"BENCH_PASSWORD\"",
         "server = { kind = \"mysql\" }",
-        "11:10: the system has both `url` and `server` [remove one: a system runs already, or dyno starts it]",
+        "11:10: the system has both `url` and `server` [remove one: either the system exists \
+         already, or dyno starts it]",
     ),
     (
         "password_env = \"BENCH_PASSWORD\"",
         "query_mode = \"extended\"",
-        "11:14: query mode `extended` exists for PostgreSQL only, and `far` is not [use `prepared` or `simple`]",
+        "11:14: query mode `extended` exists for PostgreSQL only, not for `far` [use `prepared` or \
+         `simple`]",
     ),
     (
         "password_env = \"BENCH_PASSWORD\"",
@@ -82,7 +89,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"mysql://bench@db/bench\"",
         "\"sqlite:x.db\"",
-        "11:1: `password_env` has no use here: `sqlite` knows no passwords [remove it]",
+        "11:1: `password_env` has no effect here: `sqlite` does not use passwords [remove it]",
     ),
     (
         "password_env = \"BENCH_PASSWORD\"",
@@ -92,18 +99,14 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "server = {",
         "data = \"existing\"\nserver = {",
-        "6:8: `data` goes with `url`: a server that dyno starts is empty [remove it]",
+        "6:8: `data` requires `url`: servers that dyno starts are empty [remove it]",
     ),
     // Workload.
-    (
-        "kind = \"rush\"",
-        "kind = \"rsuh\"",
-        "14:8: there is no workload `rsuh` [did you mean `rush`?]",
-    ),
+    ("kind = \"rush\"", "kind = \"rsuh\"", "14:8: unknown workload `rsuh` [did you mean `rush`?]"),
     (
         "kind = \"rush\"",
         "kind = \"tpcc\"",
-        "14:8: there is no workload `tpcc` [workloads: `rush`, `mass-insert`, `oltp_read_write`]",
+        "14:8: unknown workload `tpcc` [workloads: `rush`, `mass-insert`, `oltp_read_write`]",
     ),
     (
         "kind = \"rush\"",
@@ -174,7 +177,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "clients = [1, 8]",
         "clients = [1, 8, 8]",
-        "17:18: `load.clients` holds 8 twice [remove one; `design.blocks` sets the number of repeats]",
+        "17:18: `load.clients` contains 8 twice [remove one; `design.blocks` sets the number of \
+         repeats]",
     ),
     (
         "clients = [1, 8]",
@@ -194,7 +198,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "",
-        "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows; or [[load.stages]]]",
+        "16:1: [load] does not say when the measurement ends [add `transactions = 10_000` (all \
+         clients together), `transactions_per_client = 500` or `duration = \"30s\"`, or \
+         `rows = 1_000_000` for a table that grows; or [[load.stages]]]",
     ),
     (
         "transactions = 10_000",
@@ -204,12 +210,14 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "transactions = 7",
-        "18:16: `load.transactions` is 7, but 8 clients are to share them [give at least 8, or count per client with `transactions_per_client`]",
+        "18:16: `load.transactions` is 7, but there are 8 clients [use at least 8, or count per \
+         client with `transactions_per_client`]",
     ),
     (
         "transactions = 10_000",
         "transactions = 99999999999999999999",
-        "18:16: this number is too large [numbers go from -9223372036854775808 to 9223372036854775807]",
+        "18:16: this number is too large [integers range from -9223372036854775808 to \
+         9223372036854775807]",
     ),
     (
         "transactions = 10_000",
@@ -249,12 +257,14 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "transactions = 10_000\noverload = true",
-        "19:12: `load.overload` needs `load.rate` [add for example `rate = \"500/s\"`; clients that wait for an answer before they ask again overload nothing]",
+        "19:12: `load.overload` needs `load.rate` [add for example `rate = \"500/s\"`; closed-loop \
+         clients wait for answers and do not overload the system]",
     ),
     (
         "transactions = 10_000",
         "duration = \"9s\"\ntime_limit = \"1s\"",
-        "19:14: `load.time_limit` is shorter than `load.duration` [leave it out: measuring by time ends by itself]",
+        "19:14: `load.time_limit` is shorter than `load.duration` [remove it: a measurement with a \
+         duration ends on its own]",
     ),
     (
         "transactions = 10_000",
@@ -285,7 +295,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "profile.inner = {}",
-        "22:1: a profile cannot hold profiles [write `[profile.NAME]` at the top]",
+        "22:1: a profile cannot contain profiles [write `[profile.NAME]` at the top]",
     ),
     (
         "[profile.smoke]",
@@ -301,17 +311,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "system]]\nname = \"far\"\nurl = \"mysql://bench@db/bench\"\npassword_env = \"BENCH_PASSWORD\"\n\n[workload]",
         "storage]]\nname = \"raid\"\ndata = \"/x\"\n[factors]\nstorage = [\"raid\"]\n[workload]",
-        "12:1: storage cannot be varied of `WAL`: dyno starts no server for it [measure it in an experiment of its own]",
+        "12:1: the storage of `WAL` cannot be varied: dyno does not start its server [measure it \
+         in a separate experiment]",
     ),
     (
         "[profile.smoke]",
         "[[endpoint]]\nname = \"a\"\n[profile.smoke]",
-        "20:1: the endpoint has neither `address` nor `proxy` nor `application` [give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, or `application = { kind = \"tomcat\", war = \"webapp.war\" }`]",
+        "20:1: the endpoint has neither `address` nor `proxy` nor `application` [set one: \
+         `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, or \
+         `application = { kind = \"tomcat\", war = \"webapp.war\" }`]",
     ),
     (
         "[profile.smoke]",
         "[[endpoint]]\nname = \"a\"\naddress = \"db2\"\n[profile.smoke]",
-        "22:11: `endpoint.address` is no address: `db2` [write `HOST:PORT`, `[::1]:PORT`, or the path of a unix socket]",
+        "22:11: `endpoint.address` is not an address: `db2` [write `HOST:PORT`, `[::1]:PORT`, or \
+         the path of a unix socket]",
     ),
     (
         "[profile.smoke]",
@@ -321,7 +335,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\nendpoint = [\"socket\"]\n[profile.smoke]",
-        "21:13: `WAL` cannot be reached by the endpoint `socket` [these are of servers that dyno starts; name addresses in [[endpoint]] tables]",
+        "21:13: `WAL` cannot be reached by the endpoint `socket` [this endpoint exists only for \
+         servers that dyno starts; use an [[endpoint]] with an address]",
     ),
     (
         "[profile.smoke]",
@@ -331,7 +346,10 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"server.settings.x\" = [1]\n[profile.smoke]",
-        "21:1: settings of `far` cannot be varied: it runs already [say what applies them, `hooks = { apply = \"...\", restart = \"...\" }`, or let dyno start the server (`server = { kind = ... }`); or name the system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`]",
+        "21:1: settings of `far` cannot be varied: dyno does not start it [add commands that apply \
+         them, `hooks = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
+         (`server = { kind = ... }`); or vary the settings of one system only: \
+         `\"system.NAME.server.settings.SETTING\"`]",
     ),
     (
         "[profile.smoke]",
@@ -361,7 +379,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[[limit]]\np99 = \"> 20ms\"\n[profile.smoke]",
-        "21:7: `limit.p99` is not a limit: it is to stay below a figure [write for example `p99 = \"< 20ms\"`]",
+        "21:7: `limit.p99` is not a limit: it does not begin with `<` [write for example \
+         `p99 = \"< 20ms\"`]",
     ),
     (
         "[profile.smoke]",
@@ -376,27 +395,31 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[[limit]]\nmean = \"< 0s\"\n[profile.smoke]",
-        "21:8: `limit.mean` is not a limit: nothing lies beyond 0 [write for example `p99 = \"< 20ms\"`]",
+        "21:8: `limit.mean` is not a limit: the value must be greater than 0 [write for example \
+         `p99 = \"< 20ms\"`]",
     ),
     (
         "[profile.smoke]",
         "[[limit]]\nlost = 3\n[profile.smoke]",
-        "21:8: `limit.lost` is not a limit: of what was acknowledged, nothing may be lost [write for example `lost = 0`]",
+        "21:8: `limit.lost` is not a limit: the only limit on lost commits is 0 [write for example \
+         `lost = 0`]",
     ),
     (
         "[profile.smoke]",
         "[[limit]]\nabort = true\n[profile.smoke]",
-        "20:1: a limit that says nothing [add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`]",
+        "20:1: empty limit [add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, \
+         `failed = \"< 0.1 %\"` or `lost = 0`]",
     ),
     (
         "[profile.smoke]",
         "[[limit]]\nlost = 0\nwhere = { clients = 77 }\n[profile.smoke]",
-        "20:1: a limit on nothing that is measured [change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`]",
+        "20:1: the limit applies to no configuration [change its `where`; a profile with other \
+         configurations can replace the limits, or remove them: `limit = []`]",
     ),
     (
         "design = { blocks = 2 }",
         "design = { compare = \"clients\" }",
-        "22:22: `clients` is not varied in this experiment [varied: `system`]",
+        "22:22: `clients` is not a factor of this experiment [varied: `system`]",
     ),
     (
         "design = { blocks = 2 }",
@@ -406,12 +429,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{ \"workload.rows\" = 5 }] }",
-        "22:25: `workload.rows` is not a factor of this experiment [what is varied: `system`, `clients`]",
+        "22:25: `workload.rows` is not a factor of this experiment [factors: `system`, `clients`]",
     ),
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{ clients = 2 }] }",
-        "22:10: `design.exclude` leaves nothing to measure [exclude less]",
+        "22:10: `design.exclude` excludes every configuration [exclude less]",
     ),
     (
         "design = { blocks = 2 }",
@@ -421,7 +444,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"load.clients\" = [1]\n[profile.smoke]",
-        "21:1: clients are varied by `load.clients`, not by a factor [put the list there: `clients = [1, 8, 64]`]",
+        "21:1: clients are varied by `load.clients`, not by a factor [write the list there: \
+         `clients = [1, 8, 64]`]",
     ),
     (
         "[profile.smoke]",
@@ -441,12 +465,13 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"rush\"",
         "[factors]\n\"workload.kind\" = [\"rush\", \"rash\"]",
-        "15:28: there is no workload `rash` [did you mean `rush`?]",
+        "15:28: unknown workload `rash` [did you mean `rush`?]",
     ),
     (
         "kind = \"rush\"",
         "[factors]\njob = [{ name = \"a\", workload.kind = \"rush\" }, { name = \"b\" }]",
-        "13:1: missing key `kind` in [workload] [some levels of `[factors]` give `workload.kind`: all have to]",
+        "13:1: missing key `kind` in [workload] [some levels of `[factors]` set `workload.kind`, \
+         so all must]",
     ),
     (
         "[profile.smoke]",
@@ -486,7 +511,10 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"color\" = [1]\n[profile.smoke]",
-        "21:1: unknown factor `color` in [factors] [factors: `workload.kind`, `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `background.NAME.clients`, `storage`, `endpoint`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.kind`, `workload.OPTION`, \
+         `load.KEY`, `server.settings.NAME`, `system.query_mode`, `background.NAME.clients`, \
+         `storage`, `endpoint`; a factor with any other name has named levels: \
+         `[{ name = \"...\", ... }]`]",
     ),
     // Published figures.
     (
@@ -513,9 +541,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "title = \"A rush\"",
         "title = \"A rush",
-        "2:16: this is not TOML: invalid basic string, expected `\"`",
+        "2:16: invalid TOML: invalid basic string, expected `\"`",
     ),
-    ("title = \"A rush\"", "title = = 5", "2:9: this is not TOML: extra `=`, expected nothing"),
+    ("title = \"A rush\"", "title = = 5", "2:9: invalid TOML: extra `=`, expected nothing"),
 ];
 
 #[test]

@@ -68,7 +68,9 @@ fn a_password_in_the_url_is_taken_and_stored_nowhere() {
     let twice = GOOD.replace("mysql://bench@db", "mysql://bench:hunter2@db");
     let errors = parse(input(&twice), &catalog()).unwrap_err();
     assert!(
-        errors.to_string().ends_with("`password_env` has no use here: the URL holds the password"),
+        errors
+            .to_string()
+            .ends_with("`password_env` has no effect here: the URL contains the password"),
         "{errors}"
     );
 }

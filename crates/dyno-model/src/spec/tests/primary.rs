@@ -15,6 +15,6 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_searches_have_their_own
     let searched = "[load]\nclients = 64\nduration = \"10s\"\nfind = { while = \"p99 < 20ms\" }\n";
     let searched = format!("{start}{searched}[design]\nprimary = \"p99-ms\"\n");
     let refused = format!("{:?}", parse(input(&searched), &catalog()).unwrap_err());
-    assert!(refused.contains("`design.primary` names a metric although `load.find`"), "{refused}");
+    assert!(refused.contains("`design.primary` cannot be combined with `load.find`"), "{refused}");
     assert!(parse(input(&named("p42")), &catalog()).is_err());
 }

@@ -78,7 +78,10 @@ fn mistakes_in_scripts_name_their_place_and_what_to_write() {
         ("scripts = 1", "must be a file, a list of files"),
         ("scripts = [1]", "must be a file or a table"),
         ("script = [\"read.sql\"]", "`workload.script` must be a file"),
-        ("script = \"read.sql\"\nscripts = [\"read.sql\"]", "both `script` and `scripts`"),
+        (
+            "script = \"read.sql\"\nscripts = [\"read.sql\"]",
+            "`script` and `scripts` cannot both be given",
+        ),
         ("scripts = [\"read.sql@0\"]", "between 1 and 1000000, got `0`"),
         ("scripts = [\"none.sql\"]", "cannot read the script `none.sql`: it is not there"),
         ("scripts = [\"read.sql\", \"read.sql@2\"]", "two scripts are called `read`"),
@@ -199,11 +202,11 @@ fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
         ("statement = \"read 2\"\np99 = \"< 20ms\"", "no statement is called `read 2`"),
         (
             "transaction = \"pay\"\nlost = 0",
-            "`limit.lost` is about a whole trial, not about a transaction",
+            "`limit.lost` applies to whole trials, not to a transaction",
         ),
         (
             "statement = \"read 1\"\nthroughput = \"> 1/s\"",
-            "`limit.throughput` is about a whole trial, not about a statement",
+            "`limit.throughput` applies to whole trials, not to a statement",
         ),
         (
             "statement = \"read 1\"\ntransaction = \"pay\"\np99 = \"< 20ms\"",
@@ -323,15 +326,15 @@ fn scripts_in_lua_know_no_limit_on_waiting_and_nobody_would_notice_a_way_that_is
     let cut = "[[fault]]\nat = \"1s\"\naction = \"disconnect\"\n";
     let varied = "[factors]\n\"load.statement_timeout\" = [\"1s\", \"2s\"]\n";
     for (kind, rest, expected, line) in [
-        ("lua", limit.to_owned(), "`load.statement_timeout` does nothing for `lua`", 11),
-        ("lua", varied.to_owned(), "`load.statement_timeout` does nothing for `lua`", 12),
+        ("lua", limit.to_owned(), "`load.statement_timeout` has no effect on `lua`", 11),
+        ("lua", varied.to_owned(), "`load.statement_timeout` has no effect on `lua`", 12),
         (
             "sql",
             format!("{limit}{background}"),
-            "`load.statement_timeout` does nothing for `lua`",
+            "`load.statement_timeout` has no effect on `lua`",
             11,
         ),
-        ("lua", cut.to_owned(), "scripts in Lua wait for an answer as long as it takes", 11),
+        ("lua", cut.to_owned(), "Lua scripts wait for answers without a timeout", 11),
     ] {
         let said = read(kind, &rest).expect_err(&rest);
         assert!(said.contains(expected), "{rest}: {said}");

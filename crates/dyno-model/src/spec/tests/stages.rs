@@ -115,7 +115,10 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
             "{ rate = [\"5/s\"], duration = \"5s\" }",
             "`load.stages.rate` must be one value or a list of two",
         ),
-        ("{ clients = 101, duration = \"5s\" }", "a stage has 101 clients, `load.clients` is 8"),
+        (
+            "{ clients = 101, duration = \"5s\" }",
+            "a stage has 101 clients, but `load.clients` is 8",
+        ),
         (
             "{ clients = -1, duration = \"5s\" }",
             "`load.stages.clients` must be between 0 and 100000, got -1",
@@ -137,7 +140,7 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
         ),
         (
             "{ rate = \"5/s\", duration = \"5s\" }, { clients = 2, duration = \"5s\" }",
-            "the first stage is given by its `rate`, this one is not",
+            "the first stage sets `rate`, but this one does not",
         ),
         (
             "{ name = \"2\", rate = \"5/s\", duration = \"5s\" }, { rate = \"6/s\", duration = \"5s\" }",
@@ -147,16 +150,22 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
         ("5", "`each [[load.stages]]` must be a table, not an integer"),
         ("", "`load.stages` is an empty list"),
         ("{ file = \"gone.csv\" }", "cannot read the load `gone.csv`: it is not there"),
-        ("{ file = \"neither.csv\" }", "`neither.csv`, line 1: there is no column `seconds`"),
-        ("{ file = \"both.csv\" }", "`both.csv`, line 1: there are both `rate` and `clients`"),
+        ("{ file = \"neither.csv\" }", "`neither.csv`, line 1: the column `seconds` is missing"),
+        (
+            "{ file = \"both.csv\" }",
+            "`both.csv`, line 1: the columns `rate` and `clients` cannot be combined",
+        ),
         ("{ file = \"late.csv\" }", "`late.csv`, line 2: the first time must be 0"),
-        ("{ file = \"back.csv\" }", "`back.csv`, line 4: times must rise, and 30 comes after 60"),
+        (
+            "{ file = \"back.csv\" }",
+            "`back.csv`, line 4: times must be ascending, but 30 follows 60",
+        ),
         (
             "{ file = \"single.csv\" }",
-            "`single.csv`, line 2: there must be two lines with figures at least",
+            "`single.csv`, line 2: the file needs at least two lines of values",
         ),
         ("{ file = \"word.csv\" }", "`word.csv`, line 3: `many` is not a number of 0 or more"),
-        ("{ file = \"short.csv\" }", "`short.csv`, line 3: this is no CSV"),
+        ("{ file = \"short.csv\" }", "`short.csv`, line 3: invalid CSV"),
         (
             "{ file = \"half.csv\" }",
             "`half.csv`, line 3: a number of clients must be a whole number, got `1.5`",
@@ -275,7 +284,7 @@ fn a_limit_may_be_of_a_stage() {
     );
     for (limit, expected) in [
         ("stage = \"spik\"\np99 = \"< 20ms\"", "no stage is called `spik`"),
-        ("stage = \"spike\"\nlost = 0", "`limit.lost` is about a whole trial, not about a stage"),
+        ("stage = \"spike\"\nlost = 0", "`limit.lost` applies to whole trials, not to a stage"),
         ("stage = 5\np99 = \"< 20ms\"", "`limit.stage` must be a text"),
     ] {
         assert!(

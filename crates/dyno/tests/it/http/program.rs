@@ -124,29 +124,32 @@ fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
         ("request = 3", "`request` must be a list of tables"),
         ("[[workload.request]]\npath = \"/\"", "missing key `name` in [[workload.request]]"),
         ("[[workload.request]]\nname = \"a\"", "missing key `path` in [[workload.request]]"),
-        ("[[workload.request]]\nname = \"a\"\npath = \"items\"", "`items` is no path"),
-        ("[[workload.request]]\nname = \"a\"\npath = \"/a b\"", "write `%20` for a blank"),
+        ("[[workload.request]]\nname = \"a\"\npath = \"items\"", "`items` is not a valid path"),
+        ("[[workload.request]]\nname = \"a\"\npath = \"/a b\"", "such as `%20` for a blank"),
         (
             "[[workload.request]]\nname = \"commit\"\npath = \"/\"",
-            "`commit` cannot be the name of a request",
+            "`commit` is not a valid name of a request",
         ),
         ("[[workload.request]]\nname = \"a\"\npath = \"/${kye}\"", "did you mean `key`?"),
-        ("[[workload.request]]\nname = \"a\"\npath = \"/\"\nmethod = \"GET \"", "is no method"),
+        (
+            "[[workload.request]]\nname = \"a\"\npath = \"/\"\nmethod = \"GET \"",
+            "is not a valid HTTP method",
+        ),
         (
             "[[workload.request]]\nname = \"a\"\npath = \"/\"\nstatus = [200, 99]",
             "must be between 200 and 599, got 99",
         ),
         (
             "[[workload.request]]\nname = \"a\"\npath = \"/\"\nheaders = { \"A:B\" = \"c\" }",
-            "is no name of a header",
+            "is not a valid header name",
         ),
         (
             "[[workload.request]]\nname = \"a\"\npath = \"/\"\nheaders = { connection = \"c\" }",
-            "dyno writes `connection` itself",
+            "dyno sets `connection` itself",
         ),
         (
             "[[workload.request]]\nname = \"a\"\npath = \"/\"\nheaders = { a = \"c\\nd\" }",
-            "has a control character in it",
+            "contains a control character",
         ),
         (
             "[[workload.request]]\nname = \"a\"\npath = \"/\"\nheaders = { Authorization = \"Basic certainly-secret-5931\" }",
