@@ -7,12 +7,14 @@
 //! number of due transactions follows from the same sequence, which the coordinator generates a
 //! second time.
 
+use crate::client_id::ClientId;
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
 use dyno_drivers::lock;
 use dyno_model::client_group::LoadShare;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::Course;
+use dyno_model::units::Nanos;
 use std::sync::{Arc, Mutex};
 
 /// The sequence of arrivals: a process of rate 1 in the area under the rate curve, transformed back
@@ -232,6 +234,19 @@ impl Due {
     }
 }
 
+/// Longest think time as a multiple of its mean: one exponential time in 22,000 is longer. As in
+/// TPC-C (clause 5.2.5.4).
+const THINK_MAX: f64 = 10.0;
+
+/// Think time before a transaction, nanoseconds; 0 without a `mean`. A client also waits before its
+/// first transaction, so that clients do not start simultaneously.
+pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
+    let Some(mean) = mean else { return 0 };
+    // 1 - u is never 0.
+    let times = -(1.0 - Random::new(seed, Stream::Think, client.0.into(), sequence).unit()).ln();
+    (mean.0 as f64 * times.min(THINK_MAX)) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,5 +388,25 @@ mod tests {
         let mut due = at(1, 0.5).due();
         let in_an_hour = due.by(3_600_000_000_000);
         assert!((1_600..2_000).contains(&in_an_hour), "{in_an_hour}");
+    }
+
+    #[test]
+    fn think_times_are_exponential_and_follow_from_seed_client_and_transaction() {
+        let mean = Some(Nanos(1_000_000));
+        let times: Vec<f64> = (0..100_000)
+            .map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6)
+            .collect();
+        let average = times.iter().sum::<f64>() / times.len() as f64;
+        let variance =
+            times.iter().map(|time| (time - average).powi(2)).sum::<f64>() / times.len() as f64;
+        // Five standard errors; of an exponential the variance is the mean squared.
+        assert!(
+            (average - 1.0).abs() < 0.016 && (variance - 1.0).abs() < 0.045,
+            "{average} {variance}"
+        );
+        assert!(times.iter().all(|time| *time <= THINK_MAX));
+        assert_eq!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 4));
+        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 5));
+        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(4), 4));
     }
 }

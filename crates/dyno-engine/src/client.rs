@@ -1,8 +1,9 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, Begun};
+use crate::arrivals::{Arrivals, Begun, think};
+use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
-use crate::measure::load::{ClientId, Fatal, FatalCause};
+use crate::fatal::{Fatal, FatalCause};
 use crate::measure::worker_pool::Report;
 use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
@@ -33,19 +34,6 @@ const RECONNECT_PAUSE_MAX: Duration = Duration::from_millis(500);
 /// reported that it is not ready.
 fn not_ready_pause(attempt: u32) -> Duration {
     RECONNECT_PAUSE_FIRST.saturating_mul(1 << (attempt - 1).min(10)).min(RECONNECT_PAUSE_MAX)
-}
-
-/// Longest think time as a multiple of its mean: one exponential time in 22,000 is longer. As in
-/// TPC-C (clause 5.2.5.4).
-const THINK_MAX: f64 = 10.0;
-
-/// Think time before a transaction, nanoseconds; 0 without a `mean`. A client also waits before its
-/// first transaction, so that clients do not start simultaneously.
-pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
-    let Some(mean) = mean else { return 0 };
-    // 1 - u is never 0.
-    let times = -(1.0 - Random::new(seed, Stream::Think, client.0.into(), sequence).unit()).ln();
-    (mean.0 as f64 * times.min(THINK_MAX)) as u64
 }
 
 /// A client that cannot reconnect for this long gives up.
@@ -497,30 +485,5 @@ impl<W: Workload> Drop for Client<W> {
             let (name, now) = (self.name.get(), self.window.now());
             self.recorder.note(|recorder| recorder.cut_off(name, start, now, is_counted));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn think_times_are_exponential_and_follow_from_seed_client_and_transaction() {
-        let mean = Some(Nanos(1_000_000));
-        let times: Vec<f64> = (0..100_000)
-            .map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6)
-            .collect();
-        let average = times.iter().sum::<f64>() / times.len() as f64;
-        let variance =
-            times.iter().map(|time| (time - average).powi(2)).sum::<f64>() / times.len() as f64;
-        // Five standard errors; of an exponential the variance is the mean squared.
-        assert!(
-            (average - 1.0).abs() < 0.016 && (variance - 1.0).abs() < 0.045,
-            "{average} {variance}"
-        );
-        assert!(times.iter().all(|time| *time <= THINK_MAX));
-        assert_eq!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 4));
-        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 5));
-        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(4), 4));
     }
 }

@@ -5,8 +5,8 @@
 //! The clients' records are in memory: the test is whether the server keeps its promise, and dyno
 //! is not the process that is killed.
 
-use crate::measure::load::ClientId;
-use crate::workload::TableDefinition;
+use crate::client_id::ClientId;
+use crate::data_set::TableDefinition;
 use dyno_drivers::{Connection, Driver, Row, RowSink, lock};
 use dyno_model::audit::{AuditCheck, LedgerEntry};
 use dyno_model::failure::OperationFailure;

@@ -32,9 +32,12 @@
 mod arrivals;
 mod auditing;
 mod client;
+mod client_id;
 mod clients;
 mod commit_ledger;
+mod data_set;
 pub mod distribution;
+mod fatal;
 mod generator;
 pub mod loading;
 pub mod measure;
@@ -57,7 +60,8 @@ mod worker_count;
 mod worker_tries;
 pub mod workload;
 
-pub use measure::load::{Fatal, FatalCause, LoadInput, LoadRecord, TrialError};
+pub use fatal::{Fatal, FatalCause};
+pub use measure::load::{LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use own_audit::OwnAudit;

@@ -1,12 +1,12 @@
 //! The state shared by all clients of a native workload: the workload, the servers, the commit
 //! ledger.
 
-use crate::commit_ledger::{self, CommitLedger};
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::commit_ledger::CommitLedger;
 use crate::recording::NAMES_MAX;
-use crate::session::{CONTROL_KINDS, SessionPlan};
+use crate::session::SessionPlan;
 use crate::text::lasting;
-use crate::workload::Workload;
+use crate::workload::{Workload, statement_kinds};
 use dyno_model::client_group::ClientNumbers;
 use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
 use dyno_model::plan::LoadPlan;
@@ -127,16 +127,6 @@ impl<W: Workload> NativeClients<W> {
     pub(crate) fn names_each(&self) -> usize {
         self.transactions.len() / self.workloads.len()
     }
-}
-
-/// Names of a workload's kinds of statements, with those of the ledger and the control statements
-/// behind them.
-#[must_use]
-pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
-    let mut kinds = workload.kinds();
-    kinds.extend(workload.keeps_ledger().then_some(commit_ledger::KIND));
-    kinds.extend(CONTROL_KINDS);
-    kinds
 }
 
 /// Kinds and statements of a workload with the control statements behind them.

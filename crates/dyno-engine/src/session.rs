@@ -1,7 +1,8 @@
 //! A connection with its prepared statements that measures every statement it sends.
 
+use crate::client_id::ClientId;
 use crate::commit_ledger::INSERT;
-use crate::measure::load::{ClientId, FatalCause};
+use crate::fatal::FatalCause;
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::{Answered, UNNAMED};
 use crate::settling::OpenSessions;

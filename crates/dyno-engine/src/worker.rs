@@ -2,9 +2,10 @@
 
 use crate::arrivals::Arrivals;
 use crate::client::Client;
+use crate::client_id::ClientId;
 use crate::commit_ledger::LedgerWriter;
 use crate::generator::WorkerMeter;
-use crate::measure::load::{ClientId, TrialError};
+use crate::measure::load::TrialError;
 use crate::measure::worker_pool::{Post, Report, WorkerPool, WorkerReport};
 use crate::native_clients::NativeClients;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};

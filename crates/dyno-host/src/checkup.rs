@@ -1,8 +1,9 @@
 //! Checks this machine for conditions that would distort a measurement, without a server: CPU use
 //! by others, its clock, its memory, its disks.
 
+use crate::engine::Values;
 use crate::monitor::others::{self, Everybody};
-use crate::monitor::{Values, procfs};
+use crate::monitor::procfs;
 use dyno_model::observation::Observation;
 use dyno_model::warning::{Severity, Warning};
 use rustix::fs::{Mode, OFlags, fdatasync, open};

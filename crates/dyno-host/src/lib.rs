@@ -58,5 +58,6 @@ pub mod shell;
 pub mod storage;
 pub mod supervisor;
 pub mod survey;
+mod tail;
 
 pub use error::HostError;

@@ -60,6 +60,16 @@ pub(crate) fn all_processes(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32>
     numbered_entries("/proc").filter(is_it).collect()
 }
 
+/// Ids of a process's children. Without that file of the kernel, the parents of all processes are
+/// read.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
+        return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    }
+    let is_child = |child: &u32| ProcessStat::of(*child).is_some_and(|stat| stat.parent == pid);
+    numbered_entries("/proc").filter(is_child).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 //! Shell commands of the user: checks them without running them, and runs them.
 
 use crate::error::{HostError, quoted};
-use crate::server::log;
 use crate::supervisor::{
     Access, Launch, StopStep, Supervisor, SupervisorCommand, SupervisorSignal,
 };
+use crate::tail::tail;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -76,7 +76,7 @@ pub(crate) fn carry_out(
         Some(exit) => exit.to_string(),
         None => format!("did not end within {} s", limit.as_secs_f64()),
     };
-    let said = match log::tail(&output, OUTPUT_LINES).as_slice() {
+    let said = match tail(&output, OUTPUT_LINES).as_slice() {
         [] => "; it printed nothing".to_owned(),
         lines => format!("; the last lines of its output:{}", quoted(lines)),
     };

@@ -72,6 +72,7 @@ pub mod response;
 pub mod retry;
 pub mod schema;
 pub mod search;
+mod search_question;
 pub mod secret;
 mod server;
 pub mod single;

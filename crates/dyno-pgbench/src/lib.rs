@@ -34,7 +34,6 @@ mod setup;
 mod statistics;
 mod terminal;
 mod transactions;
-mod variables;
 
 use dyno_drivers::address::Surroundings;
 use options::Request;

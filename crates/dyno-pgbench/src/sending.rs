@@ -2,12 +2,12 @@
 //! change its meaning or are not possible. The meaning of a script is that of pgbench's default
 //! mode, which writes values into the text. Preparing is another way to send the same.
 
+use crate::expression::variables::{Names, Slot, Variables};
 use crate::expression::{Environment, Value};
 use crate::failure;
 use crate::perform::Program;
 use crate::random::Generator;
 use crate::script::{Action, DEFINING, Place, Script, Sql, Store, escaped};
-use crate::variables::{Names, Slot, Variables};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::engine::Syntax;
 use dyno_model::failure::OperationFailure;

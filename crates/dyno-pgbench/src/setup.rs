@@ -5,9 +5,9 @@
 //! itself, rows after a COPY. Statements of a dump about other databases are rejected; those about
 //! roles and settings of the original server are not needed and are skipped, or may fail.
 
+use crate::expression::variables::Names;
 use crate::script::statement::{Cut, End, SEMICOLON, cut_at};
 use crate::script::words::statements;
-use crate::variables::Names;
 use dyno_drivers::placeholder::comment_end;
 use dyno_drivers::{Connection, Discard, Driver, Io, Table, TimeoutPolicy, block_on};
 use dyno_engine::workload::DataSet;

@@ -4,13 +4,13 @@
 use crate::changes::{changed, reads};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
+use crate::expression::variables::{Names, Slot, Variables, is_name};
 use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back, writing};
 use crate::random::Generator;
 use crate::script::{self, Action, Amount, DEFINING, Script};
 use crate::sending::{self, Settable, Which};
 use crate::setup::Setup;
 use crate::terminal::Terminal;
-use crate::variables::{Names, Slot, Variables, is_name};
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;

@@ -14,6 +14,7 @@
 //! * Option names, output labels and exit codes are sysbench's; messages are dyno's own.
 //! * Passwords never appear in a log, report or error.
 
+mod bundled;
 mod job;
 mod legacy;
 mod logger;

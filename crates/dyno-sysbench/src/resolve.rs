@@ -1,13 +1,8 @@
 //! Finds the script for a name.
 
+use crate::bundled::bundled;
 use crate::legacy;
 use std::path::Path;
-
-/// Scripts bundled with dyno under sysbench's names: the bundled modules that are not only parts of
-/// others.
-pub(crate) fn bundled() -> impl Iterator<Item = &'static str> {
-    dyno_lua::bundled_names().filter(|name| !["oltp_common", "oltp_tables"].contains(name))
-}
 
 /// sysbench's built-in tests, which do not measure databases.
 pub(crate) const BUILT_IN: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];

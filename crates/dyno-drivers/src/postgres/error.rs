@@ -4,9 +4,25 @@
 //! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>). States that are not in the
 //! table are classified by their class, the first two characters.
 
-use super::protocol::Malformed;
-use super::protocol::backend::Fault;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use std::borrow::Cow;
+
+/// An error or notice of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Fault<'a> {
+    /// True when the server closes the connection after it (`FATAL`, `PANIC`).
+    pub is_fatal: bool,
+    /// Five letters or digits.
+    pub sqlstate: Cow<'a, str>,
+    /// What happened, one line.
+    pub message: Cow<'a, str>,
+    /// More about it; may be empty.
+    pub detail: Cow<'a, str>,
+    /// Position in the statement, in characters from 1; 0 when unknown.
+    pub position: u32,
+    /// The function of the server that raised it; empty when unknown.
+    pub routine: Cow<'a, str>,
+}
 
 /// The kind of a state; states without an entry are classified by their class.
 fn kind(sqlstate: &str) -> FailureKind {
@@ -78,12 +94,6 @@ pub fn failure(fault: &Fault<'_>) -> OperationFailure {
         message,
         position: fault.position,
         routine: fault.routine.to_string(),
-    }
-}
-
-impl From<Malformed> for OperationFailure {
-    fn from(malformed: Malformed) -> Self {
-        FailureKind::Protocol.failure(malformed.to_string())
     }
 }
 

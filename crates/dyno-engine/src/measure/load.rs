@@ -1,5 +1,7 @@
 //! The input and the result of a measurement, for native clients and scripts alike.
 
+use crate::client_id::ClientId;
+use crate::fatal::Fatal;
 use crate::recording::shares::{ClientShare, ClientShares};
 use crate::window::Window;
 use crate::worker_count::MeasuredWorkers;
@@ -20,17 +22,12 @@ use dyno_model::record::{
 use dyno_model::stages::StageRecord;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 /// Default length of an interval.
 const INTERVAL: Nanos = Nanos(1_000_000_000);
-
-/// Number of a client within its trial, from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ClientId(pub u32);
 
 /// The input of a measurement.
 #[derive(Clone)]
@@ -247,43 +244,6 @@ impl LoadRecord {
             end: TrialEnd::Trial,
             facts: Some(self.facts.clone()),
             ..TrialRecord::default()
-        }
-    }
-}
-
-/// A failure that ended the run for all clients.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fatal {
-    /// The client that failed.
-    pub client: ClientId,
-    /// The cause.
-    pub cause: FatalCause,
-}
-
-/// The cause of a [`Fatal`] failure.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FatalCause {
-    /// The database's answer to a statement.
-    Failure {
-        /// The answer.
-        failure: OperationFailure,
-        /// Kind of the statement.
-        statement: String,
-        /// Its text, with `?` for parameters, if it is known; unknown for an operation that the
-        /// workload measured itself.
-        sql: Option<String>,
-    },
-    /// The error message of a script.
-    Script(String),
-}
-
-impl fmt::Display for Fatal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.cause {
-            FatalCause::Failure { failure, statement, .. } => {
-                write!(f, "client {}, {statement}: {failure}", self.client.0)
-            }
-            FatalCause::Script(message) => f.write_str(message),
         }
     }
 }

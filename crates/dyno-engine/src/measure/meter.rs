@@ -11,10 +11,12 @@
 //! ```
 
 use super::interrupt::Interrupters;
-use super::load::{ClientId, Fatal, FatalCause, TrialError};
+use super::load::TrialError;
 use super::worker_pool::{Post, Report, WorkerPool, WorkerReport};
+use crate::arrivals::think;
 use crate::arrivals::{Arrivals, Begun};
-use crate::client::think;
+use crate::client_id::ClientId;
+use crate::fatal::{Fatal, FatalCause};
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;

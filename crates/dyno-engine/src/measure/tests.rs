@@ -1,8 +1,9 @@
 //! Tests of worker pools of several workloads that stop each other.
 
-use super::load::{ClientId, LoadInput};
+use super::load::LoadInput;
 use super::start::Start;
 use super::worker_pool::{Ending, WorkerPool, WorkerReport};
+use crate::client_id::ClientId;
 use crate::recording::Kinds;
 use crate::window::{StopCause, Window};
 use dyno_model::event::Listener;

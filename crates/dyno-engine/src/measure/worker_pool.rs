@@ -1,12 +1,14 @@
 //! The threads of a run, from their start to their last sample.
 
 use super::interrupt::Interrupters;
-use super::load::{ClientId, Fatal, LoadInput, LoadRecord, TrialError};
+use super::load::{LoadInput, LoadRecord, TrialError};
 use super::open_loop;
 use super::silence::{Life, Silence};
 use super::start::Start;
 use super::watch::Watch;
 use crate::arrivals::{Arrivals, Due};
+use crate::client_id::ClientId;
+use crate::fatal::Fatal;
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::stages::StageTally;
 use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder, Totals};

@@ -5,9 +5,9 @@
 //! nothing.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
-use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{integer, row_counts};
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::Session;
 use dyno_drivers::Connection;

@@ -1,10 +1,11 @@
 //! The interface between a workload and the engine.
 
-use super::data_set::DataSet;
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::commit_ledger;
+use crate::data_set::DataSet;
 use crate::random::Random;
 use crate::recording::Totals;
-use crate::session::{Session, StatementText};
+use crate::session::{CONTROL_KINDS, Session, StatementText};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
@@ -197,6 +198,16 @@ pub enum Verdict {
     EndsClient,
     /// The transaction counts as failed, and all clients stop.
     EndsRun,
+}
+
+/// Names of a workload's kinds of statements, with those of the ledger and the control statements
+/// behind them.
+#[must_use]
+pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
+    let mut kinds = workload.kinds();
+    kinds.extend(workload.keeps_ledger().then_some(commit_ledger::KIND));
+    kinds.extend(CONTROL_KINDS);
+    kinds
 }
 
 /// The integer a query answers with; 0 for NULL, as `SUM` of nothing gives.

@@ -11,9 +11,9 @@
 //! must not contribute to the sums.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
-use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{ascii, integer};
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::random::{Random, Stream};
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Driver, RowWriter, Table, Value};

@@ -8,11 +8,11 @@
 //! stays the same, and the history stays complete.
 
 use super::contract::{AuditFacts, Setting, Workload};
-use super::data_set::{DataSet, TableDefinition};
 use super::isolation::{isolation_in_force, isolation_option, isolation_setup};
 use super::sbtest::{choice, integer, ledger};
+use crate::client_id::ClientId;
 use crate::commit_ledger;
-use crate::measure::load::ClientId;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Row, RowSink, RowWriter, Value, lock};

@@ -5,10 +5,10 @@
 //! body without the required content is a failure with a kind, counted like a database error.
 
 use super::contract::{AuditFacts, Workload};
-use super::data_set::{DataSet, NoData};
 use super::sbtest::{choice, distribution, distribution_options, flag, integer};
+use crate::client_id::ClientId;
+use crate::data_set::{DataSet, NoData};
 use crate::distribution::Distribution;
-use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::Session;
 use crate::text::lasting;

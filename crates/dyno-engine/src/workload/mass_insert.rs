@@ -8,9 +8,9 @@
 //! the trial.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
-use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{choice, integer};
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter, Value};

@@ -1,9 +1,8 @@
 //! The native workloads, which dyno knows by name.
 
 use super::bulk_insert::{self, BulkInsert};
-use super::contract::{Setting, Workload};
+use super::contract::{Setting, Workload, statement_kinds};
 use super::crud::{self, Crud};
-use super::data_set::DataSet;
 use super::dbatest::{self, Dbatest};
 use super::history::{self, Histories};
 use super::http::{self, Http};
@@ -11,7 +10,7 @@ use super::mass_insert::{self, MassInsert};
 use super::oltp::{self, Oltp};
 use super::random_selects::{self, RandomSelects};
 use super::rush::{self, Rush};
-use crate::native_clients::statement_kinds;
+use crate::data_set::DataSet;
 use crate::session::StatementText;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::plan::WorkloadPlan;

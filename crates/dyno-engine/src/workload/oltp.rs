@@ -4,12 +4,12 @@
 //! one), a key per statement.
 
 use super::contract::{AuditFacts, Setting, Workload, row_count};
-use super::data_set::DataSet;
 use super::sbtest::{
     C_LENGTH, PAD_LENGTH, Sbtest, ascii, digit_groups, distribution_options, flag, integer, ledger,
     row_counts, table_options,
 };
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::data_set::DataSet;
 use crate::random::{Random, Stream};
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Value};

@@ -5,9 +5,9 @@
 //! from its own.
 
 use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
-use super::data_set::DataSet;
 use super::sbtest::{Sbtest, distribution_options, integer, table_options};
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::data_set::DataSet;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Value};

@@ -8,11 +8,11 @@
 //! value.
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
-use super::data_set::{DataSet, TableDefinition};
 use super::isolation::{isolation_option, isolation_setup};
 use super::sbtest::{choice, integer, ledger};
+use crate::client_id::ClientId;
 use crate::commit_ledger;
-use crate::measure::load::ClientId;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, FirstInteger, RowWriter, Value, lock};

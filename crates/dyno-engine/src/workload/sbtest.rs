@@ -2,8 +2,8 @@
 //! other's tables.
 
 use super::contract::count_rows;
-use super::data_set::{DataSet, TableDefinition};
 use crate::commit_ledger;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
 use dyno_drivers::{Connection, RowWriter};

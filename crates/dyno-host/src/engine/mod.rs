@@ -13,12 +13,18 @@ mod null;
 mod numbers;
 mod postgres;
 mod questions;
+pub(crate) mod setting;
 mod sqlite;
+mod values;
 
 pub(crate) use numbers::UPTIME;
 pub use questions::{ConnectionLimit, ForeignSession, Replication};
-pub(crate) use questions::{FoundSettings, LockQuestions, Observe, Observed, Questions};
+pub(crate) use questions::{
+    FoundSettings, LockQuestions, Observe, Observed, Questions, SeenSession,
+};
+pub use setting::Setting;
 pub(crate) use sqlite::settings::read_pragma;
+pub(crate) use values::Values;
 
 use dyno_model::target::Engine;
 

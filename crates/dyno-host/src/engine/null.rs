@@ -2,7 +2,7 @@
 //! workload queries the service itself; the database behind it is a separate system.
 
 use super::questions::{Questions, Settings};
-use crate::settings::setting::by_name;
+use crate::engine::setting::by_name;
 use std::collections::BTreeMap;
 
 pub(super) const QUESTIONS: Questions = Questions {

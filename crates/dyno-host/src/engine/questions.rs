@@ -1,9 +1,8 @@
 //! The table of queries that each engine provides, and their results.
 
+use super::setting::Setting;
+use super::values::Values;
 use crate::control_connection::{Asked, ControlConnection};
-use crate::monitor::Values;
-use crate::monitor::sessions::SeenSession;
-use crate::settings::setting::Setting;
 use dyno_model::target::Target;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,6 +32,16 @@ pub(crate) struct TableQuestions {
     pub(crate) indexes: &'static str,
     /// The setting with the size of the page cache, and its bytes.
     pub(crate) cache: &'static str,
+}
+
+/// One session, or several in the same state.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SeenSession {
+    pub(crate) sessions: u32,
+    pub(crate) state: String,
+    pub(crate) wait: String,
+    /// As reported by the server; may be truncated.
+    pub(crate) statement: String,
 }
 
 /// The monitor's connection.

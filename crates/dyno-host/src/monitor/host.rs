@@ -1,7 +1,8 @@
 //! Samples of the machine: processors, memory, disks, network and pressure, from `/proc` and
 //! `/sys`.
 
-use super::{Values, procfs};
+use super::procfs;
+use crate::engine::Values;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -28,8 +28,7 @@ pub(crate) mod procfs;
 mod remote;
 mod sampler;
 mod server_process;
-pub(crate) mod sessions;
-mod values;
+mod sessions;
 mod watch;
 mod watched;
 
@@ -37,5 +36,3 @@ pub use remote::RemoteCommand;
 pub use server_process::find_server;
 pub use watch::{Trigger, Watch};
 pub use watched::Watched;
-
-pub(crate) use values::Values;

@@ -1,10 +1,10 @@
 //! Queries the server on a separate connection and thread, so that a server that does not answer
 //! does not stop the monitor from sampling the machine, when that matters most.
 
-use super::Values;
 use super::pace::{Pace, thread_cpu};
 use super::sessions;
 use crate::control_connection::Asked;
+use crate::engine::Values;
 use crate::engine::{Observe, Observed, questions};
 use dyno_model::engine::Syntax;
 use dyno_model::monitor::{SessionGroup, names};

@@ -1,9 +1,9 @@
 //! Samples of processes: the server's, with its child processes, and this one.
 
-use super::Values;
 use super::pace::{Pace, thread_cpu};
 use super::procfs::keyed;
-use crate::process_stat::{ProcessStat, numbered_entries};
+use crate::engine::Values;
+use crate::process_stat::{ProcessStat, children, numbered_entries};
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -198,16 +198,6 @@ fn resident(all: &[Seen]) -> f64 {
     } else {
         all.iter().filter_map(|seen| bytes(seen, "VmRSS")).sum()
     }
-}
-
-/// Ids of a process's children. Without that file of the kernel, the parents of all processes are
-/// read.
-pub(crate) fn children(pid: u32) -> Vec<u32> {
-    if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
-        return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-    }
-    let is_child = |child: &u32| ProcessStat::of(*child).is_some_and(|stat| stat.parent == pid);
-    numbered_entries("/proc").filter(is_child).collect()
 }
 
 /// Context switches. The kernel counts them per thread and forgets them with the thread, so those

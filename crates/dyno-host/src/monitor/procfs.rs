@@ -3,7 +3,7 @@
 //! Kernels differ: fields are appended to lines, and parts can be missing. What is missing yields
 //! no value, and never an error.
 
-use super::Values;
+use crate::engine::Values;
 use dyno_model::monitor::names::{
     BUSY, CPU_MODES, QUEUED, READ_BYTES, READS, SECONDS_TOTAL, WRITES, WRITTEN_BYTES,
 };

@@ -1,7 +1,6 @@
 //! The sampling thread: samples once a second, at the bounds of the window, and sessions four times
 //! a second while throughput is collapsed.
 
-use super::Values;
 use super::host::Machine;
 use super::observer::{Observer, Question};
 use super::others::Everybody;
@@ -10,6 +9,7 @@ use super::processes::Processes;
 use super::remote::Remote;
 use super::server_process::traces;
 use super::watched::Watched;
+use crate::engine::Values;
 use dyno_model::engine::Execution;
 use dyno_model::monitor::{SessionGroup, names};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,7 +1,7 @@
 //! Activity of sessions, grouped by state, wait and statement without literals.
 
-use super::Values;
 use super::digest::digest;
+use crate::engine::{SeenSession, Values};
 use dyno_model::engine::Syntax;
 use dyno_model::monitor::{SessionGroup, names};
 use std::collections::BTreeMap;
@@ -9,16 +9,6 @@ use std::collections::btree_map::Entry;
 
 /// Maximum number of groups per sample; the rest is summed up in the last one, without a statement.
 const GROUPS_MAX: usize = 12;
-
-/// One session, or several in the same state.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SeenSession {
-    pub(crate) sessions: u32,
-    pub(crate) state: String,
-    pub(crate) wait: String,
-    /// As reported by the server; may be truncated.
-    pub(crate) statement: String,
-}
 
 /// Groups by state, wait and digest, most frequent first. Sessions that do the same on tables of
 /// their own, `t_1` and `t_2`, are together, on `t_*`.

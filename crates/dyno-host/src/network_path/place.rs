@@ -5,6 +5,7 @@ use crate::error::{HostError, quoted};
 use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, own_folder};
 use crate::server::{StartOptions, account, kept_log, log};
 use crate::supervisor::{Launch, Owner, StopStep, Supervisor, SupervisorSignal};
+use crate::tail::tail;
 use dyno_model::target::Target;
 use std::fmt;
 use std::fs;
@@ -83,7 +84,7 @@ impl Place {
     fn words(&self) -> Vec<String> {
         let is_frame =
             |line: &String| [" at ", "\tat ", "\t... "].iter().any(|frame| line.starts_with(frame));
-        let mut lines = log::tail(&self.log, LOG_MAX);
+        let mut lines = tail(&self.log, LOG_MAX);
         lines.retain(|line| !is_frame(line));
         lines.split_off(lines.len().saturating_sub(log::SHOWN))
     }

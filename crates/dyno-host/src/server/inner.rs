@@ -6,6 +6,7 @@ use super::instance::InstanceDirectories;
 use super::log;
 use crate::error::HostError;
 use crate::supervisor::{Launch, Supervisor};
+use crate::tail::tail;
 use std::path::Path;
 
 /// A node of a cluster that does not accept clients. Dropping it stops it.
@@ -38,7 +39,7 @@ impl InnerNode {
 
     /// The last lines of its output.
     pub(super) fn words(&self) -> Vec<String> {
-        log::shown(log::tail(&self.directories.log(), log::SEARCHED))
+        log::shown(tail(&self.directories.log(), log::SEARCHED))
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it is

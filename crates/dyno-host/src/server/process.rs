@@ -13,6 +13,7 @@ use crate::folder::{Folder, Kind, is_out_of_reach};
 use crate::settings::{self, Compared};
 use crate::storage;
 use crate::supervisor::{Access, Exit, Launch, Owner, SharedMemory, Supervisor, SupervisorError};
+use crate::tail::tail;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::lists;
 use dyno_model::plan::{ManagedServer, ServerKind};
@@ -282,7 +283,7 @@ fn settings_in_force(
     if problems.is_empty() {
         return Ok(found);
     }
-    let log = log::tail(&instance.directories.log(), log::SEARCHED);
+    let log = tail(&instance.directories.log(), log::SEARCHED);
     let words =
         lists::distinct(problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)));
     Err(settings_differ(kind, problems, &words))
@@ -298,7 +299,7 @@ fn initialise(
         supervisor.handle.launch(launch)?;
         let exit = supervisor.handle.wait_exit(INITIALISE_LIMIT)?;
         if !exit.is_some_and(|exit| exit.is_success()) {
-            let log = log::tail(&instance.directories.initialise_log(), log::SHOWN);
+            let log = tail(&instance.directories.initialise_log(), log::SHOWN);
             return Err(refusal(instance, &log).unwrap_or_else(|| {
                 let ending =
                     exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
@@ -343,7 +344,7 @@ fn launch(
             Ok(session) => return Ok((pid, launch, session)),
             Err(no_answer) => no_answer,
         };
-        let log = log::tail(&instance.directories.log(), log::SEARCHED);
+        let log = tail(&instance.directories.log(), log::SEARCHED);
         match no_answer {
             NoAnswer::Ended(_) if log::is_port_taken(&log) && attempt < PORT_ATTEMPTS => {
                 clear_attempt(instance)

@@ -1,6 +1,6 @@
 //! Decides whether two spellings have the same value, by the rules of each engine.
 
-use super::setting::Setting;
+use super::Setting;
 use crate::engine::{FoundSettings, questions};
 use dyno_model::target::Engine;
 

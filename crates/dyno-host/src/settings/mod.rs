@@ -5,14 +5,13 @@
 //! spellings, so that a setting is reported only when its value really differs.
 
 mod agreement;
-pub(crate) mod setting;
 mod spelling;
 
 use agreement::Agreement;
-pub use setting::Setting;
 pub use spelling::as_server_reads;
 
 use crate::control_connection::ControlConnection;
+pub use crate::engine::Setting;
 use crate::engine::questions;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ManagedServer;

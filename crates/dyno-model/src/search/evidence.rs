@@ -8,11 +8,11 @@
 //! not explain its side of the limit; in a step shorter than half of the requested time, only a
 //! clear result counts.
 
-use super::question::{Outcome, Search, Slow};
 use crate::latency::BEYOND_MIN;
 use crate::limit::LimitMeasure;
 use crate::record::TrialRecord;
 use crate::response::Responses;
+use crate::search_question::{Outcome, Search, Slow};
 use crate::units::millis;
 use crate::warning::KEPT_UP_ENOUGH;
 

@@ -1,6 +1,6 @@
 //! Lengths of the load steps of a search.
 
-use super::question::STEPS_MAX;
+use crate::search_question::STEPS_MAX;
 use crate::units::Nanos;
 
 /// A load is extended to at most this multiple of the requested time ...

@@ -2,7 +2,7 @@
 //! and the result. Pure: the caller measures each load and reports the result to
 //! [`SaturationSearch`].
 //!
-//! * [`question`]: the question ([`Search`]), a load step ([`LoadStep`]) and the result
+//! * `search_question`: the question ([`Search`]), a load step ([`LoadStep`]) and the result
 //!   ([`SearchRecord`]);
 //! * [`evidence`]: whether the transactions of a load step pass or fail the limit, or are too few
 //!   to decide;
@@ -11,15 +11,14 @@
 
 pub mod evidence;
 mod lengths;
-mod question;
 mod saturation;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod tests;
 
-pub use lengths::{Lengths, Window};
-pub use question::{
+pub use crate::search_question::{
     LoadStep, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
 };
+pub use lengths::{Lengths, Window};
 pub use saturation::{Next, Observed, SaturationSearch};

@@ -17,11 +17,11 @@
 
 use super::evidence::{Evidence, Judged};
 use super::lengths::{Lengths, Window};
-use super::question::{
-    LoadStep, NEIGHBOUR, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
-};
 use crate::limit::LimitMeasure;
 use crate::plan::LoadBy;
+use crate::search_question::{
+    LoadStep, NEIGHBOUR, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
+};
 use crate::warning::{Severity, Warning};
 
 /// Maximum factor between consecutive loads while only one end is known.

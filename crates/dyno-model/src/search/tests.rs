@@ -1,5 +1,4 @@
 use super::evidence::{Evidence, slow};
-use super::question::NEIGHBOUR;
 use super::simulation::{Queue, Ran, Trouble, run, told};
 use super::*;
 use crate::latency::record;
@@ -9,6 +8,7 @@ use crate::plan::LoadBy;
 use crate::random::SplitMix64;
 use crate::record::{NamedTransactions, TrialRecord};
 use crate::response::{Bounded, ResponseSummary};
+use crate::search_question::NEIGHBOUR;
 
 const P99: Search = Search {
     most: LoadBy::Rate,

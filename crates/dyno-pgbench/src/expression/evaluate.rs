@@ -1,8 +1,8 @@
 //! Evaluates expressions.
 
+use super::variables::{Names, Variables};
 use super::{Expression, Function, Value};
 use crate::random::{Generator, distribution, scramble};
-use crate::variables::{Names, Variables};
 
 /// Data that an expression may read and change.
 pub(crate) struct Environment<'a> {

@@ -2,7 +2,7 @@
 //! the line.
 
 use super::value::Value;
-use crate::variables::{continues_name, starts_name};
+use super::variables::{continues_name, starts_name};
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]

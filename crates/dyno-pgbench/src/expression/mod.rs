@@ -1,19 +1,21 @@
 //! Expressions of `\set`, `\if` and `\elif`.
 //!
 //! * [`lexer`]: tokens with their positions; [`parser`]: the grammar; [`function`]: the functions;
-//! * [`evaluate`]: evaluates expressions; [`value`]: values and their text forms.
+//! * [`evaluate`]: evaluates expressions; [`value`]: values and their text forms;
+//! * [`variables`]: names, resolved to indexes.
 
 pub(crate) mod evaluate;
 pub(crate) mod function;
 pub(crate) mod lexer;
 pub(crate) mod parser;
 pub(crate) mod value;
+pub(crate) mod variables;
 
 pub(crate) use evaluate::Environment;
 pub(crate) use function::Function;
 pub(crate) use value::Value;
 
-use crate::variables::Slot;
+use variables::Slot;
 
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,8 @@
 
 use super::function::{Arity, Function, find};
 use super::lexer::{Lexer, Token};
+use super::variables::Names;
 use super::{Expression, Value};
-use crate::variables::Names;
 
 /// Variable with the default seed of hashes and permutations.
 pub(crate) const DEFAULT_SEED: &str = "default_seed";

@@ -6,8 +6,8 @@ use super::{
     Address, Initialisation, Length, Log, PartitionMethod, Request, Run, STEPS, Seed, Source, Step,
     Style, UsageError,
 };
+use crate::expression::variables::is_name;
 use crate::script::builtin;
-use crate::variables::is_name;
 use dyno_model::target::QueryMode;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use super::program::Program;
 use super::rows::LastRows;
+use crate::expression::variables::{Parameter, Slot, Variables, is_name};
 use crate::expression::{Environment, Expression, Value};
 use crate::failure;
 use crate::own::OWN;
@@ -9,7 +10,6 @@ use crate::random::Generator;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
 use crate::statistics::{Ending, Times};
 use crate::terminal::Terminal;
-use crate::variables::{Parameter, Slot, Variables, is_name};
 use dyno_drivers::{Discard, Driver, Outcome, RowSink, Value as Field};
 use dyno_engine::Session;
 use dyno_model::failure::{FailureKind, OperationFailure};

@@ -1,7 +1,7 @@
 //! Scripts in the form shared by all clients.
 
+use crate::expression::variables::Names;
 use crate::script::{Action, Command, Script};
-use crate::variables::Names;
 use dyno_engine::text::lasting;
 use dyno_model::target::{Engine, QueryMode};
 use std::collections::BTreeSet;

@@ -13,6 +13,7 @@ mod scene;
 mod setup;
 
 use crate::exit_code;
+use crate::expression::variables::Names;
 use crate::failure;
 use crate::options::{Length, Run, Seed, Source, help};
 use crate::own::OWN;
@@ -20,7 +21,6 @@ use crate::perform::{Program, first_words, micros};
 use crate::report::summary::{ScriptCounters, Summary, render};
 use crate::script::{self, Action, Command, Script, builtin};
 use crate::terminal::Terminal;
-use crate::variables::Names;
 use client::Scripts;
 use dyno_drivers::{Connection, Driver, Io, TimeoutPolicy, block_on, lock, open_files};
 use dyno_engine::schema;

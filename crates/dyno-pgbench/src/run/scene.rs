@@ -1,13 +1,13 @@
 //! State shared by all clients of a run, and their counters.
 
 use super::log_files::LogFiles;
+use crate::expression::variables::{Names, Variables};
 use crate::options::{Length, PartitionMethod, Run};
 use crate::perform::Program;
 use crate::random::Generator;
 use crate::script::Script;
 use crate::statistics::{CommandTally, Tally};
 use crate::terminal::Terminal;
-use crate::variables::{Names, Variables};
 use dyno_drivers::lock;
 use std::sync::{Arc, Mutex};
 

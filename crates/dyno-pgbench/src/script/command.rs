@@ -2,7 +2,7 @@
 
 use super::statement::{Sql, Store};
 use crate::expression::Expression;
-use crate::variables::{Names, Slot};
+use crate::expression::variables::{Names, Slot};
 
 /// A script with its weight.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! The context of a variable in a statement, which determines whether its value can be a parameter.
 
-use crate::variables::continues_name;
+use crate::expression::variables::continues_name;
 use dyno_model::engine::Syntax;
 
 /// The part of a statement to which a byte belongs.
@@ -175,7 +175,7 @@ impl Context {
 mod tests {
     use super::super::statement::cut;
     use super::*;
-    use crate::variables::Names;
+    use crate::expression::variables::Names;
 
     fn places(source: &str, syntax: Syntax) -> Vec<Place> {
         let sql = cut(source, 0, syntax).into_sql(&mut Names::default(), syntax);

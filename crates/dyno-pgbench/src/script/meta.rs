@@ -5,7 +5,7 @@ use super::error::ScriptError;
 use super::statement::Store;
 use crate::expression::lexer::blanks;
 use crate::expression::parser::parse;
-use crate::variables::{Names, is_name, starts_name};
+use crate::expression::variables::{Names, is_name, starts_name};
 
 /// A parsed meta command.
 pub(super) struct Meta {

@@ -5,7 +5,7 @@ use super::condition;
 use super::error::ScriptError;
 use super::meta::{self, Effect};
 use super::statement::{End, Store, cut};
-use crate::variables::Names;
+use crate::expression::variables::Names;
 use dyno_model::engine::Syntax;
 
 /// Maximum number of bytes of a statement shown in reports.

@@ -1,7 +1,9 @@
 //! Extracts statements and their variables from a script.
 
 use super::context::{Context, Nature, Place};
-use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
+use crate::expression::variables::{
+    Names, Parameter, Slot, Variables, continues_name, starts_name,
+};
 use dyno_drivers::placeholder::{comment_end, dollar_end, is_escape_string};
 use dyno_drivers::sql_text::quoted_end;
 use dyno_model::engine::{Backslash, Syntax};

@@ -6,9 +6,9 @@
 
 pub(crate) mod prepare;
 
+use crate::bundled::bundled;
 use crate::options::Options;
 use crate::options::definition::Value;
-use crate::resolve::bundled;
 use dyno_engine::workload::{Native, Setting, catalog};
 use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::plan::WorkloadPlan;

@@ -22,7 +22,7 @@ pub(crate) fn general() -> String {
         }
     }
     text.push_str("Bundled tests:\n");
-    for name in crate::resolve::bundled() {
+    for name in crate::bundled::bundled() {
         text.push_str(&format!("  {name}\n"));
     }
     text.push_str("\nSee 'sysbench <testname> help' for a list of options for each test.\n\n");

@@ -2,6 +2,7 @@
 //! is truncated.
 
 use super::{Malformed, oid};
+use crate::postgres::error::Fault;
 use std::borrow::Cow;
 
 /// Reads a body from start to end. Every method fails when fewer bytes are left than it needs.
@@ -76,23 +77,6 @@ impl<'a> Reader<'a> {
     pub fn rest(&self) -> &'a [u8] {
         self.0
     }
-}
-
-/// An error or notice of the server.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fault<'a> {
-    /// True when the server closes the connection after it (`FATAL`, `PANIC`).
-    pub is_fatal: bool,
-    /// Five letters or digits.
-    pub sqlstate: Cow<'a, str>,
-    /// What happened, one line.
-    pub message: Cow<'a, str>,
-    /// More about it; may be empty.
-    pub detail: Cow<'a, str>,
-    /// Position in the statement, in characters from 1; 0 when unknown.
-    pub position: u32,
-    /// The function of the server that raised it; empty when unknown.
-    pub routine: Cow<'a, str>,
 }
 
 /// Decodes ErrorResponse and NoticeResponse.

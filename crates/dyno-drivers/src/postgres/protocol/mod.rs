@@ -19,6 +19,8 @@ pub mod reply;
 pub mod row;
 pub mod scram;
 
+use dyno_model::failure::{FailureKind, OperationFailure};
+
 /// Bytes that violate the protocol. The position in the stream is lost with them, so the connection
 /// is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +30,12 @@ pub struct Malformed {
     pub what: &'static str,
     /// The invalid value: a length, a count, a message type.
     pub value: i64,
+}
+
+impl From<Malformed> for OperationFailure {
+    fn from(malformed: Malformed) -> Self {
+        FailureKind::Protocol.failure(malformed.to_string())
+    }
 }
 
 /// Ids of built-in types (`pg_type.oid`), the same in every server version.

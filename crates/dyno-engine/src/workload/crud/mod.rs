@@ -10,9 +10,9 @@ mod command;
 use command::{CHECK, CREATE, DELETE, DROP, INSERT, KINDS, SELECT, UPDATE};
 
 use super::contract::{AuditFacts, Setting, Verdict, Workload, row_count};
-use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{integer, storage_clause, storage_engine};
-use crate::measure::load::ClientId;
+use crate::client_id::ClientId;
+use crate::data_set::{DataSet, TableDefinition};
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Driver, Outcome, Table, lock};

@@ -3,9 +3,9 @@
 //! in MariaDB on disk).
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::SeenSession;
+use crate::engine::Values;
 use crate::engine::questions::{Observed, Watched};
-use crate::monitor::Values;
-use crate::monitor::sessions::SeenSession;
 use dyno_model::engine::{Engine, Product};
 use dyno_model::monitor::names;
 use dyno_model::target::Target;

@@ -2,7 +2,7 @@
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean, is_close};
+use crate::engine::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,8 +9,8 @@ use super::questions::{
 };
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
-use crate::monitor::processes::children;
 use crate::process_stat::ProcessStat;
+use crate::process_stat::children;
 use std::collections::BTreeMap;
 
 pub(super) const QUESTIONS: Questions = Questions {

@@ -1,9 +1,9 @@
 //! Observes PostgreSQL with the cumulative statistics and `pg_stat_activity`.
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::SeenSession;
+use crate::engine::Values;
 use crate::engine::questions::{Observed, Watched};
-use crate::monitor::Values;
-use crate::monitor::sessions::SeenSession;
 use dyno_model::engine::Engine;
 use dyno_model::monitor::names;
 use dyno_model::target::Target;

@@ -2,7 +2,7 @@
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean, by_name, is_close};
+use crate::engine::setting::{Setting, boolean, by_name, is_close};
 
 pub(super) const SETTINGS: Settings = Settings {
     that_matter: &[

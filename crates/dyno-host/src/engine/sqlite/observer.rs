@@ -2,8 +2,8 @@
 //! the clients' own connections. Only file sizes can be observed.
 
 use crate::control_connection::Asked;
+use crate::engine::Values;
 use crate::engine::questions::{Observed, Watched};
-use crate::monitor::Values;
 use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::path::PathBuf;

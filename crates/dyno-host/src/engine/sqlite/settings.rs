@@ -2,7 +2,7 @@
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean, by_name};
+use crate::engine::setting::{Setting, boolean, by_name};
 use std::collections::BTreeMap;
 
 pub(super) const SETTINGS: Settings = Settings {

@@ -8,10 +8,10 @@
 
 mod answer;
 
-use super::Values;
 use super::host::{Machine, is_memory};
 use super::pace::Pace;
 use super::processes::{Processes, Seen};
+use crate::engine::Values;
 use crate::process_stat::ProcessStat;
 use answer::{Answer, Lines};
 use dyno_drivers::timeout::{CHECK_INTERVAL, is_end_requested};

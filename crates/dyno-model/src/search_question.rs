@@ -14,7 +14,7 @@ pub const PRECISION: f64 = 1.03;
 /// contradictions takes about ten.
 pub const STEPS_MAX: usize = 30;
 /// Failed steps at loads up to this factor above the upper end count as evidence for it.
-pub(super) const NEIGHBOUR: f64 = 1.12;
+pub(crate) const NEIGHBOUR: f64 = 1.12;
 /// An excess beyond this factor gives no further information about the loads in between: for a
 /// growing queue it depends on how long it had time to grow.
 const NEAR: f64 = 4.0;
@@ -227,7 +227,7 @@ impl SearchRecord {
 
 impl LoadStep {
     /// True when it passed or failed.
-    pub(super) fn is_decided(&self) -> bool {
+    pub(crate) fn is_decided(&self) -> bool {
         matches!(self.outcome, Outcome::Passed | Outcome::Failed)
     }
 }

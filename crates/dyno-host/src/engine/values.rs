@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Values(pub(super) BTreeMap<String, f64>);
+pub(crate) struct Values(pub(crate) BTreeMap<String, f64>);
 
 impl Values {
     /// Adds a value, if it is known.

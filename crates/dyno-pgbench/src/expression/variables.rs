@@ -1,7 +1,7 @@
 //! Variables of scripts. Names are resolved to indexes when scripts are parsed, so that clients
 //! need no lookup.
 
-use crate::expression::Value;
+use super::value::Value;
 use std::collections::HashMap;
 
 /// The index of a variable; the same for all clients.
