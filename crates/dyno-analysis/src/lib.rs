@@ -38,42 +38,31 @@
 //! and headings. `stats` imports only `std`.
 #![warn(missing_docs)]
 
-mod checks;
 mod claim;
 pub mod compare;
-mod comparisons;
 mod conclusions;
-mod eligibility;
+mod descriptive;
 mod estimate;
-mod faults;
 pub mod figures;
 mod gather;
-mod growth;
-mod heat_map;
-mod interim;
-mod judgement;
-mod latency;
-mod limits;
+mod inference;
 mod lines;
 pub mod model;
-mod named;
-mod pairs;
-mod panels;
-pub mod pilot;
 mod provenance;
-mod questions;
-mod resources;
-mod search;
-mod shortage;
-mod stages;
 pub mod stats;
-mod steadiness;
 mod topology;
-mod trials;
+mod validity;
 mod view;
 
 #[cfg(test)]
 mod tests;
+
+use descriptive::{
+    checks, faults, heat_map, latency, named, panels, resources, search, stages, trials,
+};
+pub use inference::pilot;
+use inference::{comparisons, growth, interim, limits, pairs, questions};
+use validity::{eligibility, judgement, shortage, steadiness};
 
 use compare::PoolError;
 use comparisons::Compared;

@@ -29,36 +29,31 @@
 //! * The counters add up ([`dyno_model::ledger::Ledger`]); every trial checks them.
 //! * This crate does not know how servers are started or how results are stored.
 
-mod arrivals;
-mod auditing;
-mod client;
 mod client_id;
-mod clients;
 mod commit_ledger;
-mod data_set;
+mod data;
 pub mod distribution;
 mod fatal;
-mod generator;
+mod load_generator;
 pub mod loading;
 pub mod measure;
-mod native_clients;
-mod native_trial;
-mod own_audit;
+mod native;
 pub mod random;
 pub mod recording;
-mod scheduling;
-pub mod schema;
 pub mod session;
 mod settling;
-mod start_barrier;
-pub mod text;
-pub mod trial;
-mod trial_input;
-pub mod window;
-mod worker;
-mod worker_count;
-mod worker_tries;
+mod timing;
+mod trials;
 pub mod workload;
+
+use data::data_set;
+pub use data::{schema, text};
+use load_generator::{generator, scheduling, worker_count};
+use native::{client, native_clients, worker, worker_tries};
+use timing::arrivals;
+pub use timing::window;
+pub use trials::trial;
+use trials::{auditing, clients, own_audit, start_barrier, trial_input};
 
 pub use fatal::{Fatal, FatalCause};
 pub use measure::load::{LoadInput, LoadRecord, TrialError};

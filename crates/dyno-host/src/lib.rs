@@ -33,31 +33,29 @@
 //! * Drivers are used for single queries only, blocking, one connection at a time; load is the task
 //!   of the engine.
 
-mod ask;
 pub mod checkup;
 mod control_connection;
 pub mod copies;
-pub mod counters;
 pub mod data_set;
 pub mod databases;
 mod engine;
 mod error;
 pub mod existing;
-mod folder;
 pub mod hooks;
-pub mod marker;
 pub mod monitor;
 pub mod network_path;
-mod ownership;
-pub mod probe;
-mod process_stat;
-pub mod run_lock;
+mod processes;
+mod protection;
+mod queries;
 pub mod server;
 pub mod settings;
 pub mod shell;
 pub mod storage;
-pub mod supervisor;
-pub mod survey;
-mod tail;
+
+pub use processes::supervisor;
+use processes::{ask, folder, process_stat, tail};
+use protection::ownership;
+pub use protection::{marker, run_lock};
+pub use queries::{counters, probe, survey};
 
 pub use error::HostError;

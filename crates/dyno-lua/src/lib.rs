@@ -29,6 +29,7 @@
 //! * Only numbers are passed between compiled Lua and Rust on the hot path, and nothing is
 //!   allocated there per statement.
 
+mod api;
 mod chunks;
 mod context;
 mod environment;
@@ -37,14 +38,14 @@ mod handles;
 mod heap;
 mod meter;
 mod modules;
-mod natives;
 mod options;
 mod random;
 mod report;
-mod scalars;
 mod sql;
 mod state;
 mod transfer;
+
+use api::{natives, scalars};
 
 pub use context::Role;
 pub use environment::{

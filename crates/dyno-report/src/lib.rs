@@ -17,39 +17,26 @@
 //! read here.
 #![warn(missing_docs)]
 
-mod breaks;
-mod cell;
 mod chart;
-mod checkup;
 pub mod compare;
-mod csv;
-mod facts;
+mod console;
+mod contents;
 mod figures;
-mod fitted;
-mod format;
-mod grid;
+mod formats;
 mod html;
-mod isolation;
-mod json;
-mod markdown;
-mod measures;
+mod layout;
 mod messages;
-mod notes;
-mod plan;
-mod preflight;
-mod progress;
-mod sections;
-mod sheet;
-mod table;
-mod tables;
-mod test_report;
-mod text;
-mod tiles;
-mod topology;
 mod words;
 
 #[cfg(test)]
 mod tests;
+
+use console::{checkup, plan, preflight, progress};
+use contents::{
+    facts, isolation, measures, notes, sections, sheet, tables, test_report, tiles, topology,
+};
+use formats::{csv, format, json, markdown, text};
+use layout::{breaks, cell, fitted, grid, table};
 
 pub use checkup::{Check, Checkup, check, looking};
 pub use fitted::fitted;

@@ -41,27 +41,23 @@ mod blocks;
 mod clock;
 mod collection;
 mod disk;
-pub mod environment;
 mod error;
-mod errors;
+mod files;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
-mod history;
-mod hlog;
 mod layout;
-mod masked;
-mod monitor;
 mod resume;
 mod run;
 mod single;
-mod summary;
-mod timeline;
 mod trials;
 mod writer;
 mod writer_thread;
 
 #[cfg(test)]
 mod tests;
+
+pub use files::environment;
+use files::{errors, history, hlog, masked, monitor, summary, timeline};
 
 pub use clock::{seconds_between, utc, utc_now};
 pub use collection::results_below;

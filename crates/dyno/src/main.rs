@@ -15,39 +15,25 @@
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: errors that end the program; `printer`: the
 //!   only output to the terminal.
 
-mod arguments;
-mod campaign;
-mod checkup;
-mod claims;
-mod cli;
-mod client_groups;
+mod command_line;
 mod commands;
-mod curve;
-mod data;
-mod databases;
-mod disk;
 #[cfg(test)]
 mod documents;
+mod execution;
 mod failure;
-mod faults;
 mod import;
 mod interrupt;
-mod one_line;
-mod original_settings;
-mod preflight;
 mod printer;
 #[cfg(test)]
 mod reference;
-mod run;
-mod search;
-mod slot;
-mod spec_file;
-mod system;
-mod systems;
-mod trials;
 mod ui;
-mod workload;
-mod workload_set;
+mod under_test;
+mod workloads;
+
+use command_line::{arguments, cli, one_line, spec_file};
+use execution::{campaign, checkup, curve, data, faults, preflight, run, search, trials};
+use under_test::{databases, disk, original_settings, slot, system, systems};
+use workloads::{client_groups, workload, workload_set};
 
 use clap::Parser;
 use cli::{Cli, Command};

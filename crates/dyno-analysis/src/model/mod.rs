@@ -18,22 +18,20 @@
 
 mod charts;
 mod checks;
-mod comparisons;
-mod conclusion;
 mod estimate;
 mod faults;
-mod growth;
 mod headline;
+mod inference;
 mod latency;
-mod limits;
 mod named;
 mod provenance;
-mod questions;
 mod resources;
 mod search;
 mod stage;
 mod topology;
 mod trials;
+
+use inference::{comparisons, conclusion, growth, limits, questions};
 
 pub use charts::*;
 pub use checks::*;

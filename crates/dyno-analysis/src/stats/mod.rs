@@ -27,7 +27,6 @@ pub mod compare;
 pub mod gate;
 pub mod group_sequential;
 pub mod limit;
-mod matrix;
 pub mod mixed;
 pub mod moderated;
 #[cfg(test)]
@@ -36,7 +35,9 @@ pub mod ranks;
 pub mod sequence;
 pub mod sides;
 pub mod steady;
-pub mod strata;
 pub mod student;
 pub mod verdict;
 pub mod within;
+
+use mixed::matrix;
+pub use mixed::strata;

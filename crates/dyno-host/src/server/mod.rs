@@ -23,20 +23,21 @@ mod binary;
 mod cluster;
 mod cluster_member;
 mod error;
-mod fault;
-mod full_disk;
+mod faults;
 mod harmed;
 mod inner;
 mod instance;
-mod locate;
 pub(crate) mod log;
 pub(crate) mod process;
+mod programs;
 mod recipes;
 mod running;
 mod save;
 mod sqlite;
 mod start_options;
-mod validate;
+
+use faults::{fault, full_disk};
+use programs::{locate, validate};
 
 pub use binary::Binary;
 pub use fault::FaultNode;

@@ -15,36 +15,21 @@
 //! Pure functions of text: the caller reads the file. For any text, [`parse`] returns and does not
 //! panic. No message and no rendered line contains a password.
 
-mod argument;
-mod background;
-mod choice;
-mod databases;
-mod declared;
-mod diagnostic;
-mod endpoint;
-pub mod estimate;
-mod factors;
-mod fault;
+mod design;
 mod front;
-pub mod keys;
-mod levels;
-mod limit;
-mod load;
-mod names;
-mod option;
-mod order;
-mod paths;
-mod profile;
+mod loads;
 mod published;
-mod quantity;
-mod reader;
-mod request;
-mod scripts;
-mod stages;
-mod storage;
-mod system;
-mod tree;
-mod workload;
+mod syntax;
+mod systems;
+mod workloads;
+
+pub use design::estimate;
+use design::{choice, factors, order};
+use loads::{background, databases, limit, load, stages};
+pub use syntax::keys;
+use syntax::{argument, diagnostic, paths, profile, quantity, reader, tree};
+use systems::{endpoint, fault, levels, storage, system};
+use workloads::{declared, names, option, request, scripts, workload};
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use names::{NamesOf, WorkloadNames};

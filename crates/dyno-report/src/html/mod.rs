@@ -14,21 +14,11 @@
 //! inserted is escaped by maud, except the charts, which escape for themselves, and this folder's
 //! own style sheets and script.
 
-mod charts;
-mod curve_figures;
-mod details;
-mod errors;
 mod facets;
-mod forests;
-mod growth;
-mod heat_map;
-mod latency_throughput;
 mod page;
-mod percentiles;
-mod resources;
+mod plots;
 #[cfg(test)]
 mod sample;
-mod searches;
 mod setting;
 mod summary;
 mod tables;
@@ -36,7 +26,11 @@ mod test_report;
 #[cfg(test)]
 mod tests;
 mod tiles;
-mod titles;
+
+use plots::{
+    charts, curve_figures, details, errors, forests, growth, heat_map, latency_throughput,
+    percentiles, resources, searches, titles,
+};
 
 use crate::grid::without_optional_ends;
 use crate::messages::{Lang, headings, page as words};

@@ -9,7 +9,7 @@
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The modules of a crate; the first is its root.
 pub(super) struct Modules {
@@ -22,8 +22,8 @@ struct Module {
     file: usize,
     parent: usize,
     children: BTreeMap<String, usize>,
-    /// Names that `use` brings in, with their paths.
-    imports: BTreeMap<String, Vec<String>>,
+    /// Names that `use` brings in, with their paths: a module and an item may have the same name.
+    imports: BTreeMap<String, Vec<Vec<String>>>,
     /// Modules of which everything is brought in.
     globs: Vec<Vec<String>>,
     /// What is defined here.
@@ -66,6 +66,28 @@ pub(super) fn circles(uses: &[Use]) -> Vec<(BTreeSet<PathBuf>, Vec<Use>)> {
         uses.iter().filter(is_inside).cloned().collect()
     };
     sets.into_iter().map(|set| (set.clone(), inside(&set))).collect()
+}
+
+/// The same uses between entries of folders: each file is replaced by what contains it in the
+/// innermost folder that contains both, a file or a folder. A folder's own `mod.rs` (of a crate:
+/// its root) is no entry, since it re-exports what the entries define.
+pub(super) fn between_entries(uses: &[Use]) -> Vec<Use> {
+    let entries = |one: &Use| {
+        let (user, used): (Vec<_>, Vec<_>) =
+            (one.user.components().collect(), one.used.components().collect());
+        let common = user.iter().zip(&used).take_while(|(a, b)| a == b).count();
+        let entry = |path: &[Component<'_>]| path[..=common].iter().collect::<PathBuf>();
+        let (user, used) = (entry(&user), entry(&used));
+        let is_root = |path: &PathBuf| {
+            ["mod.rs", "lib.rs", "main.rs"].into_iter().any(|root| path.ends_with(root))
+        };
+        (!is_root(&user) && !is_root(&used)).then(|| Use { user, used, ..one.clone() })
+    };
+    let mut pairs = BTreeMap::new();
+    for one in uses.iter().filter_map(entries) {
+        pairs.entry((one.user.clone(), one.used.clone())).or_insert(one);
+    }
+    pairs.into_values().collect()
 }
 
 impl Modules {
@@ -226,7 +248,7 @@ impl Modules {
         if !is_handed_on {
             self.modules[at].named.push((path.clone(), line));
         }
-        self.modules[at].imports.insert(name, path);
+        self.modules[at].imports.entry(name).or_default().push(path);
     }
 
     /// The module that a path means, and the first word of it that is no module. `None`: nothing of
@@ -256,18 +278,18 @@ impl Modules {
                 // A name that this module neither declares nor takes is a local one, or that of
                 // another crate.
                 let word = words.next()?;
-                match self.step(from, word, path, depth)? {
+                match self.step(from, word, !words.as_slice().is_empty(), path, depth)? {
                     (at, None) => at,
                     item => return Some(item),
                 }
             }
         };
-        for word in words {
+        while let Some(word) = words.next() {
             if word == "super" {
                 at = self.modules[at].parent;
                 continue;
             }
-            match self.step(at, word, path, depth) {
+            match self.step(at, word, !words.as_slice().is_empty(), path, depth) {
                 Some((next, None)) => at = next,
                 Some(item) => return Some(item),
                 None => return Some((at, Some(word.clone()))),
@@ -276,11 +298,13 @@ impl Modules {
         Some((at, None))
     }
 
-    /// One word further: a child, or a name that is taken from elsewhere.
+    /// One word further: a child, or a name that is taken from elsewhere; a module if the path
+    /// continues behind it.
     fn step(
         &self,
         at: usize,
         word: &str,
+        continues: bool,
         path: &[String],
         depth: usize,
     ) -> Option<(usize, Option<String>)> {
@@ -289,14 +313,19 @@ impl Modules {
             return Some((*child, None));
         }
         // `use name::name` or `use name` of another crate says nothing further.
-        if let Some(taken) = module.imports.get(word).filter(|taken| *taken != path) {
-            return self.resolve(at, taken, depth + 1);
+        let paths = module.imports.get(word).into_iter().flatten();
+        let taken: Vec<_> = paths.filter(|taken| *taken != path).collect();
+        if !taken.is_empty() {
+            let meanings = taken.into_iter().filter_map(|taken| self.resolve(at, taken, depth + 1));
+            return meanings.max_by_key(|(_, item)| item.is_none() == continues);
         }
         module.globs.iter().find_map(|glob| {
             let (found, _) = self.resolve(at, glob, depth + 1)?;
             let is_own = found != at && self.modules[found].items.contains(word);
             let own = is_own.then(|| (found, Some(word.to_owned())));
-            own.or_else(|| if found == at { None } else { self.step(found, word, path, depth + 1) })
+            own.or_else(|| {
+                if found == at { None } else { self.step(found, word, continues, path, depth + 1) }
+            })
         })
     }
 }

@@ -30,7 +30,7 @@ const NAMED_IN: &[&str] = &[
     "crates/dyno-lua/src/sql/rows.rs",
     "crates/dyno-lua/src/sql/text.rs",
     // Programs that take a password without a blank before it.
-    "crates/dyno-model/src/mask.rs",
+    "crates/dyno-model/src/system/mask/mod.rs",
     "crates/dyno-pgbench/src/own.rs",
     "crates/dyno-sysbench/src/options/database.rs",
     "crates/dyno-sysbench/src/options/registry.rs",

@@ -1,0 +1,5 @@
+//! Queries to servers outside of trials.
+
+pub mod counters;
+pub mod probe;
+pub mod survey;

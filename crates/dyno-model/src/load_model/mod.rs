@@ -1,0 +1,8 @@
+//! The load model: arrivals, stages, databases, limits on figures, and searches for a load.
+
+pub mod databases;
+pub mod limit;
+pub(super) mod load;
+pub(super) mod metric;
+pub(super) mod search_question;
+pub mod stages;

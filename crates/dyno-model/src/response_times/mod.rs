@@ -1,0 +1,5 @@
+//! Response times: histograms, and the response times of all arrivals.
+
+pub mod compact_histogram;
+pub mod latency;
+pub mod response;

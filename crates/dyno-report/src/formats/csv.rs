@@ -1,0 +1,233 @@
+//! The CSV report (RFC 4180) in long format, with one figure per line. It lists trials first, then
+//! configurations, then the steps of a growing table (scope `step`; the metric's name is followed
+//! by `@` and the number of rows at the end of the step), the stages of a load (scope `stage`; `@`
+//! and the name of the stage), the transactions of each name (scope `transaction`, if a workload
+//! has several), and the background workloads (scope `background`; the state is the result of their
+//! audits).
+//!
+//! Column names, scopes and metrics are part of the format and the same in every language. Columns:
+//! `scope` (`trial`, `configuration` or one of the above), `system`, one column per factor,
+//! `clients`, `block` and `trial` (empty for configurations), `state`, `metric`, `unit`, `value`,
+//! `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials). A
+//! figure that is only a lower bound has no `value` and no `high`: the bound is in `low`.
+//! `error:MESSAGE@STATEMENT` counts the errors of a kind; MESSAGE is the first message of that
+//! kind.
+
+use crate::measures::{
+    CONFIGURATION_COUNTERS, CONFIGURATION_LOST, CONFIGURATION_RATES, FAULT, FAULT_ERRORS, FOUND,
+    Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TRIAL,
+};
+use crate::messages::Lang;
+use dyno_analysis::model::{ConfigurationRow, KindCount, Range, ReportModel, TrialRow, Unit};
+use dyno_model::printable;
+use serde::Serialize;
+
+pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
+    let mut sheet = Sheet::default();
+    let factors = model.factors.iter().map(String::as_str);
+    let columns =
+        ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];
+    sheet.line(["scope", "system"].into_iter().chain(factors).chain(columns));
+    for trial in &model.trials {
+        trial_lines(&mut sheet, model, trial);
+    }
+    for configuration in 0..model.configurations.len() {
+        configuration_lines(&mut sheet, model, configuration);
+    }
+    step_lines(&mut sheet, model);
+    for stage in &model.stages {
+        sheet.figures(
+            model,
+            &Owner::part(model, "stage", stage.configuration, &stage.name),
+            STAGE,
+            stage,
+        );
+    }
+    for named in &model.transactions {
+        sheet.figures(
+            model,
+            &Owner::part(model, "transaction", named.configuration, &named.name),
+            NAMED,
+            named,
+        );
+    }
+    for background in &model.background {
+        let part = Owner::part(
+            model,
+            "background",
+            background.figures.configuration,
+            &background.figures.name,
+        );
+        sheet.figures(
+            model,
+            &Owner { state: word(&background.audit), ..part },
+            NAMED,
+            &background.figures,
+        );
+    }
+    sheet.text()
+}
+
+/// The object that a figure belongs to.
+struct Owner<'a> {
+    scope: &'a str,
+    configuration: &'a ConfigurationRow,
+    block: String,
+    trial: &'a str,
+    state: String,
+    /// Suffix of the names of its metrics.
+    suffix: String,
+}
+
+impl<'a> Owner<'a> {
+    fn of(model: &'a ReportModel, scope: &'a str, configuration: usize) -> Self {
+        let (configuration, [block, state, suffix]) =
+            (&model.configurations[configuration], Default::default());
+        Self { scope, configuration, block, trial: "", state, suffix }
+    }
+
+    /// A part of a configuration.
+    fn part(model: &'a ReportModel, scope: &'a str, configuration: usize, part: &str) -> Self {
+        Self { suffix: format!("@{part}"), ..Self::of(model, scope, configuration) }
+    }
+}
+
+/// The CSV writer.
+pub(crate) struct Sheet(::csv::Writer<Vec<u8>>);
+
+impl Default for Sheet {
+    fn default() -> Self {
+        Self(::csv::Writer::from_writer(Vec::new()))
+    }
+}
+
+impl Sheet {
+    pub(crate) fn line(&mut self, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+        self.0.write_record(cells).expect("lines of a sheet are equally long");
+    }
+
+    pub(crate) fn text(self) -> String {
+        let bytes = self.0.into_inner().expect("memory takes everything");
+        String::from_utf8(bytes).expect("cells are text")
+    }
+
+    /// Writes a line per measure that has a value for the row.
+    fn figures<R>(
+        &mut self,
+        model: &ReportModel,
+        owner: &Owner<'_>,
+        measures: &[Measure<R>],
+        row: &R,
+    ) {
+        for measure in measures.iter().filter(|measure| !measure.id.is_empty()) {
+            if let Some(figure) = (measure.of)(row) {
+                self.figure(model, owner, (measure.id, measure.unit), figure);
+            }
+        }
+    }
+
+    fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, of: (&str, Unit), figure: Figure) {
+        let line = &model.lines[owner.configuration.line];
+        let clients = owner.configuration.clients.to_string();
+        let (value, is_bound, interval, repeats) = match figure {
+            Figure::Value { value, is_bound } => (value, is_bound, None, None),
+            Figure::Mean(mean) => (mean.mean, mean.is_bound, mean.interval, Some(mean.repeats)),
+        };
+        let value = value.to_string();
+        let end =
+            |of: fn(Range) -> f64| interval.map(|range| of(range).to_string()).unwrap_or_default();
+        let [value, low, high] = match is_bound {
+            true => [String::new(), value, String::new()],
+            false => [value, end(|range| range.low), end(|range| range.high)],
+        };
+        let repeats = repeats.map(|repeats| repeats.to_string()).unwrap_or_default();
+        let levels = line.levels.iter().map(String::as_str);
+        let (metric, unit) = (format!("{}{}", of.0, owner.suffix), word(&of.1));
+        let rest = [
+            &clients,
+            &owner.block,
+            owner.trial,
+            &owner.state,
+            &metric,
+            &unit,
+            &value,
+            &low,
+            &high,
+            &repeats,
+        ];
+        self.line([owner.scope, &line.system_name].into_iter().chain(levels).chain(rest));
+    }
+}
+
+fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
+    let owner = Owner {
+        block: trial.block.to_string(),
+        trial: &trial.id,
+        state: word(&trial.state),
+        ..Owner::of(model, "trial", trial.configuration)
+    };
+    match &trial.figures {
+        Some(figures) => sheet.figures(model, &owner, TRIAL, figures),
+        // A trial without figures still gets a line, so that it is visible that it was planned.
+        None => sheet.figure(model, &owner, ("committed", Unit::Count), 0.0.into()),
+    }
+}
+
+/// Lines of a growing table, step by step.
+fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
+    let Some(growth) = &model.growth else { return };
+    for line in &growth.lines {
+        for (step, rows) in line.steps.iter().zip(&growth.milestones) {
+            let owner = Owner::part(model, "step", line.configuration, &rows.to_string());
+            sheet.figures(model, &owner, STEP, step);
+        }
+    }
+}
+
+fn configuration_lines(sheet: &mut Sheet, model: &ReportModel, configuration: usize) {
+    let row = &model.configurations[configuration];
+    let of_configuration =
+        || Owner { state: word(&row.validity), ..Owner::of(model, "configuration", configuration) };
+    let owner = of_configuration();
+    sheet.figures(model, &owner, CONFIGURATION_RATES, row);
+    for search in model.searches.iter().filter(|search| search.configuration == configuration) {
+        sheet.figures(model, &owner, FOUND, search);
+    }
+    if let Some(merged) = &row.merged {
+        sheet.figures(model, &owner, LATENCY, merged);
+    }
+    sheet.figures(model, &owner, CONFIGURATION_COUNTERS, row);
+    for (what, kinds) in [("failed", &row.failed_by_kind), ("retries", &row.retries_by_kind)] {
+        for KindCount { kind, count } in kinds {
+            sheet.figure(model, &owner, (&format!("{what}:{kind}"), Unit::Count), (*count).into());
+        }
+    }
+    for error in &row.errors.0 {
+        let metric =
+            printable::line(&format!("error:{}@{}", error.failure, error.statement)).into_owned();
+        sheet.figure(model, &owner, (&metric, Unit::Count), error.count.into());
+    }
+    sheet.figures(model, &owner, &[CONFIGURATION_LOST], row);
+    if let Some(faults) = model.faults.iter().find(|row| row.configuration == configuration) {
+        sheet.figures(model, &owner, FAULT, faults);
+        for errors in &faults.errors {
+            let of_kind = Owner { suffix: format!(":{}", errors.kind), ..of_configuration() };
+            sheet.figures(model, &of_kind, FAULT_ERRORS, errors);
+        }
+    }
+    if let Some(monitored) = model.resources.iter().find(|row| row.configuration == configuration) {
+        sheet.figures(model, &owner, RESOURCES, monitored);
+        for (name, value) in &monitored.server_counters_per_transaction {
+            let metric = format!("per-transaction:{name}");
+            sheet.figure(model, &owner, (&metric, Unit::Count), (*value).into());
+        }
+    }
+}
+
+/// The JSON name of a unit or state.
+pub(crate) fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,224 @@
+//! Charts over the number of rows, which are the main charts for growing tables.
+
+use crate::chart::curves::CurvePoint;
+use crate::chart::frame::Drawn;
+use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthPanel};
+use crate::chart::palette::Slot;
+use crate::chart::svg::Labels;
+use crate::chart::text::{Quantity, spelled};
+use crate::figures;
+use crate::html::facets::{Facet, Member};
+use crate::html::page::{Figure, Page};
+use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
+use dyno_analysis::model::{
+    Conclusion, Estimate, Growth, GrowthLine, GrowthPoint, GrowthStep, PublishedRows,
+    PublishedSeries,
+};
+use std::collections::BTreeSet;
+
+/// A published curve is drawn if its number of rows is at most this multiple of the measured one.
+const PUBLISHED_REACH: f64 = 1.25;
+
+/// Definition of a panel: its title, quantity, upper end of the axis, figure, and the divisor of
+/// the figure.
+type Measure = (&'static Message, Quantity, Option<f64>, fn(&GrowthStep) -> Option<Estimate>, f64);
+
+const MEASURES: [Measure; 6] = [
+    (&texts::GROWTH_PANEL_RATE, Quantity::Number, None, |step| step.rows_per_second, 1.0),
+    (&texts::GROWTH_PANEL_CPU, Quantity::Percent, Some(100.0), |step| step.cpu_percent, 1.0),
+    (&texts::GROWTH_PANEL_READ, Quantity::Number, None, |step| step.disk_read, 1e6),
+    (&texts::GROWTH_PANEL_WRITTEN, Quantity::Number, None, |step| step.disk_written, 1e6),
+    (&texts::GROWTH_PANEL_BUSY, Quantity::Percent, Some(100.0), |step| step.disk_busy_percent, 1.0),
+    (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, |step| step.data_bytes, 1e6),
+];
+
+/// One figure per facet and number of clients; none without a growing table.
+pub(in crate::html) fn figures(page: &Page<'_>) -> Vec<Figure> {
+    let Some(growth) = &page.model.growth else { return Vec::new() };
+    let clients: BTreeSet<u32> = growth
+        .lines
+        .iter()
+        .map(|line| page.model.configurations[line.configuration].clients)
+        .collect();
+    let places = page
+        .facets
+        .all
+        .iter()
+        .flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
+    let drawn = places.filter_map(|(facet, at)| {
+        let lines = facet
+            .members
+            .iter()
+            .filter_map(|member| Some((member, line(page, growth, member, at)?)));
+        let lines: Vec<(&Member, &GrowthLine)> = lines.collect();
+        (!lines.is_empty()).then_some((facet, at, lines))
+    });
+    let is_one_of_many = clients.len() > 1;
+    drawn
+        .enumerate()
+        .map(|(i, (facet, at, lines))| {
+            let group = match (facet.title.is_empty(), is_one_of_many) {
+                (_, false) => facet.title.clone(),
+                (true, true) => names::clients(&[at], page.lang),
+                (false, true) => names::line_at(&facet.title, at, page.lang),
+            };
+            figure(page, growth, facet, i, &group, &lines)
+        })
+        .collect()
+}
+
+fn line<'a>(
+    page: &Page<'_>,
+    growth: &'a Growth,
+    member: &Member,
+    clients: u32,
+) -> Option<&'a GrowthLine> {
+    growth.lines.iter().find(|line| {
+        let row = &page.model.configurations[line.configuration];
+        row.line == member.line && row.clients == clients
+    })
+}
+
+fn figure(
+    page: &Page<'_>,
+    growth: &Growth,
+    facet: &Facet,
+    i: usize,
+    group: &str,
+    lines: &[(&Member, &GrowthLine)],
+) -> Figure {
+    let warning = title(page, lines);
+    let title = match (warning, group.is_empty()) {
+        (Some(warning), _) => warning,
+        (None, true) => page.text(&texts::GROWTH).to_owned(),
+        (None, false) => names::labelled(page.text(&texts::GROWTH), group, page.lang),
+    };
+    let end = growth.milestones.last().copied().unwrap_or(growth.rows_before) as f64;
+    let mut panels: Vec<GrowthPanel> = MEASURES
+        .iter()
+        .enumerate()
+        .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
+        // Omits quantities that were measured at most once.
+        .filter(|panel| {
+            let seen = |curve: &GrowthCurve| {
+                curve.marks.iter().filter(|mark| mark.value.is_some()).count()
+            };
+            panel.curves.iter().any(|curve| seen(curve) > 1)
+        })
+        .collect();
+    if let Some(first) = panels.first_mut() {
+        first.curves.extend(published(page, end));
+    }
+    let names: Vec<&str> = lines.iter().map(|(member, _)| member.label.as_str()).collect();
+    let id = if i == 0 { "growth".to_owned() } else { format!("growth-{}", i + 1) };
+    let blocks = lines.iter().map(|(_, line)| line.courses.len()).max().unwrap_or(0);
+    let description = fill!(texts::GROWTH_DESCRIPTION, page.lang, lines = list(page.lang, &names));
+    let chart = GrowthChart {
+        x_title: page.text(&texts::GROWTH_AXIS).to_owned(),
+        rows: (growth.rows_before as f64, end),
+        panels,
+    };
+    let mut captions = vec![fill!(texts::GROWTH_CAPTION, page.lang, blocks)];
+    if !facet.title.is_empty() || !group.is_empty() {
+        captions.insert(0, group.to_owned());
+    }
+    let shown = page.model.published.iter().filter(|series| !series.over_rows.is_empty());
+    let sources: Vec<&str> = shown.map(|series| series.source.as_str()).collect();
+    if !sources.is_empty() {
+        let sources = sources.join(page.lang.semicolon);
+        captions.push(fill!(page::CHART_CAPTION_PUBLISHED, page.lang, sources));
+    }
+    let labels = Labels { id: &id, title: &title, description: &description };
+    let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
+    Figure { id, title, topic: None, captions, chart, data: None }.about(page.text(&texts::GROWTH))
+}
+
+/// The first conclusion about configurations of this figure.
+fn title(page: &Page<'_>, lines: &[(&Member, &GrowthLine)]) -> Option<String> {
+    let is_here =
+        |configuration: usize| lines.iter().any(|(_, line)| line.configuration == configuration);
+    let found = page.model.conclusions.iter().find(|conclusion| match conclusion {
+        Conclusion::GrowthCrossing { before, .. } => {
+            is_here(before.leader) && is_here(before.other)
+        }
+        Conclusion::GrowthLead { lead } => is_here(lead.leader) && is_here(lead.other),
+        Conclusion::GrowthCourse { configuration, .. } => is_here(*configuration),
+        _ => false,
+    });
+    found.map(|conclusion| conclusion::sentence(page.model, conclusion, page.lang))
+}
+
+fn panel(
+    page: &Page<'_>,
+    growth: &Growth,
+    lines: &[(&Member, &GrowthLine)],
+    (title, quantity, max, of, divisor): &Measure,
+    with_trials: bool,
+) -> GrowthPanel {
+    let curve = |(member, line): &(&Member, &GrowthLine)| {
+        let mark = |(step, figures): (usize, &GrowthStep)| {
+            let (from, to) = growth.bounds(step);
+            let estimate = of(figures);
+            let tooltip = estimate.map_or_else(String::new, |estimate| {
+                let value = spelled(*quantity, estimate.mean / divisor);
+                let (from, to) = (figures::count(from), figures::count(to));
+                fill!(texts::GROWTH_TIP, page.lang, line = member.label, from, to, value)
+            });
+            CurvePoint {
+                x: f64::midpoint(from as f64, to as f64),
+                value: estimate.map(|estimate| estimate.mean / divisor),
+                interval: estimate
+                    .and_then(|estimate| figures::drawn_interval(&estimate))
+                    .map(|(low, high)| (low / divisor, high / divisor)),
+                tooltip,
+                ..CurvePoint::default()
+            }
+        };
+        let trials = line.courses.iter().filter(|course| with_trials && course.is_usable);
+        let repeats = trials.map(|course| {
+            let place = |p: &GrowthPoint| {
+                (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second)
+            };
+            course.points.iter().map(place).collect()
+        });
+        GrowthCurve {
+            label: member.label.clone(),
+            slot: member.slot,
+            is_published: false,
+            marks: line.steps.iter().enumerate().map(mark).collect(),
+            repeats: repeats.collect(),
+        }
+    };
+    GrowthPanel {
+        title: page.text(title).to_owned(),
+        quantity: *quantity,
+        max: *max,
+        curves: lines.iter().map(curve).collect(),
+    }
+}
+
+/// Published curves whose rows are on the axis.
+fn published(page: &Page<'_>, end: f64) -> Vec<GrowthCurve> {
+    let series = page.model.published.iter().enumerate().filter(|(_, series)| {
+        series.over_rows.last().is_some_and(|point| point.rows as f64 <= end * PUBLISHED_REACH)
+    });
+    let curve = |(i, series): (usize, &PublishedSeries)| {
+        let message = match series.is_approximate {
+            true => &page::CHART_PUBLISHED_APPROXIMATE,
+            false => &page::CHART_PUBLISHED_LABEL,
+        };
+        let mark = |point: &PublishedRows| CurvePoint {
+            x: point.rows as f64,
+            value: Some(point.value),
+            ..CurvePoint::default()
+        };
+        GrowthCurve {
+            label: fill!(message, page.lang, series = series.series),
+            slot: Slot(page.facets.names() + i),
+            is_published: true,
+            marks: series.over_rows.iter().map(mark).collect(),
+            repeats: Vec::new(),
+        }
+    };
+    series.map(curve).collect()
+}

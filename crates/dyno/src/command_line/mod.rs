@@ -1,0 +1,6 @@
+//! From the command line to a plan.
+
+pub(super) mod arguments;
+pub(super) mod cli;
+pub(super) mod one_line;
+pub(super) mod spec_file;

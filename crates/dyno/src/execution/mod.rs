@@ -1,0 +1,12 @@
+//! Running a plan: preflight, data, trials, searches, faults.
+
+pub(super) mod campaign;
+pub(super) mod checkup;
+pub(super) mod claims;
+pub(super) mod curve;
+pub(super) mod data;
+pub(super) mod faults;
+pub(super) mod preflight;
+pub(super) mod run;
+pub(super) mod search;
+pub(super) mod trials;

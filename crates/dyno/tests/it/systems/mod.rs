@@ -1,0 +1,15 @@
+//! Systems under test: servers, clusters, settings, network paths, faults, monitor.
+
+mod clusters;
+mod copies;
+mod databases;
+mod endpoints;
+mod faults;
+mod hooks;
+mod monitor;
+mod monitor_agrees;
+mod mounts;
+mod restarts;
+mod servers;
+mod settings;
+mod storage;
