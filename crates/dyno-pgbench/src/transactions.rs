@@ -426,7 +426,7 @@ impl Workload for Transactions {
         self.program.scripts.iter().map(|script| lasting(script.name.clone())).collect()
     }
 
-    fn name(&self, random: &mut Random) -> u16 {
+    fn name(&self, _client: &mut Client, _sequence: u64, random: &mut Random) -> u16 {
         self.program.chosen(random.below(self.program.weights)) as u16
     }
 
@@ -437,11 +437,11 @@ impl Workload for Transactions {
     async fn transaction(
         &self,
         client: &mut Client,
-        _sequence: u64,
+        sequence: u64,
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let script = usize::from(self.name(random));
+        let script = usize::from(self.name(client, sequence, random));
         self.audit.begins(script);
         let outcome = self.perform(script, client, session, random).await;
         self.audit.ends(script, &outcome);

@@ -128,12 +128,14 @@ impl<W: Workload> Client<W> {
         // the clock serves both.
         let mut now = self.window.now();
         for sequence in 0.. {
-            let own =
-                if has_names { self.workload.name(&mut self.random(sequence)) } else { UNNAMED };
+            let own = match has_names {
+                true => self.workload.name(&mut state, sequence, &mut self.random(sequence)),
+                false => UNNAMED,
+            };
             let name = self.native.name(self.id, own);
             self.name.set(name);
-            let think = self.workload.think(own);
-            let Some(next) = self.next_start(now, sequence, counted, think).await else { break };
+            let pause = (self.workload.think(own), self.workload.keying(own));
+            let Some(next) = self.next_start(now, sequence, counted, pause).await else { break };
             let Begun { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
             self.notes(LedgerWriter::begin);
@@ -214,13 +216,13 @@ impl<W: Workload> Client<W> {
         now: u64,
         sequence: u64,
         counted: u64,
-        think_time: Option<Nanos>,
+        (think_time, keying): (Option<Nanos>, Nanos),
     ) -> Option<Begun> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
             let mean = think_time.or(window.think());
-            let think = think(mean, self.seed, self.id, sequence);
-            let from = window.works_from(self.id.0, now.saturating_add(think));
+            let pause = think(mean, self.seed, self.id, sequence) + keying.0;
+            let from = window.works_from(self.id.0, now.saturating_add(pause));
             if from == now {
                 return Begun::at_once(window, now, counted);
             }

@@ -120,9 +120,10 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The name of a transaction, by its place among [`Self::transactions`], from the numbers that
-    /// its attempts will draw. Not asked for where there is one name or none.
-    fn name(&self, _random: &mut Random) -> u16 {
+    /// The name of a client's transaction, by its place among [`Self::transactions`], from its
+    /// number and the numbers that its attempts will draw. Not asked for where there is one name or
+    /// none.
+    fn name(&self, _client: &mut Self::Client, _sequence: u64, _random: &mut Random) -> u16 {
         0
     }
 
@@ -130,6 +131,12 @@ pub trait Workload: Send + Sync + 'static {
     /// that is not the load's think time.
     fn think(&self, _name: u16) -> Option<Nanos> {
         None
+    }
+
+    /// Closed loop: how long a client waits before each transaction of this name in addition to its
+    /// think time, always the same.
+    fn keying(&self, _name: u16) -> Nanos {
+        Nanos(0)
     }
 
     /// One attempt of a transaction. The same sequence number brings the same random numbers in

@@ -19,6 +19,7 @@ mod oltp;
 mod random_selects;
 mod rush;
 mod sbtest;
+mod tpcc;
 
 pub use crate::client_id::ClientId;
 pub use crate::data_set::{DataSet, NoData, TableDefinition};
@@ -35,3 +36,4 @@ pub use native::{Native, catalog, sample_statements};
 pub use oltp::Oltp;
 pub use random_selects::RandomSelects;
 pub use rush::Rush;
+pub use tpcc::Tpcc;

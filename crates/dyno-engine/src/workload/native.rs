@@ -10,6 +10,7 @@ use super::mass_insert::{self, MassInsert};
 use super::oltp::{self, Oltp};
 use super::random_selects::{self, RandomSelects};
 use super::rush::{self, Rush};
+use super::tpcc::{self, Tpcc};
 use crate::data_set::DataSet;
 use crate::session::StatementText;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
@@ -55,6 +56,8 @@ natives! {
     Crud(Crud),
     /// Registers and lists, with a history of what was read and written.
     History(Histories),
+    /// The transactions of a wholesaler.
+    Tpcc(Tpcc),
     /// Requests to a service.
     Http(Http),
 }
@@ -71,6 +74,7 @@ macro_rules! with_native {
             $crate::workload::Native::MassInsert($workload) => $call,
             $crate::workload::Native::Crud($workload) => $call,
             $crate::workload::Native::History($workload) => $call,
+            $crate::workload::Native::Tpcc($workload) => $call,
             $crate::workload::Native::Http($workload) => $call,
         }
     };
@@ -90,6 +94,7 @@ impl Native {
             "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
             "mass-insert" => MassInsert::build(options, setting).map(Self::MassInsert),
             "history" => Histories::build(options, setting).map(Self::History),
+            "tpcc" => Tpcc::build(options, setting).map(Self::Tpcc),
             HTTP => Http::build(plan).map(Self::Http),
             "crud" => Ok(Self::Crud(Crud::build(options, setting))),
             "select_random_points" | "select_random_ranges" => {
@@ -146,6 +151,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.push(mass_insert::description());
     all.push(crud::description());
     all.push(history::description());
+    all.push(tpcc::description());
     all.push(http::description());
     all
 }

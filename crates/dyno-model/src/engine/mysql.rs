@@ -64,6 +64,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     has_storage_engines: true,
     numbering: Numbering::AutoIncrement,
     has_inline_indexes: true,
+    adds_foreign_keys: true,
     partitioning: Partitioning::Clause,
     temporary_tables: TemporaryTables {
         drop: "DROP TEMPORARY TABLE IF EXISTS ",

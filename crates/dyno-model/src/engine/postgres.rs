@@ -88,6 +88,7 @@ pub(super) const TRAITS: Traits = Traits {
         has_storage_engines: false,
         numbering: Numbering::Sequence,
         has_inline_indexes: false,
+        adds_foreign_keys: true,
         partitioning: Partitioning::Tables,
         temporary_tables: TemporaryTables {
             drop: "DROP TABLE IF EXISTS pg_temp.",

@@ -47,6 +47,7 @@ pub(super) const TRAITS: Traits = Traits {
         has_storage_engines: false,
         numbering: Numbering::RowNumber,
         has_inline_indexes: false,
+        adds_foreign_keys: false,
         partitioning: Partitioning::Missing,
         temporary_tables: TemporaryTables {
             drop: "DROP TABLE IF EXISTS temp.",

@@ -179,6 +179,8 @@ pub struct Dialect {
     pub numbering: Numbering,
     /// True when CREATE TABLE can create non-unique indexes.
     pub has_inline_indexes: bool,
+    /// True when `ALTER TABLE` adds foreign keys to tables with rows.
+    pub adds_foreign_keys: bool,
     /// How a table is partitioned by the hash of its key.
     pub partitioning: Partitioning,
     /// Temporary tables of a session.

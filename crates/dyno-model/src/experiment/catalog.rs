@@ -16,6 +16,12 @@ pub const CRUD: &str = "crud";
 /// The workload whose scripts declare additional options, which are keys of `[workload]` as well.
 pub const LUA: &str = "lua";
 
+/// Option of workloads whose clients can wait as a benchmark's standard says, and the value with
+/// which they do; a rate excludes it.
+pub const PACING: &str = "pacing";
+/// See [`PACING`].
+pub const PACED: &str = "standard";
+
 /// The description of a workload, which `dyno workloads` prints and the spec is validated against.
 #[derive(Debug, Clone)]
 pub struct WorkloadDescription {

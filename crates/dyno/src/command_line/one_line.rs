@@ -31,6 +31,10 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "NAME", conflicts_with = "script")]
     pub(crate) workload: Option<String>,
 
+    /// Warehouses of the workload tpcc; the same as --set workload.warehouses=N
+    #[arg(long, value_name = "N")]
+    pub(crate) warehouses: Option<u32>,
+
     /// Numbers of clients; the same as --set load.clients=[N,...]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients: Vec<u32>,
@@ -131,6 +135,7 @@ impl OneLine {
             format!("workload.variables.{name}={}", quoted(value))
         };
         let mut keys: Vec<String> = self.define.iter().map(variable).collect();
+        keys.extend(self.warehouses.map(|count| format!("workload.warehouses={count}")));
         if !self.clients.is_empty() {
             keys.push(format!("load.clients={:?}", self.clients));
         }
@@ -153,6 +158,11 @@ impl OneLine {
         let all = self.define.iter().map(|(name, value)| format!("{name} = {}", quoted(value)));
         let all = all.collect::<Vec<_>>().join(", ");
         if all.is_empty() { all } else { format!("variables = {{ {all} }}\n") }
+    }
+
+    /// The line of a spec with the size of the data; nothing without one.
+    fn size(&self) -> String {
+        self.warehouses.map_or_else(String::new, |count| format!("warehouses = {count}\n"))
     }
 
     /// The spec of a command line with a URL, and its name.
@@ -216,7 +226,7 @@ impl OneLine {
             quoted(&format!("{title} on {name}")),
             quoted(&name),
             given(url),
-            self.variables(),
+            self.variables() + &self.size(),
         );
         let _ = writeln!(text, "duration = {}", time(&self.duration, DURATION));
         let _ = writeln!(text, "warmup = {}", time(&self.warmup, WARMUP));

@@ -6,7 +6,7 @@ use crate::plan::{EndpointPlan, StopRule, Via};
 use crate::spec::diagnostic::Diagnostic;
 use crate::spec::factors::{Factor, Place};
 use crate::spec::keys::{BACKGROUND, CLIENTS_MAX};
-use crate::spec::load::{has_thinking, thinks_at_a_rate};
+use crate::spec::load::{own_think, thinks_at_a_rate};
 use crate::spec::option::Known;
 use crate::spec::reader::{Fields, integer};
 use crate::spec::workload;
@@ -70,14 +70,10 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Back
         thinks_at_a_rate(fields, "background.think", "background.rate", node.span);
     }
     if let (Some(_), Some(workload)) = (rate, &workload)
-        && has_thinking(workload)
+        && let Some(think) = own_think(workload)
     {
-        thinks_at_a_rate(
-            fields,
-            "background.workload.scripts.think",
-            "background.rate",
-            fields.place("workload"),
-        );
+        let think = format!("background.workload.{think}");
+        thinks_at_a_rate(fields, &think, "background.rate", fields.place("workload"));
     }
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
         let message = "the workload `http` cannot run in the background, because it does not \

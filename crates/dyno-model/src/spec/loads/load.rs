@@ -1,6 +1,6 @@
 //! `[load]`: number of clients, arrivals, and length of trials.
 
-use crate::catalog::{LUA, OptionValue};
+use crate::catalog::{LUA, OptionValue, PACED, PACING};
 use crate::limit::LimitMeasure;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, SystemPlan, WorkloadPlan};
 use crate::search::Search;
@@ -260,28 +260,34 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<&Searc
     thinks_at_a_rate(fields, "load.think", &format!("load.{other}"), node.span);
 }
 
-/// The same for scripts with separate think times.
+/// The same for workloads with think times of their own.
 pub(in crate::spec) fn check_thinking(
     fields: &Fields<'_>,
     workload: &WorkloadPlan,
     load: &LoadPlan,
 ) {
-    if load.is_open() && has_thinking(workload) {
+    if load.is_open()
+        && let Some(think) = own_think(workload)
+    {
         let given =
             ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
         if let Some((key, node)) = given {
-            thinks_at_a_rate(fields, "workload.scripts.think", &format!("load.{key}"), node.span);
+            let think = format!("workload.{think}");
+            thinks_at_a_rate(fields, &think, &format!("load.{key}"), node.span);
         }
     }
 }
 
-/// True when scripts have separate think times.
-pub(in crate::spec) fn has_thinking(workload: &WorkloadPlan) -> bool {
-    let scripts = workload.options.0.values().filter_map(|value| match value {
-        OptionValue::Scripts(scripts) => Some(scripts),
+/// The key of `[workload]` that gives its transactions think times of their own.
+pub(in crate::spec) fn own_think(workload: &WorkloadPlan) -> Option<&'static str> {
+    let mut options = workload.options.0.iter();
+    options.find_map(|(name, value)| match value {
+        OptionValue::Scripts(scripts) => {
+            scripts.iter().any(|script| script.think.is_some()).then_some("scripts.think")
+        }
+        OptionValue::Text(pacing) => (name == PACING && pacing == PACED).then_some(PACING),
         _ => None,
-    });
-    scripts.flatten().any(|script| script.think.is_some())
+    })
 }
 
 /// Rejects a think time combined with a rate.

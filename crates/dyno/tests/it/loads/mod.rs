@@ -14,4 +14,5 @@ mod own_sql;
 mod own_words;
 pub(crate) mod shop;
 mod stages;
+mod tpcc;
 mod workloads;

@@ -1,0 +1,368 @@
+//! `tpcc`: a workload derived from TPC-C, for comparisons with results that dyno has measured. Its
+//! results are no TPC-C results: the standard also demands a price, an audit by people and more.
+//!
+//! * [`transaction`]: which transaction comes next, and how long users wait before it;
+//! * [`inputs`]: what users enter;
+//! * [`terminal`]: the transactions, made of the [`statements`];
+//! * [`schema`], [`rows`], [`size`]: the tables, what they are loaded with, and how much of it;
+//! * [`conditions`]: the consistency conditions that the audit checks.
+//!
+//! docs/decisions/036-tpcc.md names what differs from the standard (revision 5.11), and why.
+
+mod conditions;
+mod decimal;
+mod inputs;
+mod rows;
+mod schema;
+mod size;
+mod statements;
+mod terminal;
+mod transaction;
+
+#[cfg(test)]
+mod tests;
+
+use terminal::Terminal;
+
+use super::contract::{AuditFacts, Setting, Workload, row_count, scalar};
+use super::isolation::{isolation_option, isolation_setup};
+use super::sbtest::{choice, flag, integer, ledger, storage_clause, storage_engine};
+use crate::client_id::ClientId;
+use crate::commit_ledger;
+use crate::data_set::{DataSet, TableDefinition};
+use crate::random::Random;
+use crate::session::{Session, StatementText};
+use dyno_drivers::{Connection, Discard, Driver, Io, RowWriter, TimeoutPolicy, block_on};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{PACED, PACING, WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::Target;
+use dyno_model::units::Nanos;
+use inputs::{Constants, Inputs};
+use rows::Rows;
+use schema::Schema;
+use size::{DISTRICTS, Size};
+use statements::Kind;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use transaction::{Mix, Transaction, WEIGHTS, new_deck};
+
+pub(super) fn description() -> WorkloadDescription {
+    let weight = |(name, default)| integer(name, 0, 1_000_000, default, "share with mix = weights");
+    let mut options = size::options();
+    options.extend([
+        choice(
+            PACING,
+            &["none", PACED],
+            "none: terminals do not wait; standard: keying and think times of TPC-C",
+        ),
+        choice(
+            "terminals",
+            &["bound", "free"],
+            "bound: each client keeps to its warehouse (client n: warehouse n modulo warehouses), \
+             as in TPC-C; free: it draws one for each transaction",
+        ),
+        choice(
+            "mix",
+            &["deck", "weights"],
+            "deck: each client shuffles 10 new orders, 10 payments and one of each other \
+             transaction; weights: each transaction is drawn by the weights below",
+        ),
+    ]);
+    options.extend(WEIGHTS.map(weight));
+    options.extend([
+        flag(
+            "row_locks",
+            true,
+            "SELECT ... FOR UPDATE of rows that the transaction changes; false: only the isolation \
+             level protects them",
+        ),
+        flag("foreign_keys", false, "the foreign keys of TPC-C"),
+        isolation_option(),
+        storage_engine(),
+        ledger(),
+    ]);
+    WorkloadDescription {
+        name: "tpcc",
+        summary: "TPC-C-like: new orders, payments, order status, deliveries and stock levels of a \
+                  wholesaler, on nine tables. Derived from TPC-C and not comparable with published \
+                  TPC-C results.",
+        audit: "The consistency conditions 1 to 12 of TPC-C (clause 3.3.2), and as many new \
+                orders, payments and deliveries as were acknowledged.",
+        options,
+    }
+}
+
+/// The workload `tpcc`.
+pub struct Tpcc {
+    inputs: Inputs,
+    mix: Mix,
+    is_paced: bool,
+    is_bound: bool,
+    locks_rows: bool,
+    isolation: Option<String>,
+    data: Tables,
+    new_orders: AtomicU64,
+    payments: AtomicU64,
+    /// Orders.
+    delivered: AtomicU64,
+}
+
+/// The tables with their rows.
+struct Tables {
+    schema: Schema,
+    rows: Rows,
+    has_ledger: bool,
+}
+
+/// What the tables held before the trial.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The sum of `d_next_o_id`.
+    order_numbers: i64,
+    /// Rows of `history` and `new_order`.
+    payments: u64,
+    open_orders: u64,
+}
+
+impl Tpcc {
+    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+        let Setting { engine, clients, seed } = setting;
+        let size = Size::build(options);
+        let is_paced = options.text(PACING) == PACED;
+        if is_paced && i64::from(clients) > size.districts() {
+            let (warehouses, most) = (size.warehouses, size.districts());
+            return Err(format!(
+                "{clients} clients are more than ten terminals per warehouse, which `pacing = \
+                 \"standard\"` allows: with warehouses = {warehouses}, at most {most}"
+            ));
+        }
+        let dialect = engine.dialect();
+        let has_foreign_keys = options.boolean("foreign_keys");
+        if has_foreign_keys && !dialect.adds_foreign_keys {
+            let products = engine.traits().products;
+            return Err(format!("{products} cannot add foreign keys to tables that are loaded"));
+        }
+        let storage = storage_clause(dialect, options.text("mysql_storage_engine"));
+        let schema = Schema { dialect, storage, has_foreign_keys };
+        let inputs = Inputs::new(size, Constants::new(seed));
+        Ok(Self {
+            inputs,
+            mix: Mix::build(options)?,
+            is_paced,
+            is_bound: options.text("terminals") == "bound",
+            locks_rows: options.boolean("row_locks"),
+            isolation: isolation_setup(options, engine)?,
+            data: Tables {
+                schema,
+                rows: Rows { size, inputs, seed },
+                has_ledger: options.is_on("ledger"),
+            },
+            new_orders: AtomicU64::new(0),
+            payments: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
+        })
+    }
+
+    fn size(&self) -> &Size {
+        &self.data.rows.size
+    }
+
+    /// The contents that the audit will compare with.
+    async fn contents(connection: &mut Connection) -> Result<Contents, OperationFailure> {
+        let count = |found: i64| found.unsigned_abs();
+        Ok(Contents {
+            order_numbers: scalar(connection, "SELECT SUM(d_next_o_id) FROM district").await?,
+            payments: count(scalar(connection, "SELECT COUNT(*) FROM history").await?),
+            open_orders: count(scalar(connection, "SELECT COUNT(*) FROM new_order").await?),
+        })
+    }
+
+    /// Ends a new order whose item does not exist.
+    async fn roll_back(&self, session: &mut Session) -> Result<(), OperationFailure> {
+        session.roll_back().await?;
+        if self.data.has_ledger {
+            // The transaction is complete, and leaves its row like any other.
+            session.begin().await?;
+            session.commit().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Workload for Tpcc {
+    type Client = Terminal;
+    type Baseline = Contents;
+
+    fn kinds(&self) -> Vec<&'static str> {
+        Kind::ALL.map(Kind::name).to_vec()
+    }
+
+    fn session_setup(&self) -> Vec<String> {
+        self.isolation.iter().cloned().collect()
+    }
+
+    fn keeps_ledger(&self) -> bool {
+        self.data.has_ledger
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        Some(self.data.schema.dialect.begin_to_write)
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        statements::all(self.data.schema.dialect, self.locks_rows)
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.data
+    }
+
+    fn client(&self, id: ClientId) -> Terminal {
+        let (number, warehouses) = (i64::from(id.0), self.size().warehouses);
+        Terminal {
+            home: self.is_bound.then_some(number % warehouses + 1),
+            district: number / warehouses % DISTRICTS + 1,
+            deck: new_deck(),
+            text: String::new(),
+        }
+    }
+
+    fn transactions(&self) -> Vec<&'static str> {
+        Transaction::ALL.map(Transaction::name).to_vec()
+    }
+
+    fn name(&self, client: &mut Terminal, sequence: u64, random: &mut Random) -> u16 {
+        self.mix.choose(&mut client.deck, sequence, random) as u16
+    }
+
+    fn think(&self, name: u16) -> Option<Nanos> {
+        self.is_paced.then(|| Transaction::ALL[usize::from(name)].think())
+    }
+
+    fn keying(&self, name: u16) -> Nanos {
+        match self.is_paced {
+            true => Transaction::ALL[usize::from(name)].keying(),
+            false => Nanos(0),
+        }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut Terminal,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        let transaction = self.mix.choose(&mut client.deck, sequence, random);
+        let warehouse = client.home.unwrap_or_else(|| random.between(1, self.size().warehouses));
+        session.begin().await?;
+        let (counter, count) = match transaction {
+            Transaction::NewOrder | Transaction::RolledBack => {
+                let is_mistyped = transaction == Transaction::RolledBack;
+                let order = self.inputs.new_order(random, warehouse, is_mistyped);
+                if !client.new_order(session, &order).await? {
+                    return self.roll_back(session).await;
+                }
+                (Some(&self.new_orders), 1)
+            }
+            Transaction::Payment => {
+                let payment = self.inputs.payment(random, warehouse);
+                client.payment(session, &payment).await?;
+                (Some(&self.payments), 1)
+            }
+            Transaction::OrderStatus => {
+                let status = self.inputs.order_status(random);
+                client.order_status(session, warehouse, &status).await?;
+                (None, 0)
+            }
+            Transaction::Delivery => {
+                let carrier = random.between(1, 10);
+                let delivered = client.delivery(session, warehouse, carrier).await?;
+                (Some(&self.delivered), delivered)
+            }
+            Transaction::StockLevel => {
+                let (district, threshold) = (client.district, random.between(10, 20));
+                client.stock_level(session, warehouse, district, threshold).await?;
+                (None, 0)
+            }
+        };
+        session.commit().await?;
+        if let Some(counter) = counter {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    async fn baseline(&self, connection: &mut Connection) -> Result<Contents, OperationFailure> {
+        conditions::check_size(connection, self.size()).await?;
+        Self::contents(connection).await
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Contents>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let (before, after) = (&facts.baseline, Self::contents(connection).await?);
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (new_orders, open) = (count(&self.new_orders), facts.open());
+        let (expected, delivered) =
+            (before.order_numbers + new_orders as i64, count(&self.delivered));
+        let payments = before.payments + count(&self.payments);
+        let open_orders = (before.open_orders + new_orders).saturating_sub(delivered);
+        // A delivery in doubt may have taken an order of each district.
+        let taken = open * DISTRICTS.unsigned_abs();
+        let mut checks = conditions::check(connection, self.size()).await?;
+        checks.extend([
+            AuditCheck::ColumnSum {
+                table: "district".to_owned(),
+                column: "d_next_o_id".to_owned(),
+                expected_min: expected,
+                expected_max: expected + open as i64,
+                found: after.order_numbers,
+            },
+            row_count("history", payments..=payments + open, after.payments),
+            row_count(
+                "new_order",
+                open_orders.saturating_sub(taken)..=open_orders + open,
+                after.open_orders,
+            ),
+        ]);
+        Ok(checks)
+    }
+}
+
+impl DataSet for Tables {
+    fn fingerprint(&self) -> String {
+        let Self { schema, rows, has_ledger } = self;
+        format!(
+            "tpcc {:?} seed={} foreign_keys={} storage={} ledger={has_ledger}",
+            rows.size, rows.seed, schema.has_foreign_keys, schema.storage
+        )
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        let ledger = self.has_ledger.then(commit_ledger::table);
+        self.schema.tables(&self.rows.size).into_iter().chain(ledger).collect()
+    }
+
+    fn make(&self, target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+        let keys = self.schema.foreign_keys();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let io = Io::WithTimeout(TimeoutPolicy::for_work(target).hasty());
+        block_on(async {
+            let mut connection = Connection::connect(target, &io).await?;
+            for key in keys {
+                connection.query(&key, &mut Discard).await?;
+            }
+            connection.close().await;
+            Ok(())
+        })
+    }
+
+    fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
+        self.rows.write(table, row, out);
+    }
+}

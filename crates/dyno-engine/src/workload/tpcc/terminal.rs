@@ -1,0 +1,273 @@
+//! A terminal: one client, and the transactions that it executes (clauses 2.4 to 2.8).
+
+use super::decimal::{Decimal, cents};
+use super::inputs::{Customer, Line, NewOrder, OrderStatus, Payment, last_name};
+use super::size::DISTRICTS;
+use super::statements::{Kind, stock_for};
+use super::transaction::Deck;
+use crate::session::Session;
+use dyno_drivers::{Outcome, Row, RowSink, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use std::fmt::Write;
+
+/// Longest data of a customer; what is longer is cut off.
+const DATA_MAX: usize = 500;
+/// Orders that a stock level looks at.
+const RECENT: i64 = 20;
+
+/// State of a client.
+pub struct Terminal {
+    /// Its warehouse and its district, if it has them: a free terminal draws another warehouse for
+    /// each transaction.
+    pub(super) home: Option<i64>,
+    pub(super) district: i64,
+    pub(super) deck: Deck,
+    /// Room for texts.
+    pub(super) text: String,
+}
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// Passes each row to a function.
+struct Each<F>(F);
+
+impl<F: FnMut(&dyn Row)> RowSink for Each<F> {
+    fn row(&mut self, row: &dyn Row) {
+        (self.0)(row);
+    }
+}
+
+/// What a transaction needs is not in the data.
+#[cold]
+fn missing(kind: Kind, parameters: &[Value<'_>]) -> OperationFailure {
+    let values: Vec<_> = parameters.iter().filter_map(Value::to_text).collect();
+    FailureKind::BadStatement
+        .failure(format!("`{kind}` found no usable row for ({})", values.join(", ")))
+}
+
+/// Executes a statement, and takes something out of its only row.
+async fn one<T>(
+    session: &mut Session,
+    (index, kind): (usize, Kind),
+    parameters: &[Value<'_>],
+    take: impl Fn(&dyn Row) -> Option<T>,
+) -> Result<T> {
+    let mut taken = None;
+    session.execute(index, parameters, &mut Each(|row: &dyn Row| taken = take(row))).await?;
+    taken.ok_or_else(|| missing(kind, parameters))
+}
+
+/// The same for a statement that is the only one of its kind.
+async fn get<T>(
+    session: &mut Session,
+    kind: Kind,
+    parameters: &[Value<'_>],
+    take: impl Fn(&dyn Row) -> Option<T>,
+) -> Result<T> {
+    one(session, (kind as usize, kind), parameters, take).await
+}
+
+async fn run(session: &mut Session, kind: Kind, parameters: &[Value<'_>]) -> Result<Outcome> {
+    session.run(kind as usize, parameters).await
+}
+
+fn integer(row: &dyn Row, column: usize) -> Option<i64> {
+    row.get(column).as_integer()
+}
+
+fn text(row: &dyn Row, column: usize) -> Option<String> {
+    row.get(column).to_text()
+}
+
+impl Terminal {
+    /// A new order up to its end: false when an item does not exist, so that it has to be rolled
+    /// back.
+    pub(super) async fn new_order(&self, session: &mut Session, order: &NewOrder) -> Result<bool> {
+        use Value::Integer;
+        let NewOrder { warehouse, district, customer, .. } = *order;
+        let [w, d] = [warehouse, district].map(Integer);
+        run(session, Kind::WarehouseTax, &[w]).await?;
+        run(session, Kind::CustomerDiscount, &[w, d, Integer(customer)]).await?;
+        let id = get(session, Kind::NextOrder, &[w, d], |row| integer(row, 0)).await?;
+        let lines = order.lines();
+        run(session, Kind::AdvanceOrder, &[Integer(id + 1), w, d]).await?;
+        let is_local = lines.iter().all(|line| line.supply == warehouse);
+        let (count, is_local) = (Integer(lines.len() as i64), Integer(is_local.into()));
+        let row = [Integer(id), d, w, Integer(customer), count, is_local];
+        run(session, Kind::InsertOrder, &row).await?;
+        run(session, Kind::InsertNewOrder, &[Integer(id), d, w]).await?;
+        for (number, line) in (1..).zip(lines) {
+            if !self.order(session, (warehouse, district, id), number, line).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A line of an order: false when its item does not exist.
+    async fn order(
+        &self,
+        session: &mut Session,
+        (warehouse, district, id): (i64, i64, i64),
+        number: i64,
+        line: &Line,
+    ) -> Result<bool> {
+        use Value::Integer;
+        let Line { item, supply, quantity } = *line;
+        let mut price = None;
+        let mut found = Each(|row: &dyn Row| price = cents(&row.get(0)));
+        session.execute(Kind::Item as usize, &[Integer(item)], &mut found).await?;
+        let Some(price) = price else { return Ok(false) };
+        let key = [Integer(supply), Integer(item)];
+        let stock = |row: &dyn Row| Some((integer(row, 0)?, text(row, 1)?));
+        let (held, info) = one(session, (stock_for(district), Kind::Stock), &key, stock).await?;
+        let refill = if held >= quantity + 10 { 0 } else { 91 };
+        let (left, is_remote) = (held - quantity + refill, supply != warehouse);
+        let [s, i] = key;
+        let update = [Integer(left), Integer(quantity), Integer(is_remote.into()), s, i];
+        run(session, Kind::UpdateStock, &update).await?;
+        let amount = Decimal::cents(price * quantity);
+        let key = [id, district, warehouse, number, item, supply, quantity].map(Integer);
+        let [o, d, w, n, i, s, q] = key;
+        let row = [o, d, w, n, i, s, q, amount.value(), Value::Text(&info)];
+        run(session, Kind::InsertLine, &row).await?;
+        Ok(true)
+    }
+
+    pub(super) async fn payment(&mut self, session: &mut Session, payment: &Payment) -> Result<()> {
+        use Value::Integer;
+        let [w, d] = [payment.warehouse, payment.district].map(Integer);
+        let amount = Decimal::cents(payment.amount);
+        run(session, Kind::PayWarehouse, &[amount.value(), w]).await?;
+        let warehouse = get(session, Kind::Warehouse, &[w], |row| text(row, 0)).await?;
+        run(session, Kind::PayDistrict, &[amount.value(), w, d]).await?;
+        let district = get(session, Kind::District, &[w, d], |row| text(row, 0)).await?;
+        let place = [payment.customer_warehouse, payment.customer_district];
+        let customer = self.customer(session, place, payment.customer).await?;
+        self.pay(session, payment, customer).await?;
+        let data = format!("{warehouse}    {district}");
+        let [c_w, c_d] = place.map(Integer);
+        let row = [Integer(customer), c_d, c_w, d, w, amount.value(), Value::Text(&data)];
+        run(session, Kind::InsertHistory, &row).await?;
+        Ok(())
+    }
+
+    /// The customer's own row.
+    async fn pay(&mut self, session: &mut Session, payment: &Payment, customer: i64) -> Result<()> {
+        let key = [payment.customer_warehouse, payment.customer_district, customer];
+        let [w, d, c] = key.map(Value::Integer);
+        let found = |row: &dyn Row| {
+            let has_bad_credit = matches!(row.get(3), Value::Text("BC"));
+            Some((cents(&row.get(0))?, cents(&row.get(1))?, integer(row, 2)?, has_bad_credit))
+        };
+        let (balance, paid, payments, has_bad_credit) =
+            get(session, Kind::PayingCustomer, &[w, d, c], found).await?;
+        let balance = Decimal::cents(balance - payment.amount);
+        let paid = Decimal::cents(paid + payment.amount);
+        let (balance, paid, payments) = (balance.value(), paid.value(), payments + 1);
+        let payments = Value::Integer(payments);
+        if !has_bad_credit {
+            run(session, Kind::PayCustomer, &[balance, paid, payments, w, d, c]).await?;
+            return Ok(());
+        }
+        let data = get(session, Kind::CustomerData, &[w, d, c], |row| text(row, 0)).await?;
+        self.text.clear();
+        let [warehouse, district, customer] = key;
+        let amount = Decimal::cents(payment.amount);
+        let _ = write!(
+            self.text,
+            "{customer} {district} {warehouse} {} {} {} {data}",
+            payment.district,
+            payment.warehouse,
+            amount.as_str()
+        );
+        let end = self.text.floor_char_boundary(DATA_MAX);
+        let data = Value::Text(&self.text[..end]);
+        run(session, Kind::PayBadCustomer, &[balance, paid, payments, data, w, d, c]).await?;
+        Ok(())
+    }
+
+    /// The number of a customer of a district; of several of the same name the one in the middle.
+    async fn customer(
+        &mut self,
+        session: &mut Session,
+        place: [i64; 2],
+        customer: Customer,
+    ) -> Result<i64> {
+        let name = match customer {
+            Customer::Number(number) => return Ok(number),
+            Customer::Name(name) => name,
+        };
+        last_name(name, &mut self.text);
+        let [w, d] = place.map(Value::Integer);
+        let parameters = [w, d, Value::Text(&self.text)];
+        let mut numbers = Vec::new();
+        let mut all = Each(|row: &dyn Row| numbers.extend(integer(row, 0)));
+        session.execute(Kind::CustomersByName as usize, &parameters, &mut all).await?;
+        let middle = numbers.get(numbers.len().saturating_sub(1) / 2);
+        middle.copied().ok_or_else(|| missing(Kind::CustomersByName, &parameters))
+    }
+
+    pub(super) async fn order_status(
+        &mut self,
+        session: &mut Session,
+        warehouse: i64,
+        status: &OrderStatus,
+    ) -> Result<()> {
+        let place = [warehouse, status.district];
+        let customer = self.customer(session, place, status.customer).await?;
+        let [w, d] = place.map(Value::Integer);
+        let key = [w, d, Value::Integer(customer)];
+        run(session, Kind::CustomerBalance, &key).await?;
+        let order = get(session, Kind::LastOrder, &key, |row| integer(row, 0)).await?;
+        run(session, Kind::OrderLines, &[w, d, Value::Integer(order)]).await?;
+        Ok(())
+    }
+
+    /// Delivers the oldest order of each district. Returns how many there were.
+    pub(super) async fn delivery(
+        &self,
+        session: &mut Session,
+        warehouse: i64,
+        carrier: i64,
+    ) -> Result<u64> {
+        use Value::Integer;
+        let w = Integer(warehouse);
+        let mut delivered = 0;
+        for d in (1..=DISTRICTS).map(Integer) {
+            let mut oldest = None;
+            let mut found = Each(|row: &dyn Row| oldest = integer(row, 0));
+            session.execute(Kind::OldestOrder as usize, &[w, d], &mut found).await?;
+            // A district without open orders is left out (clause 2.7.4.2).
+            let Some(oldest) = oldest.map(Integer) else { continue };
+            let key = [w, d, oldest];
+            if run(session, Kind::DeleteNewOrder, &key).await?.affected == 0 {
+                let message = "another delivery has taken the order";
+                return Err(FailureKind::Conflict.failure(message));
+            }
+            let customer = get(session, Kind::OrderCustomer, &key, |row| integer(row, 0)).await?;
+            run(session, Kind::DeliverOrder, &[Integer(carrier), w, d, oldest]).await?;
+            run(session, Kind::DeliverLines, &key).await?;
+            let amount = get(session, Kind::OrderAmount, &key, |row| cents(&row.get(0))).await?;
+            let amount = Decimal::cents(amount);
+            let row = [amount.value(), w, d, Integer(customer)];
+            run(session, Kind::DeliverCustomer, &row).await?;
+            delivered += 1;
+        }
+        Ok(delivered)
+    }
+
+    pub(super) async fn stock_level(
+        &self,
+        session: &mut Session,
+        warehouse: i64,
+        district: i64,
+        threshold: i64,
+    ) -> Result<()> {
+        let [w, d] = [warehouse, district].map(Value::Integer);
+        let next = get(session, Kind::RecentOrders, &[w, d], |row| integer(row, 0)).await?;
+        let [to, from, threshold] = [next, next - RECENT, threshold].map(Value::Integer);
+        run(session, Kind::LowStock, &[w, d, to, from, w, threshold]).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! The workload `tpcc` on real servers: the consistency conditions hold after every trial, and each
+//! engine's own SQL finds what is planted against them.
+
+use crate::audits::{Silent, Work, session};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::catalog::OptionValue;
+use dyno_model::plan::{ServerKind, StopRule};
+use dyno_model::record::TrialRecord;
+use dyno_testkit::running_server;
+use std::sync::atomic::AtomicUsize;
+
+const ENGINES: [ServerKind; 3] = [ServerKind::Sqlite, ServerKind::Mariadb, ServerKind::Postgres];
+
+/// A small database.
+fn work(clients: u32, transactions: u64, more: &[(&'static str, OptionValue)]) -> Work {
+    let small = [("warehouses", 2), ("items", 200), ("customers", 30)];
+    let mut options = small.map(|(name, value)| (name, OptionValue::Integer(value))).to_vec();
+    options.extend_from_slice(more);
+    let mut work = Work::new("tpcc", &options, clients, StopRule::Transactions(transactions));
+    work.load.attempts_max = 1_000;
+    work
+}
+
+/// The conditions that do not hold.
+fn violated(record: &TrialRecord) -> Vec<String> {
+    let conditions = record.audit.checks.iter().filter_map(|check| match check {
+        AuditCheck::Value { expression, found: 1.., .. } => {
+            expression.split(':').next().map(|name| name.replace("condition ", ""))
+        }
+        _ => None,
+    });
+    conditions.collect()
+}
+
+#[test]
+fn all_conditions_hold_after_every_transaction_of_the_mix() {
+    let nobody = AtomicUsize::new(0);
+    for kind in ENGINES {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let more = [
+            ("ledger", OptionValue::Boolean(true)),
+            ("foreign_keys", OptionValue::Boolean(kind != ServerKind::Sqlite)),
+        ];
+        let work = work(8, 1_000, &more);
+        // Twice, because foreign keys must not keep the tables from being dropped.
+        (0..2).for_each(|_| assert_eq!(work.prepare(&server.target()), 8_602, "{kind}"));
+        let record = work.run(&server.target(), &nobody, &mut Silent);
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
+        assert_eq!(record.audit.checks.len(), 16, "{kind}: {:?}", record.audit);
+        let counts = (record.ledger.committed, record.ledger.failed);
+        assert_eq!(counts, (1_000, 0), "{kind}: {:?}", record.warnings);
+        let count = |name: &str| {
+            let named = record.transactions.iter().find(|it| it.name == name);
+            named
+                .unwrap_or_else(|| panic!("{kind}: no {name}"))
+                .response
+                .as_ref()
+                .map_or(0, |it| it.count)
+        };
+        let rolled_back = count("new-order-rollback");
+        assert!((0..30).contains(&rolled_back), "{kind}: {rolled_back} are rolled back");
+        // Each deck has ten of each; eight clients have begun their last one.
+        assert!(count("new-order").abs_diff(435 - rolled_back) < 80, "{kind}");
+        assert!(count("payment").abs_diff(435) < 80, "{kind}");
+        for name in ["order-status", "delivery", "stock-level"] {
+            assert!(count(name).abs_diff(43) < 12, "{kind}: {name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_planted_against_the_conditions_is_found_on_every_engine() {
+    let nobody = AtomicUsize::new(0);
+    // For each condition a district, or a customer, of its own.
+    let plants = [
+        "UPDATE warehouse SET w_ytd = w_ytd + 0.01 WHERE w_id = 2",
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 1",
+        "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 3 AND no_o_id = 25",
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE o_id = 7 AND o_d_id = 1",
+        "UPDATE order_line SET ol_delivery_d = NULL WHERE ol_o_id = 1 AND ol_number = 3",
+        "DELETE FROM history WHERE h_c_id = 3 AND h_c_d_id = 4 AND h_c_w_id = 2",
+        "UPDATE customer SET c_ytd_payment = c_ytd_payment + 0.01 WHERE c_id = 9",
+    ];
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let work = work(1, 1, &[]);
+        work.prepare(&server.target());
+        plants.iter().for_each(|change| drop(session(&server.target(), change)));
+        let record = work.run(&server.target(), &nobody, &mut Silent);
+        let all: Vec<String> = (1..=12).map(|number| number.to_string()).collect();
+        assert_eq!(violated(&record), all, "{kind}");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
+    }
+}
