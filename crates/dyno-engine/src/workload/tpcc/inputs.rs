@@ -161,7 +161,7 @@ impl Inputs {
             true => (self.other(random, warehouse), random.between(1, DISTRICTS)),
         };
         let customer = self.customer(random);
-        let amount = random.between(1_00, 5_000_00);
+        let amount = random.between(100, 500_000);
         Payment { warehouse, district, customer_warehouse, customer_district, customer, amount }
     }
 

@@ -15,7 +15,7 @@ const LOADED_AT: &str = "2026-01-01 00:00:00";
 /// line with a given number can be found without those before it.
 const LINES_OF_TWO: u64 = 20;
 /// What each customer has paid before, in cents.
-const PAID: i64 = 10_00;
+const PAID: i64 = 1_000;
 
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LETTERS: &[u8] = ALPHANUMERIC.split_at(36).0.split_at(10).1;
@@ -177,7 +177,7 @@ impl Rows {
         fields.text(LOADED_AT);
         let is_bad = fields.random.below(10) == 0;
         fields.text(if is_bad { "BC" } else { "GC" });
-        fields.cents(50_000_00);
+        fields.cents(5_000_000);
         fields.rate(5_000);
         fields.cents(-PAID);
         fields.cents(PAID);
@@ -241,7 +241,7 @@ impl Rows {
             false => fields.out.null(),
         }
         fields.integer(5);
-        let amount = if is_delivered { 0 } else { fields.random.between(1, 9_999_99) };
+        let amount = if is_delivered { 0 } else { fields.random.between(1, 999_999) };
         fields.cents(amount);
         fields.characters(24, 24);
     }
@@ -270,7 +270,7 @@ fn item(row: u64, fields: &mut Fields<'_>) {
     fields.integer(row as i64 + 1);
     fields.drawn(1, 10_000);
     fields.characters(14, 24);
-    let price = fields.random.between(1_00, 100_00);
+    let price = fields.random.between(100, 10_000);
     fields.cents(price);
     fields.data();
 }

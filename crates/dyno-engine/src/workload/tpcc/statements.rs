@@ -45,15 +45,17 @@ dyno_model::named! {
     }
 }
 
+/// Keys.
+const CUSTOMER: &str = "WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?";
+const DISTRICT: &str = "WHERE d_w_id = ? AND d_id = ?";
+const ORDER: &str = "WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?";
+const LINES: &str = "WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?";
+
 impl Kind {
     /// `lock` follows each SELECT whose row the transaction changes afterwards: under REPEATABLE
     /// READ of the MySQL family, reads without it are of a snapshot, in which the order that a read
     /// with it has just found may not exist yet.
     fn sql(self, lock: &str) -> String {
-        const CUSTOMER: &str = "WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?";
-        const DISTRICT: &str = "WHERE d_w_id = ? AND d_id = ?";
-        const ORDER: &str = "WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?";
-        const LINES: &str = "WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?";
         match self {
             Self::WarehouseTax => "SELECT w_tax FROM warehouse WHERE w_id = ?".to_owned(),
             Self::CustomerDiscount => {
