@@ -1,6 +1,6 @@
 //! Comparison of a claim about two systems with the measured figures.
 
-use crate::model::{ClaimCells, Comparison, Conclusion, Range, ReportModel, Verdict};
+use crate::model::{ClaimCells, Comparison, Conclusion, Measure, Range, ReportModel, Verdict};
 use dyno_model::plan::{Claim, Metric, Plan};
 
 /// Compares the claim of a plan with the throughput of its two systems, at each number of clients
@@ -25,11 +25,12 @@ pub(crate) fn conclude(model: &ReportModel, plan: &Plan) -> Option<Conclusion> {
         for other in rows_of(slower).into_iter().filter(is_other) {
             let rows = [&model.configurations[one], &model.configurations[other]];
             let clients = rows[0].clients;
-            let [Some(fast), Some(slow)] = rows.map(|row| row.throughput.as_ref()) else {
+            let [Some(fast), Some(slow)] = rows.map(|row| row.figures.value(Measure::Throughput))
+            else {
                 continue;
             };
             repeats = repeats.min(rows[0].trials_valid).min(rows[1].trials_valid);
-            let ratio = fast.mean / slow.mean;
+            let ratio = fast / slow;
             let verdict = if is_judged { verdict(model, one, other) } else { by_mean(ratio) };
             match verdict {
                 Verdict::Better => add(&mut holds, clients, ratio),

@@ -3,8 +3,8 @@
 use crate::eligibility::main_reason;
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, NamedRow, NotWorking,
-    PanelLine, Question, Range, ReportModel, TrialState, Verdict,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, Measure, NotWorking,
+    PanelLine, Part, PartRow, Question, Range, ReportModel, Scope, TrialState, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
@@ -57,9 +57,13 @@ fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
     let of_line = (0..model.configurations.len())
         .filter(|configuration| model.configurations[*configuration].line == line);
     let of_configuration = |configuration: usize| {
-        let rows = model.transactions.iter().filter(|row| row.configuration == configuration);
-        let figure = |row: &NamedRow| {
-            Some((row.name.clone(), row.throughput?.mean / f64::from(row.clients?)))
+        let rows = model.parts(Scope::Transaction).filter(|row| row.configuration == configuration);
+        let figure = |row: &PartRow| match row.part {
+            Part::Database { clients } => {
+                let throughput = row.figures.value(Measure::Throughput)?;
+                Some((row.name.clone(), throughput / f64::from(clients)))
+            }
+            _ => None,
         };
         let mut all: Vec<(String, f64)> = rows.filter_map(figure).collect();
         all.sort_by(|(_, a), (_, b)| a.total_cmp(b));

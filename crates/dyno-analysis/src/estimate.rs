@@ -1,6 +1,6 @@
 //! Means over trials with their intervals, and other aggregates over trials.
 
-use crate::model::{Estimate, Range, Unit};
+use crate::model::{Estimate, Measure, Range};
 use crate::stats::student;
 use dyno_model::ledger::Ledger;
 use dyno_model::plan::Metric;
@@ -9,32 +9,19 @@ use dyno_model::record::{OpenLoop, TrialRecord};
 /// Confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-pub(crate) fn unit(metric: Metric) -> Unit {
-    match metric {
-        Metric::Throughput | Metric::HighestRate => Unit::TransactionsPerSecond,
-        Metric::MostClients => Unit::Count,
-        Metric::MeanMs
-        | Metric::P50Ms
-        | Metric::P90Ms
-        | Metric::P95Ms
-        | Metric::P99Ms
-        | Metric::P999Ms
-        | Metric::MaxMs => Unit::Milliseconds,
-    }
-}
-
 /// An interval wider than this multiple of the mean is not reported.
 const SENSE: f64 = 2.0;
 
 /// Mean with interval. These figures cannot be negative, so the half-width of the interval is
 /// computed on the logarithmic scale.
-pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
+pub(crate) fn estimate(values: &[f64], measure: Measure) -> Option<Estimate> {
     let mean = student::mean(values)?;
     let factor = student::mean_interval(values, CONFIDENCE).map(|it| (it.half_width / mean).exp());
     let interval = factor
         .filter(|factor| *factor <= SENSE)
         .map(|factor| Range { low: mean / factor, high: mean * factor });
-    Some(Estimate { unit, mean, interval, repeats: count(values.len()), is_bound: false })
+    let (unit, repeats) = (measure.unit(), count(values.len()));
+    Some(Estimate { unit, mean, interval, repeats, is_bound: false })
 }
 
 /// The same for the figures of trials: if one of them is a lower bound, the mean is a lower bound,
@@ -44,13 +31,16 @@ pub(crate) fn estimate_among<'a>(
     metric: Metric,
 ) -> Option<Estimate> {
     let figure = |record: &TrialRecord| Some((record.figure(metric)?, record.is_bound(metric)));
-    among(records.filter_map(figure), unit(metric))
+    among(records.filter_map(figure), metric.into())
 }
 
 /// The mean of figures, each given with a flag that is true for a lower bound.
-pub(crate) fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> Option<Estimate> {
+pub(crate) fn among(
+    figures: impl Iterator<Item = (f64, bool)>,
+    measure: Measure,
+) -> Option<Estimate> {
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.unzip();
-    let estimate = estimate(&values, unit)?;
+    let estimate = estimate(&values, measure)?;
     let is_bound = bounds.contains(&true);
     Some(Estimate { interval: estimate.interval.filter(|_| !is_bound), is_bound, ..estimate })
 }

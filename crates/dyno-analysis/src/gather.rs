@@ -161,7 +161,11 @@ mod tests {
         let (gathered, whole) = (analyse(&gathered), analyse(&whole));
         assert_eq!(gathered.questions, whole.questions);
         let rates = |model: &crate::model::ReportModel| {
-            model.configurations.iter().map(|row| (row.clients, row.throughput)).collect::<Vec<_>>()
+            model
+                .configurations
+                .iter()
+                .map(|row| (row.clients, row.figures.clone()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(rates(&gathered), rates(&whole));
         assert_eq!((gathered.completeness.measured, gathered.provenance.blocks), (12, 3));

@@ -20,8 +20,7 @@
 //! * `shortage`: trials with too few transactions for a percentile;
 //! * `limits`: whether figures meet the limits of the spec;
 //! * `search`: the highest loads that searches found;
-//! * `stages`: the figures of each stage of a load;
-//! * `named`: figures of transactions and statements by name, and of client groups;
+//! * `parts`: figures of stages, of transactions and statements by name, and of client groups;
 //! * `interim`: whether a run with a data-dependent number of blocks continues;
 //! * `conclusions`: conclusions as typed statements;
 //! * `provenance`: time, machine and software of the measurement;
@@ -57,9 +56,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use descriptive::{
-    checks, faults, heat_map, latency, named, panels, resources, search, stages, trials,
-};
+use descriptive::{checks, faults, heat_map, latency, panels, parts, resources, search, trials};
 pub use inference::pilot;
 use inference::{comparisons, growth, interim, limits, pairs, questions};
 use validity::{eligibility, judgement, shortage, steadiness};
@@ -141,17 +138,13 @@ pub fn analyse(data: &RunData) -> ReportModel {
         statements: latency::statements(&view),
         audits: checks::audits(&view),
         faults: faults::faults(&view),
-        generator: checks::generator(&view),
-        resources: resources::rows(&view),
         warnings: checks::warnings(&view),
         questions,
         comparisons,
         comparison_rules,
         limits: limits::limits(&view),
         searches: search::searches(&view),
-        stages: stages::stages(&view),
-        transactions: named::transactions(&view),
-        background: named::background(&view),
+        parts: parts::parts(&view),
         interim_analyses: interim::interim_analyses(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

@@ -4,7 +4,8 @@ use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
 use crate::model::{
-    Conclusion, LimitVerdict, Question, RatePoint, RatioBound, TrialState, Unit, Verdict,
+    Conclusion, ConfigurationRow, Figure, LimitVerdict, Measure, Question, RatePoint, RatioBound,
+    TrialState, Verdict,
 };
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::limit::{Limit, LimitMeasure};
@@ -17,8 +18,7 @@ use dyno_store::fixture::{Shape, each_record, never_started};
 
 #[test]
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
-    let interval =
-        |values: &[f64]| estimate(values, Unit::TransactionsPerSecond).expect("values").interval;
+    let interval = |values: &[f64]| estimate(values, Measure::Throughput).expect("values").interval;
     assert_eq!(interval(&[10.0, 500.0, 900.0]), None);
     // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor
     // is exp(0.2484).
@@ -99,15 +99,17 @@ fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together
     for (lost_rows, lost_updates, lost) in [(5, 0, 5), (0, 3, 3), (5, 3, 5), (0, 0, 0)] {
         let model = audited(lost_rows, lost_updates);
         let case = format!("{lost_rows} {lost_updates}: {:?}", model.conclusions);
+        let lost_percent =
+            |row: usize| model.configurations[row].figures.value(Measure::LostPercent);
         let of_trials: Vec<Option<u64>> = model
             .trials
             .iter()
-            .map(|trial| trial.figures.as_ref().and_then(|it| it.lost))
+            .map(|trial| trial.figures.as_ref().and_then(|it| it.count(Measure::Lost)))
             .collect();
         assert_eq!(of_trials.iter().flatten().sum::<u64>(), lost, "{case}");
         assert!(of_trials.iter().all(Option::is_some), "{case}");
-        assert_eq!(model.configurations[0].lost_percent > Some(0.0), lost > 0, "{case}");
-        assert_eq!(model.configurations[1].lost_percent, Some(0.0), "{case}");
+        assert_eq!(lost_percent(0) > Some(0.0), lost > 0, "{case}");
+        assert_eq!(lost_percent(1), Some(0.0), "{case}");
         let audit = &model.audits[0];
         assert_eq!((audit.has_losses(), audit.has_lost_commits()), (lost > 0, lost > 0), "{case}");
         let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
@@ -234,10 +236,12 @@ fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_valu
         record.open_loop = Some(old);
     }
     let model = analyse(&data);
-    let row = &model.configurations[0];
-    assert!(row.p50.is_none() && row.p99.is_none(), "a trial's record does not tell");
-    let merged = row.merged.expect("the histograms tell more");
-    assert!(merged.is_bound(99.0) && merged.p99.is_some());
+    let of = |measure: Measure| model.configurations[0].figures.get(measure);
+    assert!(
+        of(Measure::P50).is_none() && of(Measure::P99).is_none(),
+        "a trial's record does not tell"
+    );
+    assert!(of(Measure::MergedP99).is_some_and(Figure::is_bound), "the histograms tell more");
 }
 
 /// What a run is judged by when its transactions arrive at these rates, by configuration; and what
@@ -367,7 +371,8 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
         }
     }
     let model = analyse(&data);
-    assert!(model.searches.iter().all(|row| row.found.is_none()), "{:?}", model.searches);
+    let found = |row: &ConfigurationRow| row.figures.get(Measure::HighestRate);
+    assert!(model.configurations.iter().all(|row| found(row).is_none()), "{:?}", model.searches);
     let steps: usize = model.searches.iter().map(|row| row.steps.len()).sum();
     assert_eq!(steps, 2 * trials.len());
     let ends = model.searches.iter().flat_map(|row| &row.ended);
@@ -393,7 +398,7 @@ fn what_was_searched_for_is_what_systems_are_compared_by() {
     assert_eq!(decided.effect.verdict == Some(Verdict::Better), takes_more, "{decided:?}");
     let row = &model.searches[0];
     // Half way between the two loads of each block, on the scale of logarithms.
-    let found = row.found.expect("three blocks");
+    let found = model.estimate(row.configuration, Metric::HighestRate).expect("three blocks");
     assert!(
         (found.mean / row.steps.iter().map(|it| it.step.load).sum::<f64>()
             * row.steps.len() as f64

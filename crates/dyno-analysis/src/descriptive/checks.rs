@@ -3,8 +3,9 @@
 use crate::eligibility::from_cause;
 use crate::estimate::count;
 use crate::model::{
-    AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, FoundAnomaly, GeneratorRow, LedgerAudit,
-    LedgerExample, RowCountAudit, UpdateAudit, ValueAudit, WarningRow, WitnessExample,
+    AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, Figure, Figures, FoundAnomaly,
+    LedgerAudit, LedgerExample, Measure, RowCountAudit, UpdateAudit, ValueAudit, WarningRow,
+    WitnessExample,
 };
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
@@ -257,49 +258,41 @@ fn not_run(records: &[&TrialRecord]) -> Vec<String> {
     }))
 }
 
-pub(crate) fn generator(view: &View<'_>) -> Vec<GeneratorRow> {
-    view.configurations()
-        .map(|(configuration, _)| (configuration, view.measured(configuration)))
-        .filter(|(_, records)| !records.is_empty())
-        .map(|(configuration, records)| generator_row(configuration, records))
-        .collect()
-}
-
-fn generator_row(configuration: usize, records: &[&TrialRecord]) -> GeneratorRow {
-    let held_up = records.iter().filter_map(|record| record.generator.held_up()).reduce(f64::max);
-    let workers = || records.iter().flat_map(|record| &record.generator.workers);
+/// The load generator's own figures in a configuration's measured trials.
+pub(crate) fn generator(records: &[&TrialRecord]) -> Figures {
+    let of = || records.iter().map(|record| &record.generator);
+    let Some(most) = of().map(|it| it.workers.len() as u64).max() else {
+        return Figures::default();
+    };
+    let held_up = of().filter_map(GeneratorRecord::held_up).reduce(f64::max);
+    let workers = || of().flat_map(|it| &it.workers);
     let busiest = workers()
         .filter(|worker| worker.wall.0 > 0)
         .map(|worker| 100.0 * worker.cpu.0 as f64 / worker.wall.0 as f64)
         .fold(0.0, f64::max);
-    let statements: u64 = records
-        .iter()
-        .flat_map(|record| &record.ledger.statements)
-        .map(|statement| statement.sent)
-        .sum();
-    let per_statement =
-        |nanos: u64| if statements == 0 { 0.0 } else { nanos as f64 / 1e3 / statements as f64 };
-    let of = || records.iter().map(|record| &record.generator);
-    let sum = |time: fn(&GeneratorRecord) -> Nanos| of().map(|it| time(it).0).sum();
-    let lag = of().map(|it| it.wakeup_lag_p99).max().unwrap_or_default();
+    let sent = records.iter().flat_map(|record| &record.ledger.statements).map(|it| it.sent);
+    let statements: u64 = sent.sum();
+    let per_statement = |time: fn(&GeneratorRecord) -> Nanos| {
+        let nanos = of().map(|it| time(it).0).sum::<u64>() as f64;
+        if statements == 0 { 0.0 } else { nanos / 1e3 / statements as f64 }
+    };
+    let wakeup_lag = of().map(|it| it.wakeup_lag_p99).max().filter(|lag| *lag > 0);
+    let lag = records.iter().filter_map(|record| Some(record.open_loop?.lag?.p99)).max();
+    let milliseconds = |nanos: u64| Figure::Value(Nanos(nanos).as_millis_f64());
     let wakeups: u64 = workers().map(|worker| worker.wakeups).sum();
-    let sent: u64 = workers().map(|worker| worker.statements).sum();
-    GeneratorRow {
-        configuration,
-        workers: count(of().map(|it| it.workers.len()).max().unwrap_or_default()),
-        worker_cpu_percent_max: busiest,
-        held_up_percent_max: held_up.map(|share| 100.0 * share),
-        cpu_user_per_statement_us: per_statement(sum(|it| it.cpu_user)),
-        cpu_system_per_statement_us: per_statement(sum(|it| it.cpu_system)),
-        wakeup_lag_p99_ms: (lag > 0).then_some(Nanos(lag).as_millis_f64()),
-        lag_p99_ms: records
-            .iter()
-            .filter_map(|record| Some(Nanos(record.open_loop?.lag?.p99).as_millis_f64()))
-            .max_by(f64::total_cmp),
-        statements_per_wakeup: (wakeups > 0).then(|| sent as f64 / wakeups as f64),
-        memory_peak_bytes: of().map(|it| it.memory_peak).max().unwrap_or_default(),
-        shares_machine: of().any(|it| it.shares_machine),
-    }
+    let awake: u64 = workers().map(|worker| worker.statements).sum();
+    let per_wakeup = (wakeups > 0).then(|| awake as f64 / wakeups as f64);
+    Figures::from([
+        (Measure::Workers, Some(most.into())),
+        (Measure::WorkerCpu, Some(busiest.into())),
+        (Measure::HeldUp, held_up.map(|share| (100.0 * share).into())),
+        (Measure::CpuUserPerStatement, Some(per_statement(|it| it.cpu_user).into())),
+        (Measure::CpuSystemPerStatement, Some(per_statement(|it| it.cpu_system).into())),
+        (Measure::WakeupLag, wakeup_lag.map(milliseconds)),
+        (Measure::StatementsPerWakeup, per_wakeup.map(Into::into)),
+        (Measure::GeneratorMemory, of().map(|it| it.memory_peak).max().map(Into::into)),
+        (Measure::Lag, lag.map(milliseconds)),
+    ])
 }
 
 /// One row per kind and severity, worst first; within a severity, the kind with the most trials

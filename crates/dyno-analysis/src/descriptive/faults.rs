@@ -5,10 +5,12 @@
 //! Because single seconds vary, throughput counts as recovered from the first second that reaches
 //! 90 % of the reference and starts a period of up to ten seconds whose mean does, too.
 
-use crate::model::{FaultErrors, FaultRow, FaultTrial, Spread};
+use crate::model::{FaultErrors, FaultRow, FaultTrial, Figure, Figures, Measure};
 use crate::stats::student::median;
 use crate::view::View;
+use dyno_model::failure::FailureKind;
 use dyno_model::judge::has_faults;
+use dyno_model::ledger::Ledger;
 use dyno_model::lists;
 use dyno_model::plan::Trial;
 use dyno_model::record::{TrialRecord, is_rate};
@@ -27,32 +29,70 @@ pub(crate) fn faults(view: &View<'_>) -> Vec<FaultRow> {
 }
 
 fn row(view: &View<'_>, configuration: usize) -> Option<FaultRow> {
-    let harmed = || view.valid(configuration).filter(|record| has_faults(record));
-    let trials: Vec<FaultTrial> = harmed()
-        .map(|record| {
-            let timeline =
-                view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
-            trial(record, opens(view, &record.trial), timeline)
-        })
-        .collect();
-    let over = |of: fn(&FaultTrial) -> Option<f64>| spread(trials.iter().filter_map(of).collect());
-    let recovered = over(|trial| trial.recovered_s);
-    let back = trials.iter().filter(|trial| trial.recovered_s.is_some()).count();
-    Some(FaultRow {
+    let trials = trials(view, configuration);
+    (!trials.is_empty()).then(|| FaultRow {
         configuration,
-        outage: over(|trial| Some(trial.outage_s))?,
-        recovered,
-        not_recovered: (trials.len() - back) as u32,
-        missed: over(|trial| trial.missed_s),
-        slowest: over(|trial| Some(trial.slowest_s))?,
-        failed: harmed().map(|record| record.ledger.failed).sum(),
-        reconnects: harmed().map(|record| record.ledger.reconnects).sum(),
-        errors: errors(harmed().filter_map(|record| {
+        trials,
+        errors: errors(harmed(view, configuration).filter_map(|record| {
             let files = view.data.trials.get(&record.trial.id)?;
             Some((opens(view, &record.trial) + first_fault(record), &files.errors[..]))
         })),
-        trials,
     })
+}
+
+/// The valid trials that had faults.
+fn harmed<'v>(
+    view: &'v View<'_>,
+    configuration: usize,
+) -> impl Iterator<Item = &'v TrialRecord> + 'v {
+    view.valid(configuration).filter(|record| has_faults(record))
+}
+
+fn trials(view: &View<'_>, configuration: usize) -> Vec<FaultTrial> {
+    let of = |record: &TrialRecord| {
+        let files = view.data.trials.get(&record.trial.id);
+        let timeline = files.map_or(&[][..], |files| &files.timeline);
+        trial(record, opens(view, &record.trial), timeline)
+    };
+    harmed(view, configuration).map(of).collect()
+}
+
+/// What faults did to a configuration, over its valid trials.
+pub(crate) fn figures(view: &View<'_>, configuration: usize) -> Figures {
+    let trials = trials(view, configuration);
+    if trials.is_empty() {
+        return Figures::default();
+    }
+    let sorted = |of: fn(&FaultTrial) -> Option<f64>| {
+        let mut values: Vec<f64> = trials.iter().filter_map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let middle = |values: &[f64]| median(values).map(Figure::Value);
+    let most = |values: &[f64]| values.last().map(|value| Figure::Value(*value));
+    let [outage, recovered, missed, slowest] = [
+        sorted(|trial| Some(trial.outage_s)),
+        sorted(|trial| trial.recovered_s),
+        sorted(|trial| trial.missed_s),
+        sorted(|trial| Some(trial.slowest_s)),
+    ];
+    let not_recovered = (trials.len() - recovered.len()) as u64;
+    let sum = |of: fn(&Ledger) -> u64| {
+        let all = harmed(view, configuration).map(|record| of(&record.ledger));
+        Some(Figure::Count(all.sum()))
+    };
+    Figures::from([
+        (Measure::Outage, middle(&outage)),
+        (Measure::OutageMax, most(&outage)),
+        (Measure::Recovered, middle(&recovered)),
+        (Measure::RecoveredMax, most(&recovered)),
+        (Measure::NotRecovered, Some(not_recovered.into())),
+        (Measure::Missed, middle(&missed)),
+        (Measure::Slowest, middle(&slowest)),
+        (Measure::SlowestMax, most(&slowest)),
+        (Measure::FailedAfterFault, sum(|ledger| ledger.failed)),
+        (Measure::Reconnects, sum(|ledger| ledger.reconnects)),
+    ])
 }
 
 /// Time of the first fault, in seconds since the window opened.
@@ -63,42 +103,52 @@ fn first_fault(record: &TrialRecord) -> f64 {
 /// The errors of trials by kind, given each trial's first fault in seconds since the first client
 /// began.
 fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<FaultErrors> {
-    let mut kinds: Vec<FaultErrors> = Vec::new();
+    let mut kinds: Vec<KindOfErrors> = Vec::new();
     for (fault, lines) in trials {
         for line in
             lines.iter().filter(|line| !line.is_warmup && line.start_s + line.length_s > fault)
         {
-            let (first_s, last_s) =
+            let (first, last) =
                 ((line.start_s - fault).max(0.0), line.start_s + line.length_s - fault);
-            let new = FaultErrors {
-                kind: line.kind,
-                errors: 0,
-                first_s,
-                last_s,
-                most: 0,
-                most_s: first_s,
-            };
-            let known = lists::entry(&mut kinds, |known| known.kind == line.kind, || new);
+            let new = || KindOfErrors { kind: line.kind, errors: 0, first, last, most: (0, first) };
+            let known = lists::entry(&mut kinds, |known| known.kind == line.kind, new);
             known.errors += line.errors;
-            known.first_s = known.first_s.min(first_s);
-            known.last_s = known.last_s.max(last_s);
-            if line.errors > known.most {
-                (known.most, known.most_s) = (line.errors, first_s);
+            known.first = known.first.min(first);
+            known.last = known.last.max(last);
+            if line.errors > known.most.0 {
+                known.most = (line.errors, first);
             }
         }
     }
-    kinds.sort_by(|a, b| a.first_s.total_cmp(&b.first_s).then(a.kind.cmp(&b.kind)));
-    kinds
+    kinds.sort_by(|a, b| a.first.total_cmp(&b.first).then(a.kind.cmp(&b.kind)));
+    let row = |it: KindOfErrors| FaultErrors {
+        kind: it.kind,
+        figures: Figures::from([
+            (Measure::Errors, Some(it.errors.into())),
+            (Measure::ErrorsFirst, Some(it.first.into())),
+            (Measure::ErrorsLast, Some(it.last.into())),
+            (Measure::ErrorsMost, Some(it.most.0.into())),
+            (Measure::ErrorsMostAt, Some(it.most.1.into())),
+        ]),
+    };
+    kinds.into_iter().map(row).collect()
+}
+
+/// Errors of one kind, with times in seconds since the fault.
+struct KindOfErrors {
+    kind: FailureKind,
+    errors: u64,
+    /// Start of the first interval that has one.
+    first: f64,
+    /// End of the last interval that has one.
+    last: f64,
+    /// Most in one interval of one trial, and the start of that interval.
+    most: (u64, f64),
 }
 
 /// Start of a trial's window, in seconds since the first client began.
 fn opens(view: &View<'_>, trial: &Trial) -> f64 {
     view.plan().configuration(trial).load.warmup.as_secs_f64()
-}
-
-fn spread(mut values: Vec<f64>) -> Option<Spread> {
-    values.sort_by(f64::total_cmp);
-    Some(Spread { median: median(&values)?, max: *values.last()? })
 }
 
 fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTrial {
@@ -254,24 +304,15 @@ mod tests {
         ];
         let second = [line(6.0, ConnectRefused, 3), line(7.0, Timeout, 9)];
         let found = errors([(5.5, &first[..]), (6.0, &second[..])].into_iter());
+        let seen: Vec<(FailureKind, Vec<f64>)> = found
+            .iter()
+            .map(|it| (it.kind, it.figures.iter().map(|(_, figure)| figure.value()).collect()))
+            .collect();
+        // Errors, first, last, most, and when.
         let expected = [
-            FaultErrors {
-                kind: ConnectRefused,
-                errors: 3,
-                first_s: 0.0,
-                last_s: 1.0,
-                most: 3,
-                most_s: 0.0,
-            },
-            FaultErrors {
-                kind: Timeout,
-                errors: 19,
-                first_s: 0.0,
-                last_s: 3.5,
-                most: 9,
-                most_s: 1.0,
-            },
+            (ConnectRefused, vec![3.0, 0.0, 1.0, 3.0, 0.0]),
+            (Timeout, vec![19.0, 0.0, 3.5, 9.0, 1.0]),
         ];
-        assert_eq!(found[..], [expected[0], expected[1]][..]);
+        assert_eq!(seen, expected);
     }
 }

@@ -1,7 +1,9 @@
 //! Summaries and curves of merged histograms. Percentiles come from merged counts and are never
 //! averaged.
 
-use crate::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow, StatementTable};
+use crate::model::{
+    Figure, Figures, Measure, PercentileCurve, PercentilePoint, StatementRow, StatementTable,
+};
 use crate::view::View;
 use dyno_model::latency;
 use dyno_model::response::Responses;
@@ -9,50 +11,60 @@ use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
+/// Percentiles of merged distributions.
+const PERCENTILES: [(f64, Measure); 7] = [
+    (50.0, Measure::MergedP50),
+    (70.0, Measure::MergedP70),
+    (80.0, Measure::MergedP80),
+    (90.0, Measure::MergedP90),
+    (95.0, Measure::MergedP95),
+    (99.0, Measure::MergedP99),
+    (99.9, Measure::MergedP999),
+];
+
 /// Number of steps of a percentile curve each time the share of values beyond it halves.
 const STEPS_PER_HALVING: u32 = 4;
 
-/// Distribution of all arrivals in milliseconds; `None` without values.
-pub(crate) fn summary_of_all(responses: &Responses) -> Option<MergedLatency> {
+/// Distribution of all arrivals, with lower bounds where arrivals without a commit affect it. In an
+/// open loop with such arrivals, mean, deviation and maximum are those of all arrivals, with the
+/// others at their ages.
+pub(crate) fn summary_of_all(responses: &Responses) -> Figures {
     let bounds = responses.bounds();
-    let summary = summary(bounds.lower())?;
-    let shown = [50.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.9];
-    let first = shown.into_iter().find(|percentile| bounds.percentile(*percentile).is_bound);
     let censored = responses.censored.len();
-    Some(MergedLatency {
-        censored,
-        bounds_from: first.or((censored > 0).then_some(100.0)),
-        ..summary
-    })
+    let is_bound = |percentile: f64| match percentile {
+        // The mean and the maximum.
+        100.0 => censored > 0,
+        _ => bounds.percentile(percentile).is_bound,
+    };
+    let mut figures = distribution(bounds.lower(), is_bound);
+    figures.set(Measure::MergedCensored, Some(censored).filter(|censored| *censored > 0));
+    figures
 }
 
-/// Distribution in milliseconds; `None` without values.
-pub(crate) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
+/// Distribution of a merged histogram; empty without values.
+pub(crate) fn summary(histogram: &Histogram<u64>) -> Figures {
+    distribution(histogram, |_| false)
+}
+
+fn distribution(histogram: &Histogram<u64>, is_bound: impl Fn(f64) -> bool) -> Figures {
     if histogram.is_empty() {
-        return None;
+        return Figures::default();
     }
     let milliseconds = |nanos| Nanos(nanos).as_millis_f64();
     let count = histogram.len();
-    let at = |percentile: f64| {
-        latency::is_shown(count, percentile)
-            .then(|| milliseconds(latency::percentile(histogram, percentile)))
-    };
-    Some(MergedLatency {
-        count,
-        censored: 0,
-        bounds_from: None,
-        mean: millis(histogram.mean()),
-        standard_deviation: millis(histogram.stdev()),
-        min: milliseconds(histogram.min()),
-        p50: at(50.0),
-        p70: at(70.0),
-        p80: at(80.0),
-        p90: at(90.0),
-        p95: at(95.0),
-        p99: at(99.0),
-        p999: at(99.9),
-        max: milliseconds(histogram.max()),
-    })
+    let mut figures = Figures::from([
+        (Measure::MergedCount, Some(count.into())),
+        (Measure::MergedMean, Some(Figure::bounded(millis(histogram.mean()), is_bound(100.0)))),
+        (Measure::MergedDeviation, Some(millis(histogram.stdev()).into())),
+        (Measure::MergedMin, Some(milliseconds(histogram.min()).into())),
+        (Measure::MergedMax, Some(Figure::bounded(milliseconds(histogram.max()), is_bound(100.0)))),
+    ]);
+    for (percentile, measure) in PERCENTILES {
+        let value = milliseconds(latency::percentile(histogram, percentile));
+        let figure = Figure::bounded(value, is_bound(percentile));
+        figures.set(measure, latency::is_shown(count, percentile).then_some(figure));
+    }
+    figures
 }
 
 pub(crate) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
@@ -126,7 +138,7 @@ fn transaction_row(view: &View<'_>, configuration: usize) -> StatementRow {
         failed: sum(|ledger| ledger.failed),
         unfinished: sum(|ledger| ledger.unfinished),
         rows: 0,
-        latency: summary_of_all(&view.merged[configuration]),
+        figures: summary_of_all(&view.merged[configuration]),
     }
 }
 
@@ -139,10 +151,10 @@ fn statement_rows(view: &View<'_>, configuration: usize) -> Vec<StatementRow> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for statement in view.valid(configuration).flat_map(|record| &record.ledger.statements) {
         let place = *places.entry(&statement.name).or_insert_with(|| {
-            let latency =
-                histograms.get(statement.name.as_str()).and_then(|times| summary(&times.full()));
+            let times = histograms.get(statement.name.as_str());
+            let figures = times.map_or_else(Figures::default, |times| summary(&times.full()));
             let name = statement.name.clone();
-            rows.push(StatementRow { name, ok: 0, failed: 0, unfinished: 0, rows: 0, latency });
+            rows.push(StatementRow { name, ok: 0, failed: 0, unfinished: 0, rows: 0, figures });
             rows.len() - 1
         });
         let row = &mut rows[place];
@@ -172,12 +184,13 @@ mod tests {
 
     #[test]
     fn a_percentile_with_fewer_than_ten_values_beyond_is_absent() {
-        let summary = summary(&histogram((1..=199).map(|i| i * 1_000_000))).expect("values");
-        assert!(summary.p90.is_some());
-        assert_eq!(summary.p95, None, "9.95 values lie beyond");
-        let more = super::summary(&histogram((1..=200).map(|i| i * 1_000_000))).expect("values");
-        assert!((more.p95.expect("10 values lie beyond") - 190.0).abs() < 0.2);
-        assert_eq!(more.p99, None);
+        let of = |number: u64| summary(&histogram((1..=number).map(|i| i * 1_000_000)));
+        let [less, more] = [199, 200].map(of);
+        assert!(less.get(Measure::MergedP90).is_some());
+        assert_eq!(less.get(Measure::MergedP95), None, "9.95 values lie beyond");
+        let p95 = more.value(Measure::MergedP95).expect("10 values lie beyond");
+        assert!((p95 - 190.0).abs() < 0.2);
+        assert_eq!(more.get(Measure::MergedP99), None);
     }
 
     #[test]
@@ -204,18 +217,20 @@ mod tests {
         // 4,000 responses within 40 ms, and 160 arrivals that were never started.
         let mut responses = responses((1..=4_000).map(|i| i * 10_000));
         responses.censored = histogram((41..=200).map(|i| i * 1_000_000));
-        let summary = summary_of_all(&responses).expect("values");
-        assert_eq!(
-            (summary.count, summary.censored, summary.bounds_from),
-            (4_160, 160, Some(99.0))
-        );
-        assert!(!summary.is_bound(95.0) && summary.is_bound(99.9) && summary.is_bound(100.0));
+        let summary = summary_of_all(&responses);
+        let count = |measure| summary.count(measure);
+        assert_eq!(count(Measure::MergedCount), Some(4_160));
+        assert_eq!(count(Measure::MergedCensored), Some(160));
+        let bounds: Vec<Measure> =
+            summary.iter().filter(|(_, it)| it.is_bound()).map(|(measure, _)| measure).collect();
+        let expected = [Measure::MergedMean, Measure::MergedP99, Measure::MergedMax];
+        assert_eq!(bounds, expected, "p99.9 has too few values beyond");
         let end = curve(&responses).last().expect("points").percentile;
         assert!((90.0..96.2).contains(&end), "{end}: 4,000 of 4,160");
     }
 
     #[test]
     fn nothing_recorded_has_no_summary() {
-        assert_eq!(summary(&histogram([])), None);
+        assert!(summary(&histogram([])).is_empty());
     }
 }

@@ -1,10 +1,9 @@
 //! Panels of charts over clients and over time.
 
-use crate::estimate::unit;
 use crate::lines::{line_name, varied};
 use crate::model::{
-    ErrorPoint, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries,
-    RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
+    ErrorPoint, Measure, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows,
+    PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
 };
 use crate::resources;
 use crate::view::View;
@@ -19,7 +18,11 @@ pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
     [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms]
         .into_iter()
         .chain(searched)
-        .map(|metric| Panel { metric, unit: unit(metric), lines: panel_lines(view, metric) })
+        .map(|metric| Panel {
+            metric,
+            unit: Measure::from(metric).unit(),
+            lines: panel_lines(view, metric),
+        })
         .filter(|panel| !panel.lines.is_empty())
         .collect()
 }
@@ -145,7 +148,11 @@ pub(crate) fn published(plan: &Plan) -> Vec<PublishedSeries> {
         source: it.source.clone(),
         series: it.series.clone(),
         metric: it.metric,
-        unit: if it.rows.is_empty() { unit(it.metric) } else { Unit::RowsPerSecond },
+        unit: if it.rows.is_empty() {
+            Measure::from(it.metric).unit()
+        } else {
+            Unit::RowsPerSecond
+        },
         system: it
             .system
             .as_ref()

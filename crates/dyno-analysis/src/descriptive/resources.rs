@@ -2,7 +2,7 @@
 //! over the measurement window and over intervals of a second.
 
 use crate::estimate::count;
-use crate::model::{ResourcePoint, ResourceRow};
+use crate::model::{Figures, Measure, Monitored, ResourcePoint};
 use crate::view::View;
 use dyno_model::monitor::{Sample, growth, mean, names};
 use dyno_model::plan::{StopRule, Trial};
@@ -13,13 +13,12 @@ use std::collections::BTreeMap;
 /// Samples closer than this, in s, count as one in the timeline: the monitor takes additional
 /// samples at the bounds of the window.
 const STRETCH_MIN: f64 = 0.5;
+/// CPU modes in which something runs.
+const BUSY_MODES: [&str; 5] = ["user", "nice", "system", "irq", "softirq"];
 
-/// One row per monitored configuration.
-pub(crate) fn rows(view: &View<'_>) -> Vec<ResourceRow> {
-    view.configurations().filter_map(|(configuration, _)| row(view, configuration)).collect()
-}
-
-fn row(view: &View<'_>, configuration: usize) -> Option<ResourceRow> {
+/// What the monitor observed in a configuration: means over the measurement windows of its valid
+/// trials. `None` if it was not monitored.
+pub(crate) fn observed(view: &View<'_>, configuration: usize) -> Option<(Monitored, Figures)> {
     let windows: Vec<Window<'_>> =
         view.valid(configuration).filter_map(|record| Window::of(view, record)).collect();
     let averaged = |of: &dyn Fn(&Window<'_>) -> Option<f64>| {
@@ -31,49 +30,59 @@ fn row(view: &View<'_>, configuration: usize) -> Option<ResourceRow> {
     let of_disk = |quantity: &str| format!("{}{disk}{quantity}", names::HOST_DISK);
     let pressure =
         |resource: &str| format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL);
-    let cpu = |modes: &'static [&'static str]| averaged(&|w| w.mode_percent(modes));
     let both = |one: &'static str, other: &'static str| {
         move |w: &Window<'_>| Some(w.growth(one)? + w.growth(other)?)
     };
     let server_cpu = both(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
     let generator_cpu = both(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM);
     let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
-    Some(ResourceRow {
-        configuration,
+    let figures = [
+        (Measure::HostCpu, averaged(&|w| w.mode_percent(&BUSY_MODES))),
+        (Measure::CpuUser, averaged(&|w| w.mode_percent(&["user", "nice"]))),
+        (Measure::CpuSystem, averaged(&|w| w.mode_percent(&["system", "irq", "softirq"]))),
+        (Measure::CpuIowait, averaged(&|w| w.mode_percent(&["iowait"]))),
+        (Measure::CpuSteal, averaged(&|w| w.mode_percent(&["steal"]))),
+        (Measure::ServerProcessors, averaged(&|w| Some(server_cpu(w)? / w.length()))),
+        (Measure::GeneratorProcessors, averaged(&|w| Some(generator_cpu(w)? / w.length()))),
+        (Measure::ServerCpuPerTransaction, averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6))),
+        (
+            Measure::GeneratorCpuPerTransaction,
+            averaged(&|w| w.per_transaction(generator_cpu(w)? * 1e6)),
+        ),
+        (Measure::ServerSwitchesPerTransaction, averaged(&|w| w.per_transaction(switches(w)?))),
+        (
+            Measure::ServerReadPerTransaction,
+            averaged(&|w| w.per_transaction(w.growth(names::SERVER_READ)?)),
+        ),
+        (
+            Measure::ServerWrittenPerTransaction,
+            averaged(&|w| w.per_transaction(w.growth(names::SERVER_WRITTEN)?)),
+        ),
+        (Measure::ServerMemory, averaged(&|w| w.mean(names::SERVER_RESIDENT))),
+        (Measure::ServerThreads, averaged(&|w| w.mean(names::SERVER_THREADS))),
+        (Measure::DiskBusy, averaged(&|w| Some(100.0 * w.rate(&of_disk(names::BUSY))?))),
+        (Measure::DiskQueue, averaged(&|w| w.rate(&of_disk(names::QUEUED)))),
+        (Measure::DiskRead, averaged(&|w| w.rate(&of_disk(names::READ_BYTES)))),
+        (Measure::DiskWritten, averaged(&|w| w.rate(&of_disk(names::WRITTEN_BYTES)))),
+        (Measure::CpuPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("cpu"))?))),
+        (Measure::IoPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("io"))?))),
+        (Measure::MemoryPressure, averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?))),
+        (
+            Measure::Monitor,
+            averaged(&|w| {
+                let at_server = w.rate(names::MONITOR_SERVER_CPU).unwrap_or(0.0);
+                let elsewhere = w.rate(names::MONITOR_COMMAND_CPU).unwrap_or(0.0);
+                Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server + elsewhere))
+            }),
+        ),
+    ];
+    let monitored = Monitored {
         trials: count(windows.len()),
         processors: averaged(&|w| w.mean(names::HOST_PROCESSORS)),
-        user_percent: cpu(&["user", "nice"]),
-        system_percent: cpu(&["system", "irq", "softirq"]),
-        iowait_percent: cpu(&["iowait"]),
-        steal_percent: cpu(&["steal"]),
-        server_processors: averaged(&|w| Some(server_cpu(w)? / w.length())),
-        generator_processors: averaged(&|w| Some(generator_cpu(w)? / w.length())),
-        server_cpu_per_transaction_us: averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6)),
-        generator_cpu_per_transaction_us: averaged(&|w| w.per_transaction(generator_cpu(w)? * 1e6)),
-        server_read_bytes_per_transaction: averaged(&|w| {
-            w.per_transaction(w.growth(names::SERVER_READ)?)
-        }),
-        server_written_bytes_per_transaction: averaged(&|w| {
-            w.per_transaction(w.growth(names::SERVER_WRITTEN)?)
-        }),
-        server_switches_per_transaction: averaged(&|w| w.per_transaction(switches(w)?)),
-        server_resident_bytes: averaged(&|w| w.mean(names::SERVER_RESIDENT)),
-        server_threads: averaged(&|w| w.mean(names::SERVER_THREADS)),
-        disk_busy_percent: averaged(&|w| Some(100.0 * w.rate(&of_disk(names::BUSY))?)),
-        disk_queue: averaged(&|w| w.rate(&of_disk(names::QUEUED))),
-        disk_read_bytes_per_second: averaged(&|w| w.rate(&of_disk(names::READ_BYTES))),
-        disk_written_bytes_per_second: averaged(&|w| w.rate(&of_disk(names::WRITTEN_BYTES))),
-        cpu_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("cpu"))?)),
-        io_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("io"))?)),
-        memory_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?)),
-        monitor_percent: averaged(&|w| {
-            let at_server = w.rate(names::MONITOR_SERVER_CPU).unwrap_or(0.0);
-            let elsewhere = w.rate(names::MONITOR_COMMAND_CPU).unwrap_or(0.0);
-            Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server + elsewhere))
-        }),
         server_counters_per_transaction: counters(&windows),
         disk,
-    })
+    };
+    Some((monitored, Figures::from(figures.map(|(measure, it)| (measure, it.map(Into::into))))))
 }
 
 /// Growth of the server's counters per transaction, over all windows.
@@ -194,7 +203,7 @@ pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
     let server =
         || Some(window.rate(names::SERVER_CPU_USER)? + window.rate(names::SERVER_CPU_SYSTEM)?);
     Stretch {
-        cpu_percent: window.mode_percent(&["user", "nice", "system", "irq", "softirq"]),
+        cpu_percent: window.mode_percent(&BUSY_MODES),
         server_percent: server().and_then(|busy| Some(100.0 * busy / processors?.max(1.0))),
         disk_read: of_disk(names::READ_BYTES),
         disk_written: of_disk(names::WRITTEN_BYTES),

@@ -7,7 +7,6 @@ use dyno_model::search::{LoadStep, SearchEnd, SearchRecord};
 use dyno_store::TrialOutcome;
 
 pub(crate) fn searches(view: &View<'_>) -> Vec<SearchRow> {
-    let metric = view.plan().primary_metric();
     let row = |(index, configuration): (usize, &dyno_model::plan::Configuration)| {
         let trials = || view.plan().trials.iter().filter(|trial| trial.configuration == index);
         let steps = |trial: &Trial| {
@@ -20,7 +19,6 @@ pub(crate) fn searches(view: &View<'_>) -> Vec<SearchRow> {
         Some(SearchRow {
             configuration: index,
             search: configuration.load.find.clone()?,
-            found: view.estimate(index, metric).filter(|_| metric.searched().is_some()),
             steps: trials().flat_map(steps).collect(),
             ended: trials().filter_map(|trial| ended(view, trial)).collect(),
         })

@@ -2,24 +2,38 @@
 
 use crate::checks;
 use crate::estimate::{arrived, count, total};
+use crate::faults;
 use crate::latency;
 use crate::model::{
-    Completeness, ConfigurationRow, FailedTrial, KindCount, TrialFigures, TrialRow, TrialState,
-    Validity,
+    Completeness, ConfigurationRow, FailedTrial, Figure, Figures, KindCount, Measure, TrialRow,
+    TrialState, Validity,
 };
-use crate::named;
+use crate::parts;
+use crate::resources;
 use crate::shortage::shortage;
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::ledger::Ledger;
-use dyno_model::plan::{Configuration, Metric};
+use dyno_model::plan::{Configuration, Metric, Trial};
 use dyno_model::record::TrialRecord;
-use dyno_model::response::Bounded;
 use dyno_model::warning::Severity;
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
+
+/// Metrics whose mean over trials is a figure of their configuration.
+pub(crate) const AVERAGED: [Metric; 9] = [
+    Metric::Throughput,
+    Metric::MeanMs,
+    Metric::P50Ms,
+    Metric::P90Ms,
+    Metric::P95Ms,
+    Metric::P99Ms,
+    Metric::P999Ms,
+    Metric::HighestRate,
+    Metric::MostClients,
+];
 
 pub(crate) fn configuration_rows(view: &View<'_>) -> Vec<ConfigurationRow> {
     view.configurations()
@@ -34,13 +48,6 @@ fn configuration_row(
 ) -> ConfigurationRow {
     let measured = view.measured(index);
     let valid: Vec<_> = view.valid(index).collect();
-    let sum =
-        |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
-    let retries = total(measured, Ledger::known_retries);
-    // Commits are counted in valid trials only, as in all figures. Failures are counted in all
-    // trials, because they make some of them invalid.
-    let committed = valid.iter().map(|record| record.ledger.committed).sum::<u64>();
-    let retries_of_valid = total(&valid, Ledger::known_retries);
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
@@ -49,6 +56,12 @@ fn configuration_row(
         }
         _ => Validity::Valid,
     };
+    let (monitored, of_resources) = resources::observed(view, index).unzip();
+    let mut figures = figures(view, index);
+    figures.add(latency::summary_of_all(&view.merged[index]));
+    figures.add(faults::figures(view, index));
+    figures.add(checks::generator(measured));
+    figures.add(of_resources.unwrap_or_default());
     ConfigurationRow {
         line: view.line_of[index],
         clients: configuration.clients,
@@ -58,26 +71,13 @@ fn configuration_row(
         trials_measured: count(measured.len()),
         trials_valid: count(valid.len()),
         not_working: view.eligibilities[index].not_working(),
-        throughput: view.estimate(index, Metric::Throughput),
-        mean: view.estimate(index, Metric::MeanMs),
-        p50: view.estimate(index, Metric::P50Ms),
-        p95: view.estimate(index, Metric::P95Ms),
-        p99: view.estimate(index, Metric::P99Ms),
-        shortage: shortage(&named::counts(view, index, None), Metric::P99Ms, &configuration.load),
-        merged: latency::summary_of_all(&view.merged[index]),
-        arrived: arrived(measured, |open_loop| open_loop.arrived),
-        unstarted: arrived(measured, |open_loop| open_loop.unstarted),
-        committed,
-        failed: total(measured, Ledger::known_failed),
-        unfinished: sum(|record| record.ledger.unfinished),
-        skipped: sum(|record| record.ledger.skipped),
-        retries,
+        figures,
+        shortage: shortage(&parts::counts(view, index, None), Metric::P99Ms, &configuration.load),
         failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
         retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
         errors: errors(measured),
-        retries_per_commit: retries_of_valid
-            .map(|retries| if committed == 0 { 0.0 } else { retries as f64 / committed as f64 }),
-        lost_percent: checks::commit_audit(measured).map(|audit| audit.lost_percent),
+        monitored,
+        shares_machine: measured.iter().any(|record| record.generator.shares_machine),
         audit: measured
             .iter()
             .map(|record| record.audit.verdict())
@@ -85,6 +85,30 @@ fn configuration_row(
             .unwrap_or(AuditVerdict::NotChecked),
         validity,
     }
+}
+
+/// Rates, times and outcomes of a configuration's transactions.
+fn figures(view: &View<'_>, index: usize) -> Figures {
+    let measured = view.measured(index);
+    let mut figures = Figures::default();
+    for metric in AVERAGED {
+        figures.set(metric.into(), view.estimate(index, metric));
+    }
+    // Commits are counted in valid trials only, as in all figures. Failures are counted in all
+    // trials, because they make some of them invalid.
+    let committed = view.valid(index).map(|record| record.ledger.committed).sum::<u64>();
+    let sum = |of: fn(&Ledger) -> u64| measured.iter().map(|it| of(&it.ledger)).sum::<u64>();
+    let lost = checks::commit_audit(measured).map(|audit| audit.lost_percent);
+    figures.set(Measure::Arrived, arrived(measured, |open_loop| open_loop.arrived));
+    figures.set(Measure::NeverStarted, arrived(measured, |open_loop| open_loop.unstarted));
+    figures.set(Measure::Committed, Some(committed));
+    figures.set(Measure::Failed, total(measured, Ledger::known_failed));
+    figures.set(Measure::Unfinished, Some(sum(|ledger| ledger.unfinished)));
+    figures.set(Measure::Retries, total(measured, Ledger::known_retries));
+    figures
+        .set(Measure::Skipped, Some(sum(|ledger| ledger.skipped)).filter(|skipped| *skipped > 0));
+    figures.set(Measure::LostPercent, lost);
+    figures
 }
 
 /// Messages of failures, including background workloads.
@@ -120,72 +144,62 @@ fn kinds<'a>(
 }
 
 pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
-    view.plan()
-        .trials
-        .iter()
-        .map(|trial| {
-            let row = |state, figures, warnings, reason| TrialRow {
-                id: trial.id.clone(),
-                block: trial.block,
-                configuration: trial.configuration,
-                state,
-                figures,
-                warnings,
-                steadiness: view.judged.get(trial.id.as_str()).and_then(|judged| judged.steadiness),
-                reason,
-            };
-            match view.run.outcomes.get(&trial.id) {
-                None => row(TrialState::Missing, None, Vec::new(), String::new()),
-                Some(TrialOutcome::Failed { reason, .. }) => {
-                    row(TrialState::Failed, None, Vec::new(), reason.clone())
-                }
-                Some(TrialOutcome::Finished(record)) => {
-                    let state = match view.worst(record) {
-                        Some(Severity::Invalid) => TrialState::Invalid,
-                        Some(Severity::Warning) => TrialState::Warned,
-                        Some(Severity::Note) | None => TrialState::Valid,
-                    };
-                    row(
-                        state,
-                        Some(trial_figures(record)),
-                        view.warnings(record).to_vec(),
-                        String::new(),
-                    )
-                }
+    let row = |trial: &Trial| {
+        let mut row = TrialRow {
+            id: trial.id.clone(),
+            block: trial.block,
+            configuration: trial.configuration,
+            state: TrialState::Missing,
+            started_at: String::new(),
+            figures: None,
+            warnings: Vec::new(),
+            steadiness: view.judged.get(trial.id.as_str()).and_then(|judged| judged.steadiness),
+            reason: String::new(),
+        };
+        match view.run.outcomes.get(&trial.id) {
+            None => {}
+            Some(TrialOutcome::Failed { reason, .. }) => {
+                (row.state, row.reason) = (TrialState::Failed, reason.clone());
             }
-        })
-        .collect()
+            Some(TrialOutcome::Finished(record)) => {
+                row.state = match view.worst(record) {
+                    Some(Severity::Invalid) => TrialState::Invalid,
+                    Some(Severity::Warning) => TrialState::Warned,
+                    Some(Severity::Note) | None => TrialState::Valid,
+                };
+                row.started_at.clone_from(&record.started_at);
+                row.figures = Some(trial_figures(record));
+                row.warnings = view.warnings(record).to_vec();
+            }
+        }
+        row
+    };
+    view.plan().trials.iter().map(row).collect()
 }
 
-fn trial_figures(record: &TrialRecord) -> TrialFigures {
-    TrialFigures {
-        started_at: record.started_at.clone(),
-        measured_s: record.measured.as_secs_f64(),
-        throughput: record.throughput(),
-        mean_ms: record.figure(Metric::MeanMs),
-        p50_ms: record.figure(Metric::P50Ms),
-        p95_ms: record.figure(Metric::P95Ms),
-        p99_ms: record.figure(Metric::P99Ms),
-        max_ms: record
-            .response()
-            .map(|response| response.max)
-            .filter(|max| max.nanos > 0.0)
-            .map(Bounded::as_millis),
-        bounds: [Metric::MeanMs, Metric::P50Ms, Metric::P95Ms, Metric::P99Ms]
-            .into_iter()
-            .filter(|metric| record.is_bound(*metric))
-            .collect(),
-        arrived: record.open_loop.map(|open_loop| open_loop.arrived),
-        unstarted: record.open_loop.map(|open_loop| open_loop.unstarted),
-        longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
-        committed: record.ledger.committed,
-        failed: record.ledger.known_failed(),
-        unfinished: record.ledger.unfinished,
-        skipped: record.ledger.skipped,
-        retries: record.ledger.known_retries(),
-        audit: record.audit.verdict(),
-        lost: record.audit.losses().commits.map(|commits| commits.lost_min),
+fn trial_figures(record: &TrialRecord) -> Figures {
+    let mut figures = Figures::default();
+    for metric in AVERAGED {
+        let value = record.figure(metric);
+        figures.set(metric.into(), value.map(|it| Figure::bounded(it, record.is_bound(metric))));
     }
+    let ledger = &record.ledger;
+    let max = record.response().map(|response| response.max).filter(|max| max.nanos > 0.0);
+    // The maximum is a bound if the mean is one.
+    let max = max.map(|it| Figure::bounded(it.as_millis(), record.is_bound(Metric::MeanMs)));
+    let lost = record.audit.losses().commits.map(|commits| commits.lost_min);
+    figures.set(Measure::Max, max);
+    figures.set(Measure::LongestGap, record.longest_gap.map(|gap| gap.length.as_millis_f64()));
+    figures.set(Measure::Arrived, record.open_loop.map(|open_loop| open_loop.arrived));
+    figures.set(Measure::NeverStarted, record.open_loop.map(|open_loop| open_loop.unstarted));
+    figures.set(Measure::Window, Some(record.measured.as_secs_f64()));
+    figures.set(Measure::Committed, Some(ledger.committed));
+    figures.set(Measure::Failed, ledger.known_failed());
+    figures.set(Measure::Unfinished, Some(ledger.unfinished));
+    figures.set(Measure::Retries, ledger.known_retries());
+    figures.set(Measure::Skipped, Some(ledger.skipped).filter(|skipped| *skipped > 0));
+    figures.set(Measure::Lost, lost);
+    figures
 }
 
 pub(crate) fn completeness(view: &View<'_>) -> Completeness {

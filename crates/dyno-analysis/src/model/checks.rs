@@ -1,6 +1,6 @@
 //! Checks that accompany the results: statements, audits, the generator, warnings.
 
-use super::latency::MergedLatency;
+use super::figures::Figures;
 use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
 use dyno_model::history::anomalies::{Anomaly, Involved};
 use dyno_model::isolation::IsolationLevel;
@@ -32,8 +32,8 @@ pub struct StatementRow {
     pub unfinished: u64,
     /// Rows received.
     pub rows: u64,
-    /// Times of the successful ones; absent when there were none.
-    pub latency: Option<MergedLatency>,
+    /// Times of the successful ones.
+    pub figures: Figures,
 }
 
 /// Audits of one configuration, all its measured trials together.
@@ -241,39 +241,6 @@ pub struct ValueAudit {
     pub found: i64,
     /// Whether it is correct.
     pub verdict: AuditVerdict,
-}
-
-/// Self-measurements of the generator in one configuration: means over its measured trials unless
-/// stated otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GeneratorRow {
-    /// Index of the configuration.
-    pub configuration: usize,
-    /// Worker threads.
-    pub workers: u32,
-    /// CPU use of the busiest worker in percent of one core; the largest of all trials.
-    pub worker_cpu_percent_max: f64,
-    /// Share of its window, in percent, during which a worker was held up; the largest of all
-    /// workers and trials; absent where it is not measured.
-    pub held_up_percent_max: Option<f64>,
-    /// CPU time in user mode per statement, µs. With embedded SQLite it includes the database's
-    /// work.
-    pub cpu_user_per_statement_us: f64,
-    /// CPU time in the kernel per statement, µs.
-    pub cpu_system_per_statement_us: f64,
-    /// 99th percentile of the delay of the generator's own timers, ms; the largest of all trials;
-    /// absent when no timer expired.
-    pub wakeup_lag_p99_ms: Option<f64>,
-    /// Open loop: delay of transaction starts although a client was free, 99th percentile in ms,
-    /// the largest of all trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lag_p99_ms: Option<f64>,
-    /// Statements per wake-up from waiting.
-    pub statements_per_wakeup: Option<f64>,
-    /// Largest resident set, bytes.
-    pub memory_peak_bytes: u64,
-    /// True when the server ran on the same machine.
-    pub shares_machine: bool,
 }
 
 /// Warnings of one kind and severity.

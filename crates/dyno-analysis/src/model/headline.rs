@@ -2,7 +2,7 @@
 //! model and not part of its JSON form.
 
 use super::{
-    CoursePoint, Effect, Estimate, ReportModel, Timeline, TrialState, Verdict, mean_course,
+    CoursePoint, Effect, Estimate, Measure, ReportModel, Timeline, TrialState, Verdict, mean_course,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists::distinct;
@@ -57,18 +57,7 @@ impl ReportModel {
     /// A configuration's estimate of a metric.
     #[must_use]
     pub fn estimate(&self, configuration: usize, metric: Metric) -> Option<Estimate> {
-        let row = &self.configurations[configuration];
-        match metric {
-            Metric::Throughput => row.throughput,
-            Metric::MeanMs => row.mean,
-            Metric::P50Ms => row.p50,
-            Metric::P95Ms => row.p95,
-            Metric::P99Ms => row.p99,
-            Metric::HighestRate | Metric::MostClients => {
-                self.searches.iter().find(|row| row.configuration == configuration)?.found
-            }
-            Metric::P90Ms | Metric::P999Ms | Metric::MaxMs => None,
-        }
+        self.configurations[configuration].figures.estimate(metric)
     }
 
     /// The configurations at the top of the report; absent without results.
@@ -159,8 +148,11 @@ impl ReportModel {
     #[must_use]
     pub fn failures(&self) -> Option<(u64, u64)> {
         let trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
-        let counts =
-            trials.filter_map(|it| Some((it.failed?, it.committed + it.failed? + it.unfinished)));
+        let counts = trials.filter_map(|it| {
+            let failed = it.count(Measure::Failed)?;
+            let others = [Measure::Committed, Measure::Unfinished].map(|of| it.count(of));
+            Some((failed, failed + others.into_iter().flatten().sum::<u64>()))
+        });
         counts.reduce(|(failed, begun), (other, of)| (failed + other, begun + of))
     }
 
@@ -203,7 +195,8 @@ mod tests {
         let one = model(1, vec![1, 20]);
         let most = |of: &ReportModel, line: usize| {
             let rows = of.configurations.iter().enumerate().filter(|(_, row)| row.line == line);
-            let rates = rows.filter_map(|(at, row)| Some((at, row.throughput?.mean)));
+            let rates =
+                rows.filter_map(|(at, row)| Some((at, row.figures.value(Measure::Throughput)?)));
             rates.max_by(|one, other| one.1.total_cmp(&other.1)).expect("figures").0
         };
         assert_eq!(one.headline(), Some(Headline::One(most(&one, 0))));
@@ -238,15 +231,16 @@ mod tests {
         let mut model = model(1, vec![1]);
         let begun = |model: &ReportModel| {
             let all = model.trials.iter().filter_map(|trial| trial.figures.as_ref());
-            all.map(|it| it.committed + it.failed.unwrap_or(0) + it.unfinished).sum::<u64>()
+            let parts = [Measure::Committed, Measure::Failed, Measure::Unfinished];
+            all.flat_map(|it| parts.map(|of| it.count(of).unwrap_or(0))).sum::<u64>()
         };
         for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
-            figures.failed = Some(2);
+            figures.set(Measure::Failed, Some(2_u64));
         }
         let failed = 2 * model.trials.len() as u64;
         assert_eq!(model.failures(), Some((failed, begun(&model))));
         for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
-            figures.failed = None;
+            figures.set(Measure::Failed, None::<u64>);
         }
         assert_eq!(model.failures(), None);
     }

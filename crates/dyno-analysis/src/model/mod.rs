@@ -11,7 +11,8 @@
 //! * A [`ConfigurationRow`] is a line at one number of clients. [`ReportModel::configurations`] has
 //!   the order of the plan; everything else refers to configurations by index.
 //! * [`Estimate`]s are computed over blocks: the mean of the trials' values with the 95 % interval
-//!   of Student's t. [`MergedLatency`] and [`PercentileCurve`] come from merged histograms;
+//!   of Student's t. Measures named `merged-` and [`PercentileCurve`] come from merged
+//!   histograms;
 //!   percentiles are never averaged into them.
 //! * Results of invalid trials are excluded from estimates. They stay in [`ReportModel::trials`],
 //!   with the reason.
@@ -20,14 +21,14 @@ mod charts;
 mod checks;
 mod estimate;
 mod faults;
+mod figures;
 mod headline;
 mod inference;
-mod latency;
-mod named;
+mod measure;
+mod part;
 mod provenance;
 mod resources;
 mod search;
-mod stage;
 mod topology;
 mod trials;
 
@@ -39,16 +40,16 @@ pub use comparisons::*;
 pub use conclusion::*;
 pub use estimate::*;
 pub use faults::*;
+pub use figures::*;
 pub use growth::*;
 pub use headline::*;
-pub use latency::*;
 pub use limits::*;
-pub use named::*;
+pub use measure::*;
+pub use part::*;
 pub use provenance::*;
 pub use questions::*;
 pub use resources::*;
 pub use search::*;
-pub use stage::*;
 pub use topology::*;
 pub use trials::*;
 
@@ -117,11 +118,6 @@ pub struct ReportModel {
     /// Effects of injected faults, one row per configuration with faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRow>,
-    /// Self-measurements of the generator, one row per measured configuration.
-    pub generator: Vec<GeneratorRow>,
-    /// Resource usage of machine and server, one row per monitored configuration.
-    #[serde(default)]
-    pub resources: Vec<ResourceRow>,
     /// Warnings, worst first, one row per kind.
     pub warnings: Vec<WarningRow>,
     /// One effect over all other levels for each level of a factor and each system, by metric;
@@ -139,17 +135,12 @@ pub struct ReportModel {
     /// Results of searches for the highest load, one row per configuration with a search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchRow>,
-    /// Results of each stage of a staged load, in the order of configurations and stages.
+    /// Parts of the load of configurations: stages, transactions of several names, background
+    /// workloads; by scope, and within a scope in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<StageRow>,
-    /// Transactions by name, in the order of configurations and of the workload; empty where a
-    /// workload has fewer than two names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub transactions: Vec<NamedRow>,
-    /// Background workloads, one row for each in each configuration.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub background: Vec<BackgroundRow>,
-    /// Interim analyses of the run; absent where the number of blocks was fixed.
+    pub parts: Vec<PartRow>,
+    /// How often the data were looked at while they were measured; absent where the number of
+    /// blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interim_analyses: Option<InterimAnalyses>,
     /// Results over the rows of a growing table; absent without one.
@@ -163,12 +154,9 @@ impl ReportModel {
     /// True when a value of any trial or configuration is a lower bound.
     #[must_use]
     pub fn has_bounds(&self) -> bool {
-        let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
-        of_trials.any(|figures| !figures.bounds.is_empty())
-            || self
-                .configurations
-                .iter()
-                .any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
+        let of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
+        let of_configurations = self.configurations.iter().map(|row| &row.figures);
+        of_trials.chain(of_configurations).any(Figures::has_bound)
     }
 
     /// True for conclusions that add nothing to answered questions: pairs of lines, and peaks.
@@ -210,7 +198,7 @@ impl ReportModel {
     /// True when any trial had an arrival rate.
     #[must_use]
     pub fn has_open_loop(&self) -> bool {
-        self.configurations.iter().any(|row| row.arrived.is_some())
+        self.configurations.iter().any(|row| row.figures.get(Measure::Arrived).is_some())
     }
 
     /// Estimated number of blocks to detect a difference as large as the margin in every undecided
@@ -235,6 +223,11 @@ impl ReportModel {
             let ratio = value / point.estimate?.mean;
             (ratio.is_finite() && ratio > 0.0).then_some((place + 1, trial, ratio))
         })
+    }
+
+    /// Stages, transactions or background workloads: the parts of this scope.
+    pub fn parts(&self, scope: Scope) -> impl Iterator<Item = &PartRow> + Clone {
+        self.parts.iter().filter(move |row| row.part.scope() == scope)
     }
 
     /// The line of a configuration.

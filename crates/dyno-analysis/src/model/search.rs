@@ -1,6 +1,6 @@
 //! Results of searches for the highest load.
 
-use super::estimate::Estimate;
+use dyno_model::plan::{LoadBy, Metric};
 use dyno_model::search::{LoadStep, Search, SearchEnd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,6 @@ pub struct SearchRow {
     pub configuration: usize,
     /// The target of the search.
     pub search: Search,
-    /// The highest load, over the valid trials; absent without one. A lower bound where something
-    /// other than the system ended a search.
-    pub found: Option<Estimate>,
     /// Every load step, including those of trials without a result.
     pub steps: Vec<SearchStep>,
     /// Trials that found no load.
@@ -43,4 +40,15 @@ pub struct SearchStep {
     /// The load and its result.
     #[serde(flatten)]
     pub step: LoadStep,
+}
+
+impl SearchRow {
+    /// The metric whose value is the highest load.
+    #[must_use]
+    pub fn metric(&self) -> Metric {
+        match self.search.most {
+            LoadBy::Rate => Metric::HighestRate,
+            LoadBy::Clients => Metric::MostClients,
+        }
+    }
 }

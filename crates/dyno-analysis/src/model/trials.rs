@@ -2,13 +2,12 @@
 
 use super::checks::TrialSteadiness;
 use super::comparisons::NotWorking;
-use super::estimate::Estimate;
-use super::latency::MergedLatency;
+use super::figures::Figures;
 use super::limits::Shortage;
+use super::resources::Monitored;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
-use dyno_model::plan::Metric;
 use dyno_model::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,38 +93,11 @@ pub struct ConfigurationRow {
     /// Trials in which it did not work; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_working: Option<NotWorking>,
-    /// Committed transactions per second.
-    pub throughput: Option<Estimate>,
-    /// Mean response time of a transaction (ms): mean over trials of each trial's mean.
-    pub mean: Option<Estimate>,
-    /// Median (ms): mean over trials of each trial's median.
-    pub p50: Option<Estimate>,
-    /// 95th percentile (ms): mean over trials of each trial's percentile.
-    pub p95: Option<Estimate>,
-    /// 99th percentile (ms): mean over trials of each trial's percentile.
-    pub p99: Option<Estimate>,
-    /// Why there is no 99th percentile, if a trial has too few transactions.
+    /// Its figures: those of the load, of the generator, and of machine and server.
+    pub figures: Figures,
+    /// Why there is no 99th percentile, where a trial has too few transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortage: Option<Shortage>,
-    /// Percentiles of all valid trials' transactions together.
-    pub merged: Option<MergedLatency>,
-    /// Open loop: transactions that were due, sum over measured trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrived: Option<u64>,
-    /// Open loop: those of them that never started, sum over measured trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unstarted: Option<u64>,
-    /// Transactions committed, sum over the valid trials.
-    pub committed: u64,
-    /// Transactions that failed permanently, sum over measured trials.
-    pub failed: Option<u64>,
-    /// Transactions cut off at the end, sum over measured trials.
-    pub unfinished: u64,
-    /// Transactions that were skipped because they were too late, sum over measured trials.
-    #[serde(default)]
-    pub skipped: u64,
-    /// Attempts after the first, sum over measured trials.
-    pub retries: Option<u64>,
     /// Failed transactions by kind, most frequent first.
     pub failed_by_kind: Vec<KindCount>,
     /// Retries by kind, most frequent first.
@@ -134,11 +106,11 @@ pub struct ConfigurationRow {
     /// frequent first. Statements of background workloads are prefixed with the workload's name.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
-    /// Retries per committed transaction of the valid trials (ratio; 0 when nothing was committed).
-    pub retries_per_commit: Option<f64>,
-    /// Acknowledged updates missing from the data, in percent of the checked commits; absent
-    /// without an audit.
-    pub lost_percent: Option<f64>,
+    /// What the monitor observed during its valid trials, besides figures; absent without a monitor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitored: Option<Monitored>,
+    /// True if the load generator ran on the server's machine.
+    pub shares_machine: bool,
     /// Verdict of all its audits.
     pub audit: AuditVerdict,
     /// Whether the results may be used.
@@ -181,8 +153,11 @@ pub struct TrialRow {
     pub configuration: usize,
     /// Its state.
     pub state: TrialState,
-    /// Results; absent when it failed or is missing.
-    pub figures: Option<TrialFigures>,
+    /// UTC time at which measuring began, RFC 3339; empty when there are no figures.
+    pub started_at: String,
+    /// Figures; absent when it failed or is missing. Where the mean is a lower bound, so is the
+    /// maximum.
+    pub figures: Option<Figures>,
     /// Its warnings.
     pub warnings: Vec<Warning>,
     /// Its steadiness; absent when it cannot be evaluated.
@@ -199,64 +174,5 @@ impl TrialRow {
         self.warnings
             .iter()
             .any(|warning| matches!(warning, Warning::Stall { .. } | Warning::Collapse { .. }))
-    }
-}
-
-/// Results of one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TrialFigures {
-    /// UTC time at which measuring started.
-    pub started_at: String,
-    /// Length of the measured window in seconds.
-    pub measured_s: f64,
-    /// Committed transactions per second.
-    pub throughput: f64,
-    /// Mean response time in ms; this and the following are absent when nothing was committed,
-    /// percentiles also when fewer than ten values lie above them.
-    pub mean_ms: Option<f64>,
-    /// Median in ms.
-    pub p50_ms: Option<f64>,
-    /// 95th percentile in ms.
-    pub p95_ms: Option<f64>,
-    /// 99th percentile in ms.
-    pub p99_ms: Option<f64>,
-    /// Largest in ms.
-    pub max_ms: Option<f64>,
-    /// Which of these values are only lower bounds, because arrivals without a commit reach them.
-    /// Where the mean is one, so is the maximum.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bounds: Vec<Metric>,
-    /// Open loop: transactions that were due in the window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrived: Option<u64>,
-    /// Open loop: those of them that never started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unstarted: Option<u64>,
-    /// Longest time without a commit by any client in the window, in ms; absent in records of older
-    /// versions.
-    #[serde(default)]
-    pub longest_gap_ms: Option<f64>,
-    /// Transactions committed.
-    pub committed: u64,
-    /// Transactions that failed permanently.
-    pub failed: Option<u64>,
-    /// Transactions cut off at the end.
-    pub unfinished: u64,
-    /// Transactions that were skipped because they were too late.
-    #[serde(default)]
-    pub skipped: u64,
-    /// Attempts after the first.
-    pub retries: Option<u64>,
-    /// Verdict of the audit.
-    pub audit: AuditVerdict,
-    /// Acknowledged updates missing from the data; absent without an audit.
-    pub lost: Option<u64>,
-}
-
-impl TrialFigures {
-    /// True when the value of a metric is a lower bound.
-    #[must_use]
-    pub fn is_bound(&self, metric: Metric) -> bool {
-        self.bounds.contains(&metric)
     }
 }

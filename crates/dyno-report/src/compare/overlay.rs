@@ -10,7 +10,7 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, fill, headings, list, names, page};
 use dyno_analysis::compare::model::{CompareModel, ConfigurationPair, LimitPair, SideName};
-use dyno_analysis::model::{CoursePoint, Estimate};
+use dyno_analysis::model::{CoursePoint, Estimate, Measure};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 use maud::{Markup, PreEscaped, html};
@@ -49,7 +49,7 @@ pub(super) fn figure(model: &CompareModel, metric: Metric, lang: Lang) -> Markup
     } else {
         names::labelled(title.text(lang), names::metric(metric, lang), lang)
     };
-    let id = format!("overlay-{}", crate::measures::metric(metric).0);
+    let id = format!("overlay-{}", Measure::from(metric).id());
     let labels = Labels { id: &id, title: &title, description: &description };
     html! {
         figure id=(id) {

@@ -1,445 +1,203 @@
-//! The table of all measures: CSV name, unit, heading, and how the model provides the value. Tables
-//! and CSV iterate over these lists in order, so a measure that is added here appears in every
-//! format of the report.
+//! How quantities are shown: heading and format of each [`Measure`], and the columns of each table.
+//! CSV lists all quantities; a table shows those of its columns that have a heading.
 
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, columns};
-use dyno_analysis::model::{
-    CommitAudit, ConfigurationRow, Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep,
-    LedgerAudit, MergedLatency, NamedRow, ResourceRow, SearchRow, StageRow, TrialFigures, Unit,
-    UpdateAudit,
-};
-use dyno_model::plan::{LoadBy, Metric};
+use dyno_analysis::model::{Figure, Figures, Measure};
 
-/// A figure from the model.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Figure {
-    /// A single value.
-    Value {
-        /// In the measure's unit.
-        value: f64,
-        /// True when it is only a lower bound.
-        is_bound: bool,
-    },
-    /// A mean over trials.
-    Mean(Estimate),
+use Measure::*;
+
+/// Column title with the unit; `None` if no table shows the quantity.
+pub(crate) fn heading(measure: Measure) -> Option<&'static Message> {
+    Some(match measure {
+        Throughput => &columns::THROUGHPUT,
+        RowThroughput => &columns::ROW_THROUGHPUT,
+        Mean => &columns::MEAN_MS,
+        P50 => &columns::P50_MS,
+        P90 => &columns::P90_MS,
+        P95 => &columns::P95_MS,
+        P99 => &columns::P99_MS,
+        P999 => &columns::P999_MS,
+        Max => &columns::MAX_MS,
+        LongestGap => &columns::GAP_MS,
+        HighestRate => &columns::HIGHEST_RATE,
+        MostClients => &columns::MOST_CLIENTS,
+        Length => &columns::LENGTH_S,
+        Offered => &columns::OFFERED,
+        AtWork => &columns::AT_WORK,
+        NotCommitted => &columns::NOT_COMMITTED,
+        Arrived => &columns::ARRIVED,
+        NeverStarted => &columns::NEVER_STARTED,
+        Committed => &columns::COMMITTED,
+        Failed | FailedAfterFault => &columns::FAILED,
+        Retries => &columns::RETRIES,
+        Lost => &columns::LOST,
+        LostPercent => &columns::LOST_PERCENT,
+        // The tables of these distributions state the unit.
+        MergedMean => &columns::MEAN,
+        MergedDeviation => &columns::STANDARD_DEVIATION,
+        MergedMin => &columns::MIN,
+        MergedP50 => &columns::P50,
+        MergedP70 => &columns::P70,
+        MergedP80 => &columns::P80,
+        MergedP90 => &columns::P90,
+        MergedP95 => &columns::P95,
+        MergedP99 => &columns::P99,
+        MergedP999 => &columns::P999,
+        MergedMax => &columns::MAX,
+        Outage => &columns::OUTAGE,
+        OutageMax | RecoveredMax | SlowestMax => &columns::AT_MOST,
+        Recovered => &columns::RECOVERED,
+        NotRecovered => &columns::NOT_RECOVERED,
+        Missed => &columns::MISSED,
+        Slowest => &columns::SLOWEST,
+        Reconnects => &columns::RECONNECTS,
+        Errors => &columns::ERRORS_SEEN,
+        ErrorsFirst => &columns::ERRORS_FIRST,
+        ErrorsLast => &columns::ERRORS_LAST,
+        ErrorsMost => &columns::ERRORS_MOST,
+        ErrorsMostAt => &columns::ERRORS_MOST_AT,
+        Workers => &columns::WORKERS,
+        WorkerCpu => &columns::WORKER_CPU,
+        HeldUp => &columns::HELD_UP,
+        CpuUserPerStatement => &columns::CPU_USER,
+        CpuSystemPerStatement => &columns::CPU_SYSTEM,
+        WakeupLag => &columns::WAKEUP_LAG,
+        GeneratorMemory => &columns::MEMORY,
+        Lag => &columns::LAG,
+        HostCpu => &columns::HOST_CPU,
+        CpuSteal => &columns::STEAL,
+        ServerCpu => &columns::SERVER_CPU,
+        ServerProcessors => &columns::SERVER_PROCESSORS,
+        GeneratorProcessors => &columns::GENERATOR_CPU,
+        ServerCpuPerTransaction => &columns::SERVER_CPU_PER_TRANSACTION,
+        GeneratorCpuPerTransaction => &columns::GENERATOR_CPU_PER_TRANSACTION,
+        ServerSwitchesPerTransaction => &columns::SWITCHES_PER_TRANSACTION,
+        ServerReadPerTransaction => &columns::READ_PER_TRANSACTION,
+        ServerWrittenPerTransaction => &columns::WRITTEN_PER_TRANSACTION,
+        ServerMemory => &columns::SERVER_MEMORY,
+        DiskBusy => &columns::DISK_BUSY,
+        DiskRead => &columns::DISK_READ,
+        DiskWritten => &columns::DISK_WRITTEN,
+        Monitor => &columns::MONITOR_COST,
+        Data => &columns::DATA_SIZE,
+        Begun | Window | Unfinished | Skipped | MergedCount | MergedCensored
+        | StatementsPerWakeup | CpuUser | CpuSystem | CpuIowait | ServerThreads | DiskQueue
+        | CpuPressure | IoPressure | MemoryPressure => return None,
+    })
 }
 
-impl From<f64> for Figure {
-    fn from(value: f64) -> Self {
-        Self::Value { value, is_bound: false }
+/// A value with the unit of its column title.
+fn text(measure: Measure, value: f64) -> String {
+    match measure {
+        // These are no whole numbers, or the title has the sign.
+        AtWork
+        | WorkerCpu
+        | HeldUp
+        | ServerProcessors
+        | GeneratorProcessors
+        | ServerSwitchesPerTransaction => figures::digits(value),
+        ServerReadPerTransaction | ServerWrittenPerTransaction => figures::digits(value / 1e3),
+        _ => figures::value(measure.unit(), value),
     }
 }
 
-impl From<u64> for Figure {
-    fn from(number: u64) -> Self {
-        (number as f64).into()
+/// The cell of a quantity.
+pub(crate) fn cell(figures: &Figures, measure: Measure) -> Cell {
+    let Some(figure) = figures.get(measure) else { return Cell::absent() };
+    let text = figures::bounded(text(measure, figure.value()), figure.is_bound());
+    Cell::figure(Some(text)).alarming(measure.is_problem() && figure.value() > 0.0)
+}
+
+/// The same with its interval and, if it is not based on `valid` trials, their number.
+pub(crate) fn estimate_cell(figures: &Figures, measure: Measure, valid: Option<u32>) -> Cell {
+    match figures.get(measure) {
+        Some(Figure::Mean(estimate)) => Cell::estimate(Some(&estimate), valid),
+        _ => cell(figures, measure),
     }
 }
 
-impl From<Estimate> for Figure {
-    fn from(estimate: Estimate) -> Self {
-        Self::Mean(estimate)
-    }
-}
-
-/// A measure of a row of the model.
-#[derive(Debug)]
-pub(crate) struct Measure<R> {
-    /// Its name in CSV, the same in every language; empty if CSV omits it.
-    pub(crate) id: &'static str,
-    pub(crate) unit: Unit,
-    /// Column title; `None` if no table shows it.
-    pub(crate) heading: Option<&'static Message>,
-    /// Reads it from a row; `None` if the row has no such figure.
-    pub(crate) of: fn(&R) -> Option<Figure>,
-    /// Formatter, if the unit does not determine the format.
-    look: Option<fn(f64) -> String>,
-    /// True when any value above 0 indicates a problem.
-    is_alarm: bool,
-}
-
-impl<R> Measure<R> {
-    /// A measure that only CSV has.
-    const fn untold(id: &'static str, unit: Unit, of: fn(&R) -> Option<Figure>) -> Self {
-        Self { id, unit, heading: None, of, look: None, is_alarm: false }
-    }
-
-    const fn new(
-        id: &'static str,
-        unit: Unit,
-        heading: &'static Message,
-        of: fn(&R) -> Option<Figure>,
-    ) -> Self {
-        Self { heading: Some(heading), ..Self::untold(id, unit, of) }
-    }
-
-    /// A measure for which any value above 0 indicates a problem.
-    const fn alarm(
-        id: &'static str,
-        unit: Unit,
-        heading: &'static Message,
-        of: fn(&R) -> Option<Figure>,
-    ) -> Self {
-        Self { is_alarm: true, ..Self::new(id, unit, heading, of) }
-    }
-
-    /// A measure with its own formatter.
-    const fn shown(
-        look: fn(f64) -> String,
-        id: &'static str,
-        unit: Unit,
-        heading: &'static Message,
-        of: fn(&R) -> Option<Figure>,
-    ) -> Self {
-        Self { look: Some(look), ..Self::new(id, unit, heading, of) }
-    }
-
-    /// Its cell in a row.
-    pub(crate) fn cell(&self, row: &R) -> Cell {
-        let Some(figure) = (self.of)(row) else { return Cell::figure(None) };
-        let (value, is_bound) = match figure {
-            Figure::Value { value, is_bound } => (value, is_bound),
-            Figure::Mean(estimate) => (estimate.mean, estimate.is_bound),
-        };
-        let text = self.look.map_or_else(|| figures::value(self.unit, value), |look| look(value));
-        Cell::figure(Some(figures::bounded(text, is_bound))).alarming(self.is_alarm && value > 0.0)
-    }
-
-    /// Its cell in a row, with its interval and, if it is not based on `valid` trials, their
-    /// number.
-    pub(crate) fn estimate_cell(&self, row: &R, valid: Option<u32>) -> Cell {
-        match (self.of)(row) {
-            Some(Figure::Mean(estimate)) => Cell::estimate(Some(&estimate), valid),
-            _ => self.cell(row),
-        }
-    }
-}
-
-fn figure<T: Into<Figure>>(value: Option<T>) -> Option<Figure> {
-    value.map(Into::into)
-}
-
-fn bounded(value: Option<f64>, is_bound: bool) -> Option<Figure> {
-    value.map(|value| Figure::Value { value, is_bound })
-}
-
-fn kilobytes(bytes: f64) -> String {
-    figures::digits(bytes / 1e3)
-}
-
-use Unit::{
-    Bytes, Count, Microseconds, Milliseconds, Percent, RowsPerSecond, Seconds,
-    TransactionsPerSecond,
-};
-
-/// CSV name of a metric, and its heading with the unit.
-pub(crate) fn metric(metric: Metric) -> (&'static str, &'static Message) {
-    match metric {
-        Metric::Throughput => ("throughput", &columns::THROUGHPUT),
-        Metric::MeanMs => ("mean", &columns::MEAN_MS),
-        Metric::P50Ms => ("p50", &columns::P50_MS),
-        Metric::P90Ms => ("p90", &columns::P90_MS),
-        Metric::P95Ms => ("p95", &columns::P95_MS),
-        Metric::P99Ms => ("p99", &columns::P99_MS),
-        Metric::P999Ms => ("p99.9", &columns::P999_MS),
-        Metric::MaxMs => ("max", &columns::MAX_MS),
-        Metric::HighestRate => ("highest-rate", &columns::HIGHEST_RATE),
-        Metric::MostClients => ("most-clients", &columns::MOST_CLIENTS),
-    }
-}
-
-/// Rates and times of a configuration.
-pub(crate) const CONFIGURATION_RATES: &[Measure<ConfigurationRow>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
-        figure(it.throughput)
-    }),
-    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
-    Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
-    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
-    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
-];
-
-/// Results of saturation searches.
-pub(crate) const FOUND: &[Measure<SearchRow>] = &[
-    Measure::new("highest-rate", TransactionsPerSecond, &columns::HIGHEST_RATE, |it| {
-        figure(it.found.filter(|_| it.search.most == LoadBy::Rate))
-    }),
-    Measure::new("most-clients", Count, &columns::MOST_CLIENTS, |it| {
-        figure(it.found.filter(|_| it.search.most == LoadBy::Clients))
-    }),
-];
-
-/// Measures of a stage of a load.
-pub(crate) const STAGE: &[Measure<StageRow>] = &[
-    Measure::shown(figures::digits, "length", Seconds, &columns::LENGTH_S, |it| {
-        figure(Some(it.length_s))
-    }),
-    Measure::new("offered", TransactionsPerSecond, &columns::OFFERED, |it| {
-        figure((it.by == LoadBy::Rate).then_some(it.load))
-    }),
-    Measure::shown(figures::digits, "at-work", Count, &columns::AT_WORK, |it| {
-        figure((it.by == LoadBy::Clients).then_some(it.load))
-    }),
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
-        figure(it.throughput)
-    }),
-    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
-    Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
-    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
-    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
-    Measure::untold("begun", Count, |it| figure(Some(it.begun))),
-    Measure::alarm("not-committed", Count, &columns::NOT_COMMITTED, |it| {
-        figure((it.by == LoadBy::Rate).then_some(it.not_committed))
-    }),
-];
-
-/// Measures of the transactions of one name.
-pub(crate) const NAMED: &[Measure<NamedRow>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
-        figure(it.throughput)
-    }),
-    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
-    Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
-    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
-    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
-    Measure::new("committed", Count, &columns::COMMITTED, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(Some(it.failed))),
-    Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
-];
-
+/// Response times of configurations.
+pub(crate) const TIMES: &[Measure] = &[Mean, P95, P99];
 /// Outcomes of a configuration's transactions.
-pub(crate) const CONFIGURATION_COUNTERS: &[Measure<ConfigurationRow>] = &[
-    Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
-    Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
-    Measure::untold("committed", Count, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(it.failed)),
-    Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &columns::RETRIES, |it| figure(it.retries)),
-    Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
-];
-
-/// Acknowledged work of a configuration that is missing from the data.
-pub(crate) const CONFIGURATION_LOST: Measure<ConfigurationRow> =
-    Measure::alarm("lost", Percent, &columns::LOST_PERCENT, |it| figure(it.lost_percent));
-
+pub(crate) const OUTCOMES: &[Measure] = &[Arrived, NeverStarted, Failed, Retries, LostPercent];
+/// Figures of a stage of a load.
+pub(crate) const STAGE: &[Measure] =
+    &[Length, Offered, AtWork, Throughput, Mean, P95, P99, NotCommitted];
+/// Figures of the transactions of one name, and of background workloads.
+pub(crate) const PART: &[Measure] = &[Throughput, Mean, P95, P99, Committed, Failed, Retries];
 /// Figures of a trial.
-pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| {
-        figure(Some(it.throughput))
-    }),
-    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| {
-        bounded(it.mean_ms, it.is_bound(Metric::MeanMs))
-    }),
-    Measure::new("p50", Milliseconds, &columns::P50_MS, |it| {
-        bounded(it.p50_ms, it.is_bound(Metric::P50Ms))
-    }),
-    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| {
-        bounded(it.p95_ms, it.is_bound(Metric::P95Ms))
-    }),
-    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| {
-        bounded(it.p99_ms, it.is_bound(Metric::P99Ms))
-    }),
-    // The maximum is a bound if the mean is one.
-    Measure::new("max", Milliseconds, &columns::MAX_MS, |it| {
-        bounded(it.max_ms, it.is_bound(Metric::MeanMs))
-    }),
-    Measure::new("longest_gap", Milliseconds, &columns::GAP_MS, |it| figure(it.longest_gap_ms)),
-    Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
-    Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
-    Measure::untold("window", Seconds, |it| figure(Some(it.measured_s))),
-    Measure::new("committed", Count, &columns::COMMITTED, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(it.failed)),
-    Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &columns::RETRIES, |it| figure(it.retries)),
-    Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
-    Measure::alarm("lost", Count, &columns::LOST, |it| figure(it.lost)),
+pub(crate) const TRIAL: &[Measure] = &[
+    Throughput,
+    Mean,
+    P50,
+    P95,
+    P99,
+    Max,
+    LongestGap,
+    Arrived,
+    NeverStarted,
+    Committed,
+    Failed,
+    Retries,
+    Lost,
 ];
-
-/// A distribution of response times. The column titles omit the unit, which the table states.
-pub(crate) const LATENCY: &[Measure<MergedLatency>] = &[
-    Measure::new("", Milliseconds, &columns::MEAN, |it| bounded(Some(it.mean), it.censored > 0)),
-    Measure::new("", Milliseconds, &columns::STANDARD_DEVIATION, |it| {
-        figure(Some(it.standard_deviation))
-    }),
-    Measure::new("", Milliseconds, &columns::MIN, |it| figure(Some(it.min))),
-    Measure::new("merged-p50", Milliseconds, &columns::P50, |it| {
-        bounded(it.p50, it.is_bound(50.0))
-    }),
-    Measure::new("merged-p70", Milliseconds, &columns::P70, |it| {
-        bounded(it.p70, it.is_bound(70.0))
-    }),
-    Measure::new("merged-p80", Milliseconds, &columns::P80, |it| {
-        bounded(it.p80, it.is_bound(80.0))
-    }),
-    Measure::new("merged-p90", Milliseconds, &columns::P90, |it| {
-        bounded(it.p90, it.is_bound(90.0))
-    }),
-    Measure::new("merged-p95", Milliseconds, &columns::P95, |it| {
-        bounded(it.p95, it.is_bound(95.0))
-    }),
-    Measure::new("merged-p99", Milliseconds, &columns::P99, |it| {
-        bounded(it.p99, it.is_bound(99.0))
-    }),
-    Measure::new("merged-p99.9", Milliseconds, &columns::P999, |it| {
-        bounded(it.p999, it.is_bound(99.9))
-    }),
-    Measure::new("merged-max", Milliseconds, &columns::MAX, |it| {
-        bounded(Some(it.max), it.is_bound(100.0))
-    }),
+/// A distribution of response times.
+pub(crate) const DISTRIBUTION: &[Measure] = &[
+    MergedMean,
+    MergedDeviation,
+    MergedMin,
+    MergedP50,
+    MergedP70,
+    MergedP80,
+    MergedP90,
+    MergedP95,
+    MergedP99,
+    MergedP999,
+    MergedMax,
 ];
-
-/// Acknowledged updates against updates in the data. Lost updates are a range, which the table
-/// adds.
-pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
-    Measure::new("", Count, &columns::WITNESSED, |it| figure(Some(it.witnessed))),
-    Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantom))),
-    Measure::new("", Count, &columns::IN_DOUBT, |it| figure(Some(it.in_doubt))),
-    Measure::new("", Count, &columns::STATEMENT_ERRORS, |it| figure(Some(it.statement_errors))),
-];
-
-/// Acknowledged commits against commits in the data.
-pub(crate) const COMMITS: &[Measure<CommitAudit>] = &[
-    Measure::new("", Count, &columns::ACKNOWLEDGED, |it| figure(Some(it.committed))),
-    Measure::alarm("", Count, &columns::LOST, |it| figure(Some(it.lost))),
-    Measure::alarm("", Count, &columns::LOSING_TRIALS, |it| {
-        figure(Some(u64::from(it.trials_with_losses)))
-    }),
-];
-
-/// Rows of the commit ledger, next to these.
-pub(crate) const LEDGER: &[Measure<LedgerAudit>] = &[
-    Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantoms))),
-    Measure::new("", Count, &columns::IN_DOUBT, |it| figure(Some(it.in_doubt))),
-    Measure::new("", Count, &columns::TOOK_EFFECT, |it| figure(Some(it.took_effect))),
-];
-
 /// Effects of injected faults.
-pub(crate) const FAULT: &[Measure<FaultRow>] = &[
-    Measure::new("outage", Seconds, &columns::OUTAGE, |it| figure(Some(it.outage.median))),
-    Measure::new("outage-max", Seconds, &columns::AT_MOST, |it| figure(Some(it.outage.max))),
-    Measure::new("recovered", Seconds, &columns::RECOVERED, |it| {
-        figure(it.recovered.map(|spread| spread.median))
-    }),
-    Measure::new("recovered-max", Seconds, &columns::AT_MOST, |it| {
-        figure(it.recovered.map(|spread| spread.max))
-    }),
-    Measure::alarm("not-recovered", Count, &columns::NOT_RECOVERED, |it| {
-        figure(Some(u64::from(it.not_recovered)))
-    }),
-    Measure::new("missed", Seconds, &columns::MISSED, |it| {
-        figure(it.missed.map(|spread| spread.median))
-    }),
-    Measure::new("slowest", Seconds, &columns::SLOWEST, |it| figure(Some(it.slowest.median))),
-    Measure::new("slowest-max", Seconds, &columns::AT_MOST, |it| figure(Some(it.slowest.max))),
-    Measure::new("failed-after-fault", Count, &columns::FAILED, |it| figure(Some(it.failed))),
-    Measure::new("reconnects", Count, &columns::RECONNECTS, |it| figure(Some(it.reconnects))),
+pub(crate) const FAULT: &[Measure] = &[
+    Outage,
+    OutageMax,
+    Recovered,
+    RecoveredMax,
+    NotRecovered,
+    Missed,
+    Slowest,
+    SlowestMax,
+    FailedAfterFault,
+    Reconnects,
 ];
-
-/// Errors of one kind after a fault; in CSV, the name includes the kind.
-pub(crate) const FAULT_ERRORS: &[Measure<FaultErrors>] = &[
-    Measure::new("errors", Count, &columns::ERRORS_SEEN, |it| figure(Some(it.errors))),
-    Measure::new("errors-first", Seconds, &columns::ERRORS_FIRST, |it| figure(Some(it.first_s))),
-    Measure::new("errors-last", Seconds, &columns::ERRORS_LAST, |it| figure(Some(it.last_s))),
-    Measure::new("errors-most", Count, &columns::ERRORS_MOST, |it| figure(Some(it.most))),
-    Measure::new("errors-most-at", Seconds, &columns::ERRORS_MOST_AT, |it| figure(Some(it.most_s))),
+/// Errors of one kind after a fault.
+pub(crate) const FAULT_ERRORS: &[Measure] =
+    &[Errors, ErrorsFirst, ErrorsLast, ErrorsMost, ErrorsMostAt];
+/// The load generator itself.
+pub(crate) const GENERATOR: &[Measure] = &[
+    Workers,
+    WorkerCpu,
+    HeldUp,
+    CpuUserPerStatement,
+    CpuSystemPerStatement,
+    WakeupLag,
+    GeneratorMemory,
+    Lag,
 ];
-
-/// Measures of the load generator itself.
-pub(crate) const GENERATOR: &[Measure<GeneratorRow>] = &[
-    Measure::new("", Count, &columns::WORKERS, |it| figure(Some(u64::from(it.workers)))),
-    Measure::shown(figures::digits, "", Percent, &columns::WORKER_CPU, |it| {
-        figure(Some(it.worker_cpu_percent_max))
-    }),
-    Measure::shown(figures::digits, "", Percent, &columns::HELD_UP, |it| {
-        figure(it.held_up_percent_max)
-    }),
-    Measure::new("", Microseconds, &columns::CPU_USER, |it| {
-        figure(Some(it.cpu_user_per_statement_us))
-    }),
-    Measure::new("", Microseconds, &columns::CPU_SYSTEM, |it| {
-        figure(Some(it.cpu_system_per_statement_us))
-    }),
-    Measure::new("", Milliseconds, &columns::WAKEUP_LAG, |it| figure(it.wakeup_lag_p99_ms)),
-    Measure::new("", Bytes, &columns::MEMORY, |it| figure(Some(it.memory_peak_bytes))),
-    Measure::new("", Milliseconds, &columns::LAG, |it| figure(it.lag_p99_ms)),
-];
-
 /// Resource usage of machine and server during trials.
-pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
-    Measure::new("", Percent, &columns::HOST_CPU, |it| figure(it.busy_percent())),
-    Measure::untold("cpu-user", Percent, |it| figure(it.user_percent)),
-    Measure::untold("cpu-system", Percent, |it| figure(it.system_percent)),
-    Measure::untold("cpu-iowait", Percent, |it| figure(it.iowait_percent)),
-    Measure::new("cpu-steal", Percent, &columns::STEAL, |it| figure(it.steal_percent)),
-    Measure::shown(figures::digits, "server-processors", Count, &columns::SERVER_CPU, |it| {
-        figure(it.server_processors)
-    }),
-    Measure::shown(figures::digits, "generator-processors", Count, &columns::GENERATOR_CPU, |it| {
-        figure(it.generator_processors)
-    }),
-    Measure::new(
-        "server-cpu-per-transaction",
-        Microseconds,
-        &columns::SERVER_CPU_PER_TRANSACTION,
-        |it| figure(it.server_cpu_per_transaction_us),
-    ),
-    Measure::new(
-        "generator-cpu-per-transaction",
-        Microseconds,
-        &columns::GENERATOR_CPU_PER_TRANSACTION,
-        |it| figure(it.generator_cpu_per_transaction_us),
-    ),
-    Measure::shown(
-        figures::digits,
-        "server-switches-per-transaction",
-        Count,
-        &columns::SWITCHES_PER_TRANSACTION,
-        |it| figure(it.server_switches_per_transaction),
-    ),
-    Measure::shown(
-        kilobytes,
-        "server-read-per-transaction",
-        Bytes,
-        &columns::READ_PER_TRANSACTION,
-        |it| figure(it.server_read_bytes_per_transaction),
-    ),
-    Measure::shown(
-        kilobytes,
-        "server-written-per-transaction",
-        Bytes,
-        &columns::WRITTEN_PER_TRANSACTION,
-        |it| figure(it.server_written_bytes_per_transaction),
-    ),
-    Measure::new("server-memory", Bytes, &columns::SERVER_MEMORY, |it| {
-        figure(it.server_resident_bytes)
-    }),
-    Measure::untold("server-threads", Count, |it| figure(it.server_threads)),
-    Measure::new("disk-busy", Percent, &columns::DISK_BUSY, |it| figure(it.disk_busy_percent)),
-    Measure::untold("disk-queue", Count, |it| figure(it.disk_queue)),
-    Measure::untold("disk-read-per-second", Bytes, |it| figure(it.disk_read_bytes_per_second)),
-    Measure::untold("disk-written-per-second", Bytes, |it| {
-        figure(it.disk_written_bytes_per_second)
-    }),
-    Measure::untold("cpu-pressure", Percent, |it| figure(it.cpu_pressure_percent)),
-    Measure::untold("io-pressure", Percent, |it| figure(it.io_pressure_percent)),
-    Measure::untold("memory-pressure", Percent, |it| figure(it.memory_pressure_percent)),
-    Measure::new("monitor", Percent, &columns::MONITOR_COST, |it| figure(it.monitor_percent)),
+pub(crate) const RESOURCES: &[Measure] = &[
+    HostCpu,
+    CpuSteal,
+    ServerProcessors,
+    GeneratorProcessors,
+    ServerCpuPerTransaction,
+    GeneratorCpuPerTransaction,
+    ServerSwitchesPerTransaction,
+    ServerReadPerTransaction,
+    ServerWrittenPerTransaction,
+    ServerMemory,
+    DiskBusy,
+    Monitor,
 ];
-
-/// Measures of a step of a growing table.
-pub(crate) const STEP: &[Measure<GrowthStep>] = &[
-    Measure::new("throughput", RowsPerSecond, &columns::GROWTH_RATE, |it| {
-        figure(it.rows_per_second)
-    }),
-    Measure::new("cpu", Percent, &columns::GROWTH_CPU, |it| figure(it.cpu_percent)),
-    Measure::new("server-cpu", Percent, &columns::GROWTH_SERVER, |it| figure(it.server_percent)),
-    Measure::new("disk-read-per-second", Bytes, &columns::GROWTH_READ, |it| figure(it.disk_read)),
-    Measure::new("disk-written-per-second", Bytes, &columns::GROWTH_WRITTEN, |it| {
-        figure(it.disk_written)
-    }),
-    Measure::new("disk-busy", Percent, &columns::DISK_BUSY, |it| figure(it.disk_busy_percent)),
-    Measure::new("data", Bytes, &columns::GROWTH_DATA, |it| figure(it.data_bytes)),
-];
+/// A step of a growing table, after its rate.
+pub(crate) const STEP: &[Measure] = &[HostCpu, ServerCpu, DiskRead, DiskWritten, DiskBusy, Data];

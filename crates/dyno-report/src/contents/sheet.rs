@@ -3,11 +3,11 @@
 
 use crate::cell::{Cell, Value};
 use crate::figures;
-use crate::measures::Measure;
+use crate::measures;
 use crate::messages::{Message, headings};
 use crate::table::{Column, Form, Table};
 use crate::words;
-use dyno_analysis::model::{Effect, Estimate, ReportModel};
+use dyno_analysis::model::{Effect, Estimate, Figures, Measure, ReportModel};
 
 /// The rows' data, and the table with the columns added so far.
 pub(crate) struct Sheet<R> {
@@ -85,37 +85,39 @@ impl<R> Sheet<R> {
         self
     }
 
-    /// Adds a column for each measure that tables show; a dash if the row has no such data.
-    pub(crate) fn measures<M>(
+    /// Adds a column for each measure; a dash if the row has no such figure.
+    pub(crate) fn measures(
         self,
-        measures: &[Measure<M>],
-        of: impl Fn(&R) -> Option<&M>,
+        measures: &[Measure],
+        of: impl Fn(&R) -> Option<&Figures>,
     ) -> Self {
-        let shown = measures.iter().filter_map(|measure| Some((measure, measure.heading?)));
+        let shown = measures.iter().filter_map(|it| Some((*it, measures::heading(*it)?)));
         shown.fold(self, |sheet, (measure, heading)| {
-            sheet.right(heading, |row| of(row).map_or_else(Cell::absent, |it| measure.cell(it)))
+            sheet.right(heading, |row| {
+                of(row).map_or_else(Cell::absent, |it| measures::cell(it, measure))
+            })
         })
     }
 
     /// Adds the measures with intervals, and with the number of trials if it differs from the given
     /// one.
-    pub(crate) fn estimates<M>(
+    pub(crate) fn estimates(
         self,
-        measures: &[Measure<M>],
-        of: impl Fn(&R) -> (&M, Option<u32>),
+        measures: &[Measure],
+        of: impl Fn(&R) -> (&Figures, Option<u32>),
     ) -> Self {
-        let shown = measures.iter().filter_map(|measure| Some((measure, measure.heading?)));
+        let shown = measures.iter().filter_map(|it| Some((*it, measures::heading(*it)?)));
         shown.fold(self, |sheet, (measure, heading)| {
             sheet.right(heading, |row| {
-                let (it, valid) = of(row);
-                measure.estimate_cell(it, valid)
+                let (figures, valid) = of(row);
+                measures::estimate_cell(figures, measure, valid)
             })
         })
     }
 
     /// Adds the half-width of an interval, which the page shows next to the figure.
-    pub(crate) fn half_width(self, of: impl Fn(&R) -> Option<&Estimate>) -> Self {
-        let cell = |row: &R| Cell::figure(of(row).and_then(figures::half_width));
+    pub(crate) fn half_width(self, of: impl Fn(&R) -> Option<Estimate>) -> Self {
+        let cell = |row: &R| Cell::figure(of(row).and_then(|it| figures::half_width(&it)));
         self.right(&headings::INTERVAL, cell).only_in(Form::Text)
     }
 

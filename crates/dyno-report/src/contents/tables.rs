@@ -4,17 +4,19 @@
 use crate::cell::Cell;
 use crate::figures;
 use crate::measures::{
-    COMMITS, CONFIGURATION_COUNTERS, CONFIGURATION_LOST, CONFIGURATION_RATES, FAULT, FAULT_ERRORS,
-    GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TRIAL, UPDATES,
+    DISTRIBUTION, FAULT, FAULT_ERRORS, GENERATOR, OUTCOMES, PART, RESOURCES, STAGE, STEP, TIMES,
+    TRIAL,
 };
-use crate::messages::{Lang, columns, growth, headings, names, page, question, said, warning};
+use crate::messages::{
+    Lang, Message, columns, growth, headings, names, page, question, said, warning,
+};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::{notes, words};
 use dyno_analysis::model::{
-    AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Estimate, KindCount,
-    LimitVerdict, NamedRow, Question, Range, ReportModel, StatementRow, StatementTable, TrialRow,
-    Verdict,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, ConfigurationRow, Figures, KindCount,
+    LimitVerdict, Measure, Part, PartRow, Question, Range, ReportModel, Scope, SearchRow,
+    StatementRow, StatementTable, TrialRow, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
@@ -57,14 +59,12 @@ fn without_arrivals(table: Table, model: &ReportModel) -> Table {
 /// Main result: a group per series, a row per number of clients.
 pub(crate) fn results(model: &ReportModel) -> Table {
     let rows = in_order(model).into_iter().map(|index| (index, &model.configurations[index]));
-    let (throughput, times) = CONFIGURATION_RATES.split_at(1);
     let table = Sheet::of_configurations(model, rows)
         .right(&headings::TRIALS_VALID, |row| trials_valid(row))
-        .estimates(throughput, |row| (*row, None))
-        .half_width(|row| row.throughput.as_ref())
-        .estimates(times, |row| (*row, Some(row.trials_valid)))
-        .measures(CONFIGURATION_COUNTERS, |row| Some(*row))
-        .measures(&[CONFIGURATION_LOST], |row| Some(*row))
+        .estimates(&[Measure::Throughput], |row| (&row.figures, None))
+        .half_width(|row| row.figures.estimate(Measure::Throughput))
+        .estimates(TIMES, |row| (&row.figures, Some(row.trials_valid)))
+        .measures(OUTCOMES, |row| Some(&row.figures))
         .left(&headings::VALIDITY_COLUMN, |row| Cell::word(words::validity(row.validity)))
         .table();
     without_arrivals(table, model)
@@ -78,65 +78,66 @@ fn trials_valid(row: &ConfigurationRow) -> Cell {
 
 /// Results of saturation searches.
 pub(crate) fn searches(model: &ReportModel) -> Table {
-    let is_rate = model.searches.iter().any(|row| row.search.most == LoadBy::Rate);
-    let most = if is_rate { &columns::HIGHEST_RATE } else { &columns::MOST_CLIENTS };
-    let repeats = |found: Option<Estimate>| found.map_or(0, |found| found.repeats).to_string();
+    let most = model.searches.first().map_or(Measure::HighestRate, |row| row.metric().into());
+    let found = |row: &SearchRow| model.estimate(row.configuration, row.metric());
+    let repeats = |row: &SearchRow| found(row).map_or(0, |found| found.repeats).to_string();
     Sheet::of_configurations(model, model.searches.iter().map(|row| (row.configuration, row)))
         .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
-        .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row.found)))
-        .right(most, |row| Cell::estimate(row.found.as_ref(), None))
-        .half_width(|row| row.found.as_ref())
+        .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row)))
+        .estimates(&[most], |row| (&model.configurations[row.configuration].figures, None))
+        .half_width(|row| found(row))
         .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
         .table()
 }
 
+/// The parts of a scope, with their names and figures.
+fn parts(model: &ReportModel, scope: Scope, name: &'static Message, shown: &[Measure]) -> Table {
+    Sheet::of_configurations(model, by_line(model, model.parts(scope), |row| row.configuration))
+        .left(name, |row| Cell::text(&row.name))
+        .estimates(shown, |row| of_part(model, row))
+        .table()
+}
+
+/// Figures of a part, and the number of valid trials of its configuration.
+fn of_part<'a>(model: &ReportModel, row: &'a PartRow) -> (&'a Figures, Option<u32>) {
+    (&row.figures, Some(model.configurations[row.configuration].trials_valid))
+}
+
 /// Results of each stage of a load.
 pub(crate) fn stages(model: &ReportModel) -> Table {
-    let table =
-        Sheet::of_configurations(model, by_line(model, &model.stages, |row| row.configuration))
-            .left(&headings::STAGE, |row| Cell::text(&row.name))
-            .estimates(STAGE, |row| {
-                (*row, Some(model.configurations[row.configuration].trials_valid))
-            })
-            .table();
-    match model.stages.first().map(|row| row.by) {
-        Some(LoadBy::Clients) => table.without(&[&columns::OFFERED, &columns::NOT_COMMITTED]),
+    let table = parts(model, Scope::Stage, &headings::STAGE, STAGE);
+    match model.parts(Scope::Stage).next().map(|row| &row.part) {
+        Some(Part::Stage { by: LoadBy::Clients, .. }) => {
+            table.without(&[&columns::OFFERED, &columns::NOT_COMMITTED])
+        }
         _ => table.without(&[&columns::AT_WORK]),
     }
 }
 
 /// Results of the transactions of each name.
 pub(crate) fn transactions(model: &ReportModel) -> Table {
-    Sheet::of_configurations(model, by_line(model, &model.transactions, |row| row.configuration))
-        .left(&headings::TRANSACTION, |row| Cell::text(&row.name))
-        .estimates(NAMED, |row| named(model, row))
-        .table()
-}
-
-/// Figures of a named object, and the number of valid trials of its configuration.
-fn named<'a>(model: &ReportModel, row: &'a NamedRow) -> (&'a NamedRow, Option<u32>) {
-    (row, Some(model.configurations[row.configuration].trials_valid))
+    parts(model, Scope::Transaction, &headings::TRANSACTION, PART)
 }
 
 /// Background workloads.
 pub(crate) fn background(model: &ReportModel) -> Table {
-    let rate = |rate: Option<f64>| {
-        rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)))
-    };
-    Sheet::of_configurations(
-        model,
-        by_line(model, &model.background, |row| row.figures.configuration),
-    )
-    .left(&headings::BACKGROUND_NAME, |row| Cell::text(&row.figures.name))
-    .left(&headings::KIND, |row| Cell::text(&row.kind))
-    .left(&headings::BACKGROUND_CLIENTS, |row| {
-        Cell::text(format!("{}{}", row.clients, rate(row.rate)))
-    })
-    .estimates(NAMED, |row| named(model, &row.figures))
-    .left(&headings::AUDIT_VERDICT, |row| {
-        Cell::word(words::audit(row.audit)).alarming(row.audit == AuditVerdict::Violated)
-    })
-    .table()
+    let rows = by_line(model, model.parts(Scope::Background), |row| row.configuration);
+    let rows = rows.into_iter().filter_map(|(configuration, row)| match &row.part {
+        Part::Background { kind, clients, rate, audit } => {
+            let rate = rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)));
+            Some((configuration, (row, kind, format!("{clients}{rate}"), *audit)))
+        }
+        _ => None,
+    });
+    Sheet::of_configurations(model, rows)
+        .left(&headings::BACKGROUND_NAME, |(row, ..)| Cell::text(&row.name))
+        .left(&headings::KIND, |(_, kind, ..)| Cell::text(*kind))
+        .left(&headings::BACKGROUND_CLIENTS, |(_, _, clients, _)| Cell::text(clients))
+        .estimates(PART, |(row, ..)| of_part(model, row))
+        .left(&headings::AUDIT_VERDICT, |(.., audit)| {
+            Cell::word(words::audit(*audit)).alarming(*audit == AuditVerdict::Violated)
+        })
+        .table()
 }
 
 /// Effects of injected faults.
@@ -144,7 +145,7 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
     Sheet::of_configurations(model, by_line(model, &model.faults, |row| row.configuration))
         .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
         .right(&headings::TRIALS_VALID, |row| Cell::count(row.trials.len() as u64))
-        .measures(FAULT, |row| Some(*row))
+        .measures(FAULT, |row| Some(&model.configurations[row.configuration].figures))
         .table()
 }
 
@@ -154,7 +155,7 @@ pub(crate) fn fault_errors(model: &ReportModel) -> Table {
     let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
     Sheet::of_configurations(model, errors)
         .left(&headings::KIND, |errors| Cell::text(errors.kind.name()))
-        .measures(FAULT_ERRORS, |errors| Some(*errors))
+        .measures(FAULT_ERRORS, |errors| Some(&errors.figures))
         .table()
 }
 
@@ -194,6 +195,9 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
     let span = |audit: &AuditRow, of: fn(&CommitAudit) -> [String; 2]| {
         Cell::span(audit.commits.as_ref().map(of), "..").alarming(audit.has_lost_commits())
     };
+    let update = |audit: &AuditRow, of: fn(&UpdateAudit) -> u64| {
+        audit.updates.as_ref().map_or_else(Cell::absent, |updates| Cell::count(of(updates)))
+    };
     Sheet::of_configurations(model, by_line(model, wanted, |audit| audit.configuration))
         .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
         .right(&columns::COMMITTED, |audit| {
@@ -206,7 +210,13 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
         .right(&columns::LOST_PERCENT, |audit| {
             span(audit, |it| [it.lost_percent, it.lost_percent_max].map(figures::percent))
         })
-        .measures(UPDATES, |audit| audit.updates.as_ref())
+        .right(&columns::WITNESSED, |audit| update(audit, |it| it.witnessed))
+        .right(&columns::PHANTOM, |audit| {
+            let phantom = audit.updates.as_ref().map_or(0, |it| it.phantom);
+            update(audit, |it| it.phantom).alarming(phantom > 0)
+        })
+        .right(&columns::IN_DOUBT, |audit| update(audit, |it| it.in_doubt))
+        .right(&columns::STATEMENT_ERRORS, |audit| update(audit, |it| it.statement_errors))
         .table()
 }
 
@@ -216,9 +226,14 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
     let ledgers = audits.filter_map(|(index, audit)| {
         Some((index, (audit.commits.as_ref()?, audit.ledger.as_ref()?)))
     });
+    let problem = |count: u64| Cell::count(count).alarming(count > 0);
     Sheet::of_configurations(model, ledgers)
-        .measures(COMMITS, |it| Some(it.0))
-        .measures(LEDGER, |it| Some(it.1))
+        .right(&columns::ACKNOWLEDGED, |(commits, _)| Cell::count(commits.committed))
+        .right(&columns::LOST, |(commits, _)| problem(commits.lost))
+        .right(&columns::LOSING_TRIALS, |(commits, _)| problem(commits.trials_with_losses.into()))
+        .right(&columns::PHANTOM, |(_, ledger)| problem(ledger.phantoms))
+        .right(&columns::IN_DOUBT, |(_, ledger)| Cell::count(ledger.in_doubt))
+        .right(&columns::TOOK_EFFECT, |(_, ledger)| Cell::count(ledger.took_effect))
         .table()
 }
 
@@ -356,14 +371,15 @@ pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
             .zip(&growth.milestones)
             .map(move |(step, rows)| (line.configuration, step, *rows))
     });
-    let repeats = |rate: Option<Estimate>| Cell::figure(rate.map(|rate| rate.repeats.to_string()));
-    let (throughput, others) = STEP.split_at(1);
+    let rate = |step: &Figures| step.estimate(Measure::RowThroughput);
     Sheet::grouped(steps, |(configuration, ..)| [growth::name(model, *configuration, lang)])
         .right(&growth::GROWTH_ROWS, |(.., rows)| Cell::count(*rows))
-        .right(&headings::TRIALS_VALID, |(_, step, _)| repeats(step.rows_per_second))
-        .estimates(throughput, |(_, step, _)| (*step, None))
-        .half_width(|(_, step, _)| step.rows_per_second.as_ref())
-        .measures(others, |(_, step, _)| Some(*step))
+        .right(&headings::TRIALS_VALID, |(_, step, _)| {
+            Cell::figure(rate(step).map(|rate| rate.repeats.to_string()))
+        })
+        .estimates(&[Measure::RowThroughput], |(_, step, _)| (*step, None))
+        .half_width(|(_, step, _)| rate(step))
+        .measures(STEP, |(_, step, _)| Some(*step))
         .table()
 }
 
@@ -397,7 +413,7 @@ pub(crate) fn statements<'a>(
         .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
         .right(&headings::OK, |(.., row)| Cell::count(row.ok))
         .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
-        .measures(LATENCY, |(.., row)| row.latency.as_ref())
+        .measures(DISTRIBUTION, |(.., row)| Some(&row.figures))
         .table()
 }
 
@@ -447,17 +463,24 @@ pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
         .table()
 }
 
-/// Measures of the load generator itself.
+/// Figures of the configurations that have them.
+fn with_figures(
+    model: &ReportModel,
+    has_them: fn(&ConfigurationRow) -> bool,
+    shown: &[Measure],
+) -> Table {
+    let rows = model.configurations.iter().enumerate().filter(|(_, row)| has_them(row));
+    Sheet::of_configurations(model, rows).measures(shown, |row| Some(&row.figures)).table()
+}
+
+/// The load generator itself.
 pub(crate) fn generator(model: &ReportModel) -> Table {
-    let rows = model.generator.iter().map(|row| (row.configuration, row));
-    let table = Sheet::of_configurations(model, rows).measures(GENERATOR, |row| Some(*row)).table();
-    without_arrivals(table, model)
+    without_arrivals(with_figures(model, |row| row.trials_measured > 0, GENERATOR), model)
 }
 
 /// Resource usage of machine and server during trials.
 pub(crate) fn resources(model: &ReportModel) -> Table {
-    let rows = model.resources.iter().map(|row| (row.configuration, row));
-    Sheet::of_configurations(model, rows).measures(RESOURCES, |row| Some(*row)).table()
+    with_figures(model, |row| row.monitored.is_some(), RESOURCES)
 }
 
 /// Trials in run order, with system and clients unless all belong to one configuration.

@@ -13,12 +13,10 @@
 //! `error:MESSAGE@STATEMENT` counts the errors of a kind; MESSAGE is the first message of that
 //! kind.
 
-use crate::measures::{
-    CONFIGURATION_COUNTERS, CONFIGURATION_LOST, CONFIGURATION_RATES, FAULT, FAULT_ERRORS, FOUND,
-    Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TRIAL,
-};
 use crate::messages::Lang;
-use dyno_analysis::model::{ConfigurationRow, KindCount, Range, ReportModel, TrialRow, Unit};
+use dyno_analysis::model::{
+    ConfigurationRow, Figure, Figures, KindCount, Part, Range, ReportModel, Scope, TrialRow, Unit,
+};
 use dyno_model::printable;
 use serde::Serialize;
 
@@ -35,42 +33,20 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
         configuration_lines(&mut sheet, model, configuration);
     }
     step_lines(&mut sheet, model);
-    for stage in &model.stages {
-        sheet.figures(
-            model,
-            &Owner::part(model, "stage", stage.configuration, &stage.name),
-            STAGE,
-            stage,
-        );
-    }
-    for named in &model.transactions {
-        sheet.figures(
-            model,
-            &Owner::part(model, "transaction", named.configuration, &named.name),
-            NAMED,
-            named,
-        );
-    }
-    for background in &model.background {
-        let part = Owner::part(
-            model,
-            "background",
-            background.figures.configuration,
-            &background.figures.name,
-        );
-        sheet.figures(
-            model,
-            &Owner { state: word(&background.audit), ..part },
-            NAMED,
-            &background.figures,
-        );
+    for row in &model.parts {
+        let part = Owner::part(model, row.part.scope(), row.configuration, &row.name);
+        let state = match &row.part {
+            Part::Background { audit, .. } => word(audit),
+            _ => String::new(),
+        };
+        sheet.figures(model, &Owner { state, ..part }, &row.figures);
     }
     sheet.text()
 }
 
 /// The object that a figure belongs to.
 struct Owner<'a> {
-    scope: &'a str,
+    scope: Scope,
     configuration: &'a ConfigurationRow,
     block: String,
     trial: &'a str,
@@ -80,14 +56,14 @@ struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    fn of(model: &'a ReportModel, scope: &'a str, configuration: usize) -> Self {
+    fn of(model: &'a ReportModel, scope: Scope, configuration: usize) -> Self {
         let (configuration, [block, state, suffix]) =
             (&model.configurations[configuration], Default::default());
         Self { scope, configuration, block, trial: "", state, suffix }
     }
 
     /// A part of a configuration.
-    fn part(model: &'a ReportModel, scope: &'a str, configuration: usize, part: &str) -> Self {
+    fn part(model: &'a ReportModel, scope: Scope, configuration: usize, part: &str) -> Self {
         Self { suffix: format!("@{part}"), ..Self::of(model, scope, configuration) }
     }
 }
@@ -111,27 +87,20 @@ impl Sheet {
         String::from_utf8(bytes).expect("cells are text")
     }
 
-    /// Writes a line per measure that has a value for the row.
-    fn figures<R>(
-        &mut self,
-        model: &ReportModel,
-        owner: &Owner<'_>,
-        measures: &[Measure<R>],
-        row: &R,
-    ) {
-        for measure in measures.iter().filter(|measure| !measure.id.is_empty()) {
-            if let Some(figure) = (measure.of)(row) {
-                self.figure(model, owner, (measure.id, measure.unit), figure);
-            }
+    /// Writes a line per figure.
+    fn figures(&mut self, model: &ReportModel, owner: &Owner<'_>, figures: &Figures) {
+        for (measure, figure) in figures.iter() {
+            self.figure(model, owner, (measure.id(), measure.unit()), figure);
         }
     }
 
     fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, of: (&str, Unit), figure: Figure) {
         let line = &model.lines[owner.configuration.line];
         let clients = owner.configuration.clients.to_string();
-        let (value, is_bound, interval, repeats) = match figure {
-            Figure::Value { value, is_bound } => (value, is_bound, None, None),
-            Figure::Mean(mean) => (mean.mean, mean.is_bound, mean.interval, Some(mean.repeats)),
+        let (value, is_bound) = (figure.value(), figure.is_bound());
+        let (interval, repeats) = match figure {
+            Figure::Mean(mean) => (mean.interval, Some(mean.repeats)),
+            _ => (None, None),
         };
         let value = value.to_string();
         let end =
@@ -155,7 +124,8 @@ impl Sheet {
             &high,
             &repeats,
         ];
-        self.line([owner.scope, &line.system_name].into_iter().chain(levels).chain(rest));
+        let scope = word(&owner.scope);
+        self.line([&*scope, &line.system_name].into_iter().chain(levels).chain(rest));
     }
 }
 
@@ -164,12 +134,12 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         block: trial.block.to_string(),
         trial: &trial.id,
         state: word(&trial.state),
-        ..Owner::of(model, "trial", trial.configuration)
+        ..Owner::of(model, Scope::Trial, trial.configuration)
     };
     match &trial.figures {
-        Some(figures) => sheet.figures(model, &owner, TRIAL, figures),
+        Some(figures) => sheet.figures(model, &owner, figures),
         // A trial without figures still gets a line, so that it is visible that it was planned.
-        None => sheet.figure(model, &owner, ("committed", Unit::Count), 0.0.into()),
+        None => sheet.figure(model, &owner, ("committed", Unit::Count), 0_u64.into()),
     }
 }
 
@@ -178,25 +148,20 @@ fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
     let Some(growth) = &model.growth else { return };
     for line in &growth.lines {
         for (step, rows) in line.steps.iter().zip(&growth.milestones) {
-            let owner = Owner::part(model, "step", line.configuration, &rows.to_string());
-            sheet.figures(model, &owner, STEP, step);
+            let owner = Owner::part(model, Scope::Step, line.configuration, &rows.to_string());
+            sheet.figures(model, &owner, step);
         }
     }
 }
 
 fn configuration_lines(sheet: &mut Sheet, model: &ReportModel, configuration: usize) {
     let row = &model.configurations[configuration];
-    let of_configuration =
-        || Owner { state: word(&row.validity), ..Owner::of(model, "configuration", configuration) };
+    let of_configuration = || Owner {
+        state: word(&row.validity),
+        ..Owner::of(model, Scope::Configuration, configuration)
+    };
     let owner = of_configuration();
-    sheet.figures(model, &owner, CONFIGURATION_RATES, row);
-    for search in model.searches.iter().filter(|search| search.configuration == configuration) {
-        sheet.figures(model, &owner, FOUND, search);
-    }
-    if let Some(merged) = &row.merged {
-        sheet.figures(model, &owner, LATENCY, merged);
-    }
-    sheet.figures(model, &owner, CONFIGURATION_COUNTERS, row);
+    sheet.figures(model, &owner, &row.figures);
     for (what, kinds) in [("failed", &row.failed_by_kind), ("retries", &row.retries_by_kind)] {
         for KindCount { kind, count } in kinds {
             sheet.figure(model, &owner, (&format!("{what}:{kind}"), Unit::Count), (*count).into());
@@ -207,16 +172,13 @@ fn configuration_lines(sheet: &mut Sheet, model: &ReportModel, configuration: us
             printable::line(&format!("error:{}@{}", error.failure, error.statement)).into_owned();
         sheet.figure(model, &owner, (&metric, Unit::Count), error.count.into());
     }
-    sheet.figures(model, &owner, &[CONFIGURATION_LOST], row);
     if let Some(faults) = model.faults.iter().find(|row| row.configuration == configuration) {
-        sheet.figures(model, &owner, FAULT, faults);
         for errors in &faults.errors {
             let of_kind = Owner { suffix: format!(":{}", errors.kind), ..of_configuration() };
-            sheet.figures(model, &of_kind, FAULT_ERRORS, errors);
+            sheet.figures(model, &of_kind, &errors.figures);
         }
     }
-    if let Some(monitored) = model.resources.iter().find(|row| row.configuration == configuration) {
-        sheet.figures(model, &owner, RESOURCES, monitored);
+    if let Some(monitored) = &row.monitored {
         for (name, value) in &monitored.server_counters_per_transaction {
             let metric = format!("per-transaction:{name}");
             sheet.figure(model, &owner, (&metric, Unit::Count), (*value).into());

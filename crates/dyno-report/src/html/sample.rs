@@ -4,7 +4,7 @@
 
 use dyno_analysis::analyse;
 use dyno_analysis::model::{
-    Estimate, HeatColumn, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow,
+    Estimate, HeatColumn, Measure, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_store::fixture::Shape;
@@ -99,8 +99,9 @@ pub(super) fn failures() -> ReportModel {
 pub(super) fn published(factor: f64) -> ReportModel {
     let mut model = rush();
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let ours =
-        largest(&mut model.configurations.iter().filter_map(|row| Some(row.throughput?.mean)));
+    let ours = largest(
+        &mut model.configurations.iter().filter_map(|row| row.figures.value(Measure::Throughput)),
+    );
     let points = || model.published.iter().flat_map(|series| &series.points);
     let scale = factor * ours / largest(&mut points().map(|point| point.value));
     for point in model.published.iter_mut().flat_map(|series| &mut series.points) {
@@ -145,9 +146,11 @@ fn huge() -> ReportModel {
         }
     };
     for row in &mut model.configurations {
-        scaled(&mut row.throughput, 1e6);
-        for time in [&mut row.mean, &mut row.p50, &mut row.p95, &mut row.p99] {
-            scaled(time, 1e-6);
+        let all = [Measure::Throughput, Measure::Mean, Measure::P50, Measure::P95, Measure::P99];
+        for measure in all {
+            let mut estimate = row.figures.estimate(measure);
+            scaled(&mut estimate, if measure == Measure::Throughput { 1e6 } else { 1e-6 });
+            row.figures.set(measure, estimate);
         }
     }
     for panel in &mut model.panels {
@@ -167,7 +170,8 @@ fn huge() -> ReportModel {
 fn unaudited(mut model: ReportModel) -> ReportModel {
     model.audits.clear();
     for row in &mut model.configurations {
-        (row.lost_percent, row.audit) = (None, AuditVerdict::NotChecked);
+        row.figures.set(Measure::LostPercent, None::<f64>);
+        row.audit = AuditVerdict::NotChecked;
     }
     model
 }

@@ -204,7 +204,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
         (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
     let blocks = page.model.provenance.blocks;
     let loops = Loops::of(page.model);
-    let is_shared = page.model.generator.iter().any(|row| row.shares_machine);
+    let is_shared = page.model.configurations.iter().any(|row| row.shares_machine);
     html! {
         section #method {
             h2 { (page.text(&headings::METHOD)) }

@@ -8,7 +8,7 @@ use crate::notes::{Loops, comparison_rules};
 use crate::sections::Section;
 use crate::table::Table;
 use crate::{tables, words};
-use dyno_analysis::model::{ConfigurationRow, TrialRow, TrialState};
+use dyno_analysis::model::{ConfigurationRow, Measure, TrialRow, TrialState};
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -70,8 +70,10 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
 fn kept(page: &Page<'_>) -> Markup {
     let rows = &page.model.configurations;
     let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
-    let loses =
-        |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
+    let loses = |line: usize| {
+        rows.iter()
+            .any(|row| row.line == line && row.figures.value(Measure::LostPercent) > Some(0.0))
+    };
     let facets =
         || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
     // With one number of clients, the table of results has the same figures.
@@ -110,14 +112,13 @@ fn kept(page: &Page<'_>) -> Markup {
 
 fn kept_cell(page: &Page<'_>, row: Option<&ConfigurationRow>) -> Markup {
     let Some(row) = row else { return html! {} };
-    let throughput = row.throughput.as_ref();
     html! {
-        @match throughput {
-            Some(estimate) => (figures::value(estimate.unit, estimate.mean)),
+        @match row.figures.get(Measure::Throughput) {
+            Some(rate) => (figures::value(Measure::Throughput.unit(), rate.value())),
             None => (page.text(&headings::ABSENT)),
         }
         " " br;
-        @match row.lost_percent {
+        @match row.figures.value(Measure::LostPercent) {
             None => small { (page.text(&headings::NOT_CHECKED)) },
             Some(0.0) => small { (page.text(&page::PAGE_KEPT_NOTHING_LOST)) },
             Some(percent) => span.alarm {

@@ -3,7 +3,7 @@
 use super::{render, sample, stand_alone_charts};
 use crate::figures;
 use crate::messages::{EN, LANGUAGES};
-use dyno_analysis::model::{Conclusion, Estimate, Verdict, WarningRow};
+use dyno_analysis::model::{Conclusion, ConfigurationRow, Estimate, Measure, Verdict, WarningRow};
 use dyno_model::plan::{Compare, Metric};
 use dyno_model::warning::{Severity, Warning};
 
@@ -295,10 +295,11 @@ fn published_figures_of_another_size_get_an_axis_of_their_own() {
 fn losses_stand_beside_throughput_at_the_same_size() {
     let model = sample::rush();
     let page = render(&model, EN);
-    let lost = page.find("<figure id=\"lost-updates\">").unwrap();
+    let at = page.find("<figure id=\"lost-updates\">").unwrap();
     let throughput = page.find("<figure id=\"throughput\">").unwrap();
-    assert!(lost < throughput, "losses come first");
-    let most = model.configurations.iter().filter_map(|row| row.lost_percent).fold(0.0, f64::max);
+    assert!(at < throughput, "losses come first");
+    let lost = |row: &ConfigurationRow| row.figures.value(Measure::LostPercent);
+    let most = model.configurations.iter().filter_map(lost).fold(0.0, f64::max);
     let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most))
         .replace(" %", "\u{a0}%");
     assert!(most > 5.0 && page.contains("table class=\"kept") && page.contains(&told), "{told}");

@@ -6,10 +6,10 @@ use crate::messages::{fill, headings, names, tiles};
 use crate::tiles::{LIMITS_MAX, TIMES, Tile, name};
 use crate::words;
 use dyno_analysis::model::{
-    Estimate, GrowthLine, Headline, LimitRow, LimitVerdict, Losses, SearchRow, TrialState,
+    Estimate, GrowthLine, Headline, LimitRow, LimitVerdict, Losses, Measure, SearchRow, TrialState,
 };
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::{LoadBy, Metric};
+use dyno_model::plan::Metric;
 use maud::Markup;
 
 /// Maximum number of series of a growing table, or of searches, with a tile each.
@@ -87,7 +87,7 @@ fn ends(page: &Page<'_>, title: String, at: [usize; 2], [worst, best]: [Estimate
 
 /// A growing table: rows per second in its first step and in its last.
 fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
-    let mut rates = line.steps.iter().filter_map(|step| step.rows_per_second);
+    let mut rates = line.steps.iter().filter_map(|step| step.estimate(Measure::RowThroughput));
     let first = rates.next()?;
     let last = rates.next_back();
     let rows = page.model.growth.as_ref()?.milestones.last().map_or(0, |rows| *rows);
@@ -116,15 +116,11 @@ fn searched(page: &Page<'_>) -> Vec<Tile> {
 }
 
 fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
-    let metric = match row.search.most {
-        LoadBy::Rate => Metric::HighestRate,
-        LoadBy::Clients => Metric::MostClients,
-    };
-    let title = name(metric, page.lang);
+    let title = name(row.metric(), page.lang);
     let limit = figures::limit_of(&row.search);
     let named = (page.model.searches.len() > 1)
         .then(|| crate::messages::conclusion::searched(page.model, row, page.lang));
-    let mut tile = match &row.found {
+    let mut tile = match &page.model.estimate(row.configuration, row.metric()) {
         Some(found) => Tile {
             word: Some(words::limit(LimitVerdict::Passed)),
             ..Tile::estimate(title, found, page.lang)
@@ -142,10 +138,11 @@ fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
 
 /// The longest write outage after faults.
 fn outage(page: &Page<'_>) -> Option<Tile> {
-    let rows = page.model.faults.iter();
-    let worst = rows.max_by(|one, other| one.outage.max.total_cmp(&other.outage.max))?;
-    let note = names::configuration(page.model, worst.configuration, page.lang);
-    let value = figures::digits(worst.outage.max);
+    let rows = page.model.configurations.iter().enumerate();
+    let outages = rows.filter_map(|(at, row)| Some((at, row.figures.value(Measure::OutageMax)?)));
+    let (configuration, longest) = outages.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let note = names::configuration(page.model, configuration, page.lang);
+    let value = figures::digits(longest);
     let title = tiles::OUTAGE.text(page.lang);
     Some(Tile { unit: "s", notes: vec![note], link: Some("faults"), ..Tile::new(title, value) })
 }

@@ -119,7 +119,7 @@ fn a_report_has_the_figures_and_the_audit_of_what_ran_beside() {
     let json: serde_json::Value =
         serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
     assert_eq!(json["limits"][0]["background"], "nightly");
-    assert_eq!(json["background"][0]["figures"]["name"], "nightly");
+    assert_eq!(json["parts"][0]["name"], "nightly");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
-use dyno_analysis::model::PercentilePoint;
+use dyno_analysis::model::{ConfigurationRow, Figures, Measure, PercentilePoint};
 use dyno_model::plan::Metric;
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, never_started};
@@ -18,14 +18,12 @@ fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report
     }
     let model = analyse(&data);
     let figures = model.trials[0].figures.as_ref().expect("measured");
-    assert!(figures.p50_ms.is_some() && figures.max_ms.is_some());
-    assert_eq!((figures.p95_ms, figures.p99_ms), (None, None), "7.5 and 1.5 values lie beyond");
-    assert!(
-        model
-            .configurations
-            .iter()
-            .all(|row| row.p50.is_some() && row.p95.is_none() && row.p99.is_none())
-    );
+    let of = |figures: &Figures| {
+        [Measure::P50, Measure::P95, Measure::P99].map(|measure| figures.get(measure).is_some())
+    };
+    assert!(figures.get(Measure::Max).is_some());
+    assert_eq!(of(figures), [true, false, false], "7.5 and 1.5 values lie beyond");
+    assert!(model.configurations.iter().all(|row| of(&row.figures) == [true, false, false]));
     assert!(model.panel(Metric::P95Ms).is_none() && model.panel(Metric::P99Ms).is_none());
     let of_p95: Vec<_> = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms).collect();
     assert!(
@@ -38,8 +36,7 @@ fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report
     let json: serde_json::Value =
         serde_json::from_str(&render(&model, Format::Json, EN)).expect("JSON");
     assert!(
-        json["trials"][0]["figures"]["p95_ms"].is_null()
-            && json["configurations"][0]["p99"].is_null()
+        json["trials"][0]["figures"]["p95"].is_null() && json["configurations"][0]["p99"].is_null()
     );
 }
 
@@ -58,27 +55,23 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
     let commits = data.trials[&id].transaction.len();
     never_started(&mut data, 0, commits / 50);
     let model = analyse(&data);
-    let (row, other) = (&model.configurations[0], &model.configurations[1]);
-    let p99 = row.p99.expect("there are values");
+    let [row, other] = [0, 1].map(|at: usize| &model.configurations[at].figures);
+    let p99 = row.estimate(Measure::P99).expect("there are values");
     assert!(p99.is_bound && p99.interval.is_none() && p99.mean > 1_000.0, "{p99:?}");
-    assert!(row.p50.is_some_and(|p50| !p50.is_bound) && other.p99.is_some_and(|p99| !p99.is_bound));
-    assert!(row.unstarted.is_some_and(|unstarted| unstarted > 0) && other.arrived.is_none());
-    let merged = row.merged.expect("merged");
-    assert_eq!(
-        (merged.bounds_from, merged.censored),
-        (Some(99.0), row.unstarted.unwrap_or_default())
-    );
+    let is_value =
+        |figures: &Figures, measure| figures.get(measure).is_some_and(|it| !it.is_bound());
+    assert!(is_value(row, Measure::P50) && is_value(other, Measure::P99));
+    let unstarted = row.count(Measure::NeverStarted);
+    assert!(unstarted > Some(0) && other.get(Measure::Arrived).is_none());
+    assert!(is_value(row, Measure::MergedP95) && !is_value(row, Measure::MergedP99));
+    assert_eq!(row.count(Measure::MergedCensored), unstarted);
     let curve =
         model.percentile_curves.iter().find(|curve| curve.configuration == 0).expect("drawn");
     let end = |curve: &[PercentilePoint]| curve.last().expect("points").percentile;
     assert!(end(&curve.merged) < 98.1 && curve.repeats.iter().all(|curve| end(curve) < 98.1));
-    let trial =
-        model.trials.iter().find(|trial| trial.id == id).and_then(|trial| trial.figures.as_ref());
-    assert!(
-        trial.is_some_and(
-            |figures| figures.is_bound(Metric::P99Ms) && !figures.is_bound(Metric::P50Ms)
-        )
-    );
+    let trial = model.trials.iter().find(|trial| trial.id == id).expect("planned");
+    let trial = trial.figures.as_ref().expect("measured");
+    assert!(!is_value(trial, Measure::P99) && is_value(trial, Measure::P50));
     for format in [Format::Text, Format::Markdown, Format::Html] {
         let report = render(&model, format, EN);
         assert!(
@@ -94,17 +87,17 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
     );
     let json = render(&model, Format::Json, EN);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["configurations"][0]["p99"]["is_bound"], true);
-    assert!(json["configurations"][1]["p99"]["is_bound"].is_null());
+    assert_eq!(json["configurations"][0]["figures"]["p99"]["is_bound"], true);
+    assert!(json["configurations"][1]["figures"]["p99"]["is_bound"].is_null());
 }
 
 #[test]
 fn one_block_has_no_interval_anywhere() {
     let model =
         analyse(&Shape { blocks: 1, systems: 2, clients: vec![1, 8], ..Shape::small() }.read());
-    assert!(
-        model.configurations.iter().all(|row| row.throughput.expect("measured").interval.is_none())
-    );
+    let throughput =
+        |row: &ConfigurationRow| row.figures.estimate(Measure::Throughput).expect("measured");
+    assert!(model.configurations.iter().all(|row| throughput(row).interval.is_none()));
     let text = render(&model, Format::Text, EN).replace("\n  ", " ");
     assert!(text.contains("(one valid trial, no interval)"), "{text}");
 }

@@ -3,7 +3,9 @@
 use crate::messages::{EN, LANGUAGES, warning};
 use crate::{Format, render};
 use dyno_analysis::analyse;
-use dyno_analysis::model::{Comparison, NotWorking, NotWorkingReason, ReportModel, Verdict};
+use dyno_analysis::model::{
+    Comparison, Measure, NotWorking, NotWorkingReason, ReportModel, Verdict,
+};
 use dyno_model::latency::LatencySummary;
 use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
@@ -168,8 +170,12 @@ fn times_of_fewer_trials_than_are_valid_say_how_many() {
     let model = with(nothing_committed);
     let row = model.configurations.iter().find(|row| row.not_working.is_some()).expect("MySQL");
     assert_eq!(row.trials_valid, 5);
-    assert_eq!(row.throughput.map(|it| it.repeats), Some(5), "a throughput of 0 is one");
-    assert_eq!(row.p95.map(|it| it.repeats), Some(4));
+    assert_eq!(
+        row.figures.estimate(Measure::Throughput).map(|it| it.repeats),
+        Some(5),
+        "a throughput of 0 is one"
+    );
+    assert_eq!(row.figures.estimate(Measure::P95).map(|it| it.repeats), Some(4));
     assert!(render(&model, Format::Text, EN).contains("(n = 4)"));
     assert!(render(&model, Format::Html, EN).contains("(n = 4)"));
 }

@@ -73,7 +73,7 @@ fn the_table_over_rows_reads_like_this() {
     assert_eq!(table.len(), 2 + 2 * 10);
     assert_eq!(
         table[0],
-        "| system | rows | n | rows/s | ±95 % | CPU | server CPU | read MB/s | written MB/s | disk busy | data MB |"
+        "| system | rows | n | rows/s | ±95 % | machine CPU | server CPU | read MB/s | written MB/s | disk busy | data MB |"
     );
     assert_eq!(
         table[2],
@@ -84,7 +84,7 @@ fn the_table_over_rows_reads_like_this() {
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Growing table"), "{text}");
     let csv = render(&model, Format::Csv, EN);
-    assert!(csv.contains("throughput@1000000,rows-per-second,"), "{csv}");
+    assert!(csv.contains("row-throughput@1000000,rows-per-second,"), "{csv}");
     let json = render(&model, Format::Json, EN);
     assert!(json.contains("\"milestones\""));
 }

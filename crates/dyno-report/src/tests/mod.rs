@@ -1,6 +1,6 @@
 //! Tests of whole reports, from folders written by the store.
 
-use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
+use dyno_analysis::model::{ComparisonOf, Figures, Measure, ReportModel, TrialState, Verdict};
 mod anomalies;
 mod background;
 mod bounds;
@@ -345,10 +345,11 @@ fn the_csv_has_one_figure_per_line() {
     trial,MySQL,8,1,b01-002,warned,throughput,transactions-per-second,975,,,
     trial,MySQL,8,1,b01-002,warned,mean,milliseconds,8.324797571282055,,,
     trial,MySQL,8,1,b01-002,warned,p50,milliseconds,7.192575,,,
+    trial,MySQL,8,1,b01-002,warned,p90,milliseconds,9.928703,,,
     trial,MySQL,8,1,b01-002,warned,p95,milliseconds,11.403263,,,
     trial,MySQL,8,1,b01-002,warned,p99,milliseconds,44.990463,,,
     trial,MySQL,8,1,b01-002,warned,max,milliseconds,65.208319,,,
-    trial,MySQL,8,1,b01-002,warned,longest_gap,milliseconds,10,,,
+    trial,MySQL,8,1,b01-002,warned,longest-gap,milliseconds,10,,,
     trial,MySQL,8,1,b01-002,warned,window,seconds,5,,,
     trial,MySQL,8,1,b01-002,warned,committed,count,4875,,,
     trial,MySQL,8,1,b01-002,warned,failed,count,0,,,
@@ -358,8 +359,18 @@ fn the_csv_has_one_figure_per_line() {
     configuration,MySQL,8,,,warned,throughput,transactions-per-second,960,923.451825102716,997.9946705909537,3
     configuration,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.027565158073418,8.920920780773791,3
     configuration,MySQL,8,,,warned,p50,milliseconds,7.230804333333334,6.8649632807276735,7.6161414371629474,3
+    configuration,MySQL,8,,,warned,p90,milliseconds,10.259113666666666,9.47648890497845,11.106372231417298,3
     configuration,MySQL,8,,,warned,p95,milliseconds,11.875668333333332,10.40915832782534,13.548789817745051,3
     configuration,MySQL,8,,,warned,p99,milliseconds,46.42133233333334,42.22992812694292,51.02874172847374,3
+    configuration,MySQL,8,,,warned,committed,count,14400,,,
+    configuration,MySQL,8,,,warned,failed,count,0,,,
+    configuration,MySQL,8,,,warned,unfinished,count,0,,,
+    configuration,MySQL,8,,,warned,retries,count,0,,,
+    configuration,MySQL,8,,,warned,lost-percent,percent,6.277777777777778,,,
+    configuration,MySQL,8,,,warned,merged-count,count,14400,,,
+    configuration,MySQL,8,,,warned,merged-mean,milliseconds,8.460686577777775,,,
+    configuration,MySQL,8,,,warned,merged-deviation,milliseconds,6.670770423561446,,,
+    configuration,MySQL,8,,,warned,merged-min,milliseconds,2.981888,,,
     configuration,MySQL,8,,,warned,merged-p50,milliseconds,7.225343,,,
     configuration,MySQL,8,,,warned,merged-p70,milliseconds,8.253439,,,
     configuration,MySQL,8,,,warned,merged-p80,milliseconds,9.035775,,,
@@ -368,11 +379,14 @@ fn the_csv_has_one_figure_per_line() {
     configuration,MySQL,8,,,warned,merged-p99,milliseconds,45.875199,,,
     configuration,MySQL,8,,,warned,merged-p99.9,milliseconds,65.208319,,,
     configuration,MySQL,8,,,warned,merged-max,milliseconds,71.041023,,,
-    configuration,MySQL,8,,,warned,committed,count,14400,,,
-    configuration,MySQL,8,,,warned,failed,count,0,,,
-    configuration,MySQL,8,,,warned,unfinished,count,0,,,
-    configuration,MySQL,8,,,warned,retries,count,0,,,
-    configuration,MySQL,8,,,warned,lost,percent,6.277777777777778,,,
+    configuration,MySQL,8,,,warned,workers,count,1,,,
+    configuration,MySQL,8,,,warned,worker-cpu,percent,1.404,,,
+    configuration,MySQL,8,,,warned,held-up,percent,0,,,
+    configuration,MySQL,8,,,warned,cpu-user-per-statement,microseconds,1.9,,,
+    configuration,MySQL,8,,,warned,cpu-system-per-statement,microseconds,3.1,,,
+    configuration,MySQL,8,,,warned,wakeup-lag,milliseconds,0.09,,,
+    configuration,MySQL,8,,,warned,statements-per-wakeup,count,1.5,,,
+    configuration,MySQL,8,,,warned,generator-memory,bytes,14160000,,,
     "###);
 }
 
@@ -439,15 +453,16 @@ fn invalid_trials_are_in_no_mean_but_stay_listed() {
         model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one");
     let row = &model.configurations[invalid.configuration];
     assert_eq!((row.trials_measured, row.trials_valid), (3, 2));
-    assert_eq!(row.throughput.expect("others are valid").repeats, 2);
+    let throughput = row.figures.estimate(Measure::Throughput).expect("others are valid");
+    assert_eq!(throughput.repeats, 2);
     let others: Vec<f64> = model
         .trials
         .iter()
         .filter(|trial| trial.configuration == invalid.configuration && trial.id != invalid.id)
-        .map(|trial| trial.figures.as_ref().expect("measured").throughput)
+        .filter_map(|trial| trial.figures.as_ref()?.value(Measure::Throughput))
         .collect();
     let mean = others.iter().sum::<f64>() / 2.0;
-    assert!((row.throughput.expect("there").mean - mean).abs() < 1e-9);
+    assert!((throughput.mean - mean).abs() < 1e-9);
     assert!(invalid.figures.is_some());
 }
 
@@ -458,28 +473,27 @@ fn a_configurations_counters_are_the_sums_of_its_trials() {
         let trials = model.trials.iter().filter(|trial| trial.configuration == index);
         let valid =
             trials.clone().filter(|it| matches!(it.state, TrialState::Valid | TrialState::Warned));
-        let committed =
-            valid.filter_map(|trial| Some(trial.figures.as_ref()?.committed)).sum::<u64>();
+        let committed = valid
+            .filter_map(|trial| trial.figures.as_ref()?.count(Measure::Committed))
+            .sum::<u64>();
         // Commits of an invalid trial are in no value, and therefore not in their number either.
         assert_eq!(
-            (row.committed, row.committed),
-            (committed, row.merged.map_or(0, |it| it.count))
+            [Measure::Committed, Measure::MergedCount].map(|it| row.figures.count(it)),
+            [Some(committed); 2]
         );
+        let retries = row.figures.count(Measure::Retries);
         let figures: Vec<_> = trials.filter_map(|trial| trial.figures.as_ref()).collect();
-        assert_eq!(row.retries, figures.iter().map(|figures| figures.retries).sum::<Option<u64>>());
-        assert_eq!(
-            row.retries,
-            Some(row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>())
-        );
+        let of_trials = figures.iter().map(|figures| figures.count(Measure::Retries));
+        assert_eq!(retries, of_trials.sum::<Option<u64>>());
+        assert_eq!(retries, Some(row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>()));
         assert_eq!(row.trials_measured as usize, figures.len());
     }
     for table in &model.statements {
-        let merged = model.configurations[table.configuration]
-            .merged
-            .expect("valid trials have transactions");
-        assert_eq!(table.transaction.ok, merged.count);
+        let count = |figures: &Figures| figures.count(Measure::MergedCount).expect("measured");
+        let merged = count(&model.configurations[table.configuration].figures);
+        assert_eq!(table.transaction.ok, merged);
         for statement in &table.statements {
-            assert!(statement.latency.expect("measured").count <= statement.ok);
+            assert!(count(&statement.figures) <= statement.ok);
         }
     }
 }

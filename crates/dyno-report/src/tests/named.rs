@@ -81,7 +81,7 @@ fn a_report_has_the_figures_of_the_transactions_of_each_name() {
     let json: serde_json::Value =
         serde_json::from_str(&render(&model, Format::Json, EN)).expect("json");
     assert_eq!(json["limits"][0]["transaction"], "pay");
-    assert_eq!(json["transactions"].as_array().map(Vec::len), Some(2 * model.configurations.len()));
+    assert_eq!(json["parts"].as_array().map(Vec::len), Some(2 * model.configurations.len()));
 }
 
 #[test]

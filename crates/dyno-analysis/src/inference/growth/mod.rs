@@ -10,8 +10,8 @@ use crate::comparisons::{self, SideValues};
 use crate::eligibility::Eligibility;
 use crate::estimate::estimate;
 use crate::model::{
-    Conclusion, Estimate, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint,
-    GrowthStep, Range, ReportModel, StepComparison, Unit, Verdict,
+    Conclusion, Estimate, Figures, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment,
+    GrowthPoint, Measure, Range, ReportModel, StepComparison, Verdict,
 };
 use crate::resources::{self, Stretch};
 use crate::view::View;
@@ -259,22 +259,23 @@ impl<'a> Grown<'a> {
 }
 
 /// Means over trials; a figure that only some trials have is averaged over those.
-fn means(steps: &[Step]) -> GrowthStep {
-    let over = |unit: Unit, of: &dyn Fn(&Step) -> Option<f64>| {
-        estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), unit)
+fn means(steps: &[Step]) -> Figures {
+    let over = |measure: Measure, of: fn(&Step) -> Option<f64>| {
+        (measure, estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), measure))
     };
     let are_measured = steps.iter().all(|step| step.is_measured);
-    let rows_per_second = over(Unit::RowsPerSecond, &|step| Some(step.rows_per_second));
-    GrowthStep {
-        rows_per_second: rows_per_second
-            .map(|rate| Estimate { interval: rate.interval.filter(|_| are_measured), ..rate }),
-        cpu_percent: over(Unit::Percent, &|step| step.resources.cpu_percent),
-        server_percent: over(Unit::Percent, &|step| step.resources.server_percent),
-        disk_read: over(Unit::Bytes, &|step| step.resources.disk_read),
-        disk_written: over(Unit::Bytes, &|step| step.resources.disk_written),
-        disk_busy_percent: over(Unit::Percent, &|step| step.resources.disk_busy_percent),
-        data_bytes: over(Unit::Bytes, &|step| step.data_bytes),
-    }
+    let (row_throughput, rate) = over(Measure::RowThroughput, |step| Some(step.rows_per_second));
+    let rate = rate.map(|it| Estimate { interval: it.interval.filter(|_| are_measured), ..it });
+    let figures = [
+        (row_throughput, rate),
+        over(Measure::HostCpu, |step| step.resources.cpu_percent),
+        over(Measure::ServerCpu, |step| step.resources.server_percent),
+        over(Measure::DiskRead, |step| step.resources.disk_read),
+        over(Measure::DiskWritten, |step| step.resources.disk_written),
+        over(Measure::DiskBusy, |step| step.resources.disk_busy_percent),
+        over(Measure::Data, |step| step.data_bytes),
+    ];
+    Figures::from(figures.map(|(measure, it)| (measure, it.map(Into::into))))
 }
 
 /// Maximum number of configurations with a statement about their course; more are only shown in the
@@ -302,7 +303,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
 
 fn step_rate(growth: &Growth, configuration: usize, step: usize) -> Option<f64> {
     let line = growth.lines.iter().find(|line| line.configuration == configuration)?;
-    line.steps.get(step)?.rows_per_second.map(|estimate| estimate.mean)
+    line.steps.get(step)?.value(Measure::RowThroughput)
 }
 
 /// Sequences of steps with the same side ahead. An undecided step between two steps of the same
@@ -358,9 +359,9 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
         Some(GrowthMoment {
             rows_from,
             rows_to,
-            rows_per_second: figures.rows_per_second?.mean,
-            cpu_percent: figures.cpu_percent.map(|estimate| estimate.mean),
-            disk_busy_percent: figures.disk_busy_percent.map(|estimate| estimate.mean),
+            rows_per_second: figures.value(Measure::RowThroughput)?,
+            cpu_percent: figures.value(Measure::HostCpu),
+            disk_busy_percent: figures.value(Measure::DiskBusy),
         })
     };
     let moments: Vec<GrowthMoment> = (0..line.steps.len()).filter_map(moment).collect();

@@ -7,9 +7,8 @@ use crate::model::{
     Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel,
     WorstOfLimit,
 };
-use crate::named;
+use crate::parts;
 use crate::shortage::shortage;
-use crate::stages;
 use crate::stats::limit::{LimitTest, mean_against, share_against};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
@@ -134,14 +133,10 @@ fn known(view: &View<'_>, limit: &Limit, configuration: usize) -> Known {
 fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<LimitTest> {
     let figures = match &row.part {
         None => whole(view, row.configuration, metric),
-        Some(LimitPart::Stage(stage)) => stages::figures(view, row.configuration, stage, metric),
-        Some(part) => named::figures(view, row.configuration, part, metric),
+        Some(part) => parts::figures(view, row.configuration, part, metric),
     };
     let Some(figures) = figures else {
-        let counts = match &row.part {
-            Some(LimitPart::Stage(stage)) => stages::counts(view, row.configuration, stage),
-            part => named::counts(view, row.configuration, part.as_ref()),
-        };
+        let counts = parts::counts(view, row.configuration, row.part.as_ref());
         row.shortage =
             shortage(&counts, metric, &view.plan().configurations[row.configuration].load);
         return None;
@@ -181,9 +176,9 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
     };
     let records = view.measured(row.configuration).iter();
     let sound = records.filter(|record| view.warnings(record).iter().all(is_harmless));
-    let parts = sound.filter_map(|record| named::of_part(record, row.part.as_ref()));
-    let ledgers = parts.map(|record| &record.ledger);
-    let counts = ledgers.filter_map(|ledger| named::failures(ledger, row.part.as_ref()));
+    let records = sound.filter_map(|record| parts::of_part(record, row.part.as_ref()));
+    let ledgers = records.map(|record| &record.ledger);
+    let counts = ledgers.filter_map(|ledger| parts::failures(ledger, row.part.as_ref()));
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
     row.repeats = count(counts.len());
     let percent = |share: f64| 100.0 * share;
@@ -195,9 +190,9 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<LimitTest> {
 
 /// What audits say: certain, whatever the number of trials is.
 fn lost(view: &View<'_>, row: &mut LimitRow) {
-    let parts = view.measured(row.configuration).iter();
+    let measured = view.measured(row.configuration).iter();
     let records: Vec<_> =
-        parts.filter_map(|record| named::of_part(record, row.part.as_ref())).collect();
+        measured.filter_map(|record| parts::of_part(record, row.part.as_ref())).collect();
     row.repeats = count(records.len());
     row.verdict = match records.iter().map(|record| record.audit.losses().verdict).max() {
         Some(AuditVerdict::Violated) => LimitVerdict::Failed,

@@ -1,7 +1,8 @@
 //! Growing tables: results over the number of rows instead of the number of clients.
 
 use crate::model::comparisons::Comparison;
-use crate::model::estimate::{Estimate, Range};
+use crate::model::estimate::Range;
+use crate::model::figures::Figures;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,31 +34,11 @@ impl Growth {
 pub struct GrowthLine {
     /// Index of the configuration.
     pub configuration: usize,
-    /// One per milestone.
-    pub steps: Vec<GrowthStep>,
+    /// One per milestone: means over trials. A trial that was cut short counts in the steps that it
+    /// finished.
+    pub steps: Vec<Figures>,
     /// Its trials, in run order.
     pub courses: Vec<GrowthCourse>,
-}
-
-/// Growth of the table from one milestone to the next: means over trials with their intervals.
-/// Trials that were cut short count in the steps that they finished. Absent where no trial finished
-/// the step, or the monitor has no samples.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct GrowthStep {
-    /// Rows committed per second.
-    pub rows_per_second: Option<Estimate>,
-    /// Busy processor time of the machine, percent of all processors.
-    pub cpu_percent: Option<Estimate>,
-    /// Share of the server's processes in it, percent of all processors.
-    pub server_percent: Option<Estimate>,
-    /// Bytes read per second from the busiest device.
-    pub disk_read: Option<Estimate>,
-    /// Bytes per second written to it.
-    pub disk_written: Option<Estimate>,
-    /// Share of the time with at least one request, percent.
-    pub disk_busy_percent: Option<Estimate>,
-    /// Bytes of the server's data files at the end of the step.
-    pub data_bytes: Option<Estimate>,
 }
 
 /// One trial over rows.

@@ -13,7 +13,7 @@ use crate::html::page::{Figure, Page};
 use crate::html::percentiles::percentiles;
 use crate::html::titles;
 use crate::messages::{conclusion, fill, list, names, page};
-use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, TrialRow};
+use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, Measure, Scope, TrialRow};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
@@ -31,7 +31,7 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     }
     let is_changing = |configuration: &usize| {
         page.model.faults.iter().any(|row| row.configuration == *configuration)
-            || page.model.stages.iter().any(|row| row.configuration == *configuration)
+            || page.model.parts(Scope::Stage).any(|row| row.configuration == *configuration)
     };
     let changing = (0..page.model.configurations.len()).filter(is_changing);
     let courses: Vec<Figure> = changing
@@ -47,7 +47,11 @@ pub(in crate::html) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
 /// The figures of an experiment that compares configurations.
 fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     // If nothing was lost, a sentence says more than a chart of zeros.
-    let has_losses = page.model.configurations.iter().any(|row| row.lost_percent > Some(0.0));
+    let has_losses = page
+        .model
+        .configurations
+        .iter()
+        .any(|row| row.figures.value(Measure::LostPercent) > Some(0.0));
     let mut kinds = vec![crate::html::forests::questions(page).into_iter().collect()];
     kinds.push(if has_losses { lost_updates(page) } else { Vec::new() });
     kinds.push(crate::html::growth::figures(page));

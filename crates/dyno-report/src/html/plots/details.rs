@@ -12,7 +12,9 @@ use crate::html::percentiles;
 use crate::html::resources::{Panel, panels};
 use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
-use dyno_analysis::model::{StageRow, Timeline, TimelinePoint, TrialState};
+use dyno_analysis::model::{
+    LoadPoint, Measure, Part, ReportModel, Scope, Timeline, TimelinePoint, TrialState,
+};
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::LoadBy;
 use dyno_model::warning::Warning;
@@ -69,7 +71,7 @@ fn summary(page: &Page<'_>, configuration: usize) -> Markup {
     html! {
         summary {
             b { (grid::unbroken(&names::configuration(page.model, configuration, page.lang))) }
-            @if let Some(throughput) = &row.throughput {
+            @if let Some(throughput) = &row.figures.estimate(Measure::Throughput) {
                 span { (page.cell(&Cell::estimate(Some(throughput), None))) "\u{a0}" (figures::symbol(throughput.unit)) }
             }
             span { (page.chip(words::validity(row.validity))) }
@@ -149,13 +151,25 @@ fn drawn<'a>(
     let captions = panels.iter().map(|panel| page.text(panel.caption).to_owned());
     let captions =
         errors.iter().map(|_| page.text(&page::CHART_CAPTION_ERRORS).to_owned()).chain(captions);
-    let staged = page.model.stages.iter().find(|row| row.configuration == configuration);
+    let staged = stages(page.model, configuration).next();
     let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());
-    let offered = staged.filter(|row| row.by == LoadBy::Rate);
+    let offered = staged.filter(|(by, _)| *by == LoadBy::Rate);
     let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
     let captions = faults.into_iter().chain(stages).chain(offered).chain(captions).collect();
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
     Some(Figure { id, title: heading, topic: None, captions, chart, data: None })
+}
+
+/// The stages of a configuration: what their load is given by, and its course.
+fn stages(
+    model: &ReportModel,
+    configuration: usize,
+) -> impl Iterator<Item = (LoadBy, &[LoadPoint])> {
+    let rows = model.parts(Scope::Stage).filter(move |row| row.configuration == configuration);
+    rows.filter_map(|row| match &row.part {
+        Part::Stage { by, course } => Some((*by, course.as_slice())),
+        _ => None,
+    })
 }
 
 /// Number of timeline intervals that are merged into one step of the line.
@@ -172,7 +186,8 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
         timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
     // In the grace period, clients that wait for an answer commit nothing, and no other client is
     // active.
-    let closes = trial.and_then(|trial| Some(window + trial.figures.as_ref()?.measured_s));
+    let closes =
+        trial.and_then(|trial| Some(window + trial.figures.as_ref()?.value(Measure::Window)?));
     let is_empty = |point: &&TimelinePoint| {
         point.throughput == Some(0.0)
             && !point.is_warmup
@@ -185,16 +200,15 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
             stalls.push((window + at, window + at + longest_gap));
         }
     }
-    let stages: Vec<&StageRow> = page
-        .model
-        .stages
-        .iter()
-        .filter(|row| row.configuration == timeline.configuration)
-        .collect();
-    let points = || stages.iter().flat_map(|row| &row.course);
-    let rates = points().filter(|_| stages.iter().all(|row| row.by == LoadBy::Rate));
+    let stages: Vec<_> = stages(page.model, timeline.configuration).collect();
+    let points = || stages.iter().flat_map(|(_, course)| course.iter());
+    let rates = points().filter(|_| stages.iter().all(|(by, _)| *by == LoadBy::Rate));
     Course {
-        stages: stages.iter().skip(1).filter_map(|row| Some(row.course.first()?.at_s)).collect(),
+        stages: stages
+            .iter()
+            .skip(1)
+            .filter_map(|(_, course)| Some(course.first()?.at_s))
+            .collect(),
         // The warm-up has the initial load of the first stage.
         offered: rates
             .clone()

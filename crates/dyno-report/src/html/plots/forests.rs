@@ -5,11 +5,10 @@ use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::figures;
 use crate::html::page::{Figure, Page};
-use crate::measures;
 use crate::messages::{fill, names, page};
 use crate::tables::says_something;
 use crate::words;
-use dyno_analysis::model::{Comparison, Effect, Verdict};
+use dyno_analysis::model::{Comparison, Effect, Measure, Verdict};
 use dyno_model::plan::Metric;
 
 /// The questions about the primary metric; `None` for fewer than two.
@@ -28,7 +27,7 @@ pub(in crate::html) fn questions(page: &Page<'_>) -> Option<Figure> {
     let topic =
         fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric = names::metric(judged_by, page.lang));
     let title = crate::html::titles::answer(page, &[judged_by]).unwrap_or_else(|| topic.clone());
-    let id = format!("questions-{}", measures::metric(judged_by).0);
+    let id = format!("questions-{}", Measure::from(judged_by).id());
     Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]).about(topic))
 }
 
@@ -65,7 +64,7 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
         };
         figure(
             page,
-            &format!("comparisons-{}-{}", measures::metric(metric).0, i + 1),
+            &format!("comparisons-{}-{}", Measure::from(metric).id(), i + 1),
             title,
             groups,
         )

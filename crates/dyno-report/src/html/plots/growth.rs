@@ -11,8 +11,7 @@ use crate::html::facets::{Facet, Member};
 use crate::html::page::{Figure, Page};
 use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
 use dyno_analysis::model::{
-    Conclusion, Estimate, Growth, GrowthLine, GrowthPoint, GrowthStep, PublishedRows,
-    PublishedSeries,
+    Conclusion, Figures, Growth, GrowthLine, GrowthPoint, Measure, PublishedRows, PublishedSeries,
 };
 use std::collections::BTreeSet;
 
@@ -21,15 +20,15 @@ const PUBLISHED_REACH: f64 = 1.25;
 
 /// Definition of a panel: its title, quantity, upper end of the axis, figure, and the divisor of
 /// the figure.
-type Measure = (&'static Message, Quantity, Option<f64>, fn(&GrowthStep) -> Option<Estimate>, f64);
+type Definition = (&'static Message, Quantity, Option<f64>, Measure, f64);
 
-const MEASURES: [Measure; 6] = [
-    (&texts::GROWTH_PANEL_RATE, Quantity::Number, None, |step| step.rows_per_second, 1.0),
-    (&texts::GROWTH_PANEL_CPU, Quantity::Percent, Some(100.0), |step| step.cpu_percent, 1.0),
-    (&texts::GROWTH_PANEL_READ, Quantity::Number, None, |step| step.disk_read, 1e6),
-    (&texts::GROWTH_PANEL_WRITTEN, Quantity::Number, None, |step| step.disk_written, 1e6),
-    (&texts::GROWTH_PANEL_BUSY, Quantity::Percent, Some(100.0), |step| step.disk_busy_percent, 1.0),
-    (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, |step| step.data_bytes, 1e6),
+const PANELS: [Definition; 6] = [
+    (&texts::GROWTH_PANEL_RATE, Quantity::Number, None, Measure::RowThroughput, 1.0),
+    (&texts::GROWTH_PANEL_CPU, Quantity::Percent, Some(100.0), Measure::HostCpu, 1.0),
+    (&texts::GROWTH_PANEL_READ, Quantity::Number, None, Measure::DiskRead, 1e6),
+    (&texts::GROWTH_PANEL_WRITTEN, Quantity::Number, None, Measure::DiskWritten, 1e6),
+    (&texts::GROWTH_PANEL_BUSY, Quantity::Percent, Some(100.0), Measure::DiskBusy, 1.0),
+    (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, Measure::Data, 1e6),
 ];
 
 /// One figure per facet and number of clients; none without a growing table.
@@ -94,7 +93,7 @@ fn figure(
         (None, false) => names::labelled(page.text(&texts::GROWTH), group, page.lang),
     };
     let end = growth.milestones.last().copied().unwrap_or(growth.rows_before) as f64;
-    let mut panels: Vec<GrowthPanel> = MEASURES
+    let mut panels: Vec<GrowthPanel> = PANELS
         .iter()
         .enumerate()
         .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
@@ -152,13 +151,13 @@ fn panel(
     page: &Page<'_>,
     growth: &Growth,
     lines: &[(&Member, &GrowthLine)],
-    (title, quantity, max, of, divisor): &Measure,
+    (title, quantity, max, measure, divisor): &Definition,
     with_trials: bool,
 ) -> GrowthPanel {
     let curve = |(member, line): &(&Member, &GrowthLine)| {
-        let mark = |(step, figures): (usize, &GrowthStep)| {
+        let mark = |(step, figures): (usize, &Figures)| {
             let (from, to) = growth.bounds(step);
-            let estimate = of(figures);
+            let estimate = figures.estimate(*measure);
             let tooltip = estimate.map_or_else(String::new, |estimate| {
                 let value = spelled(*quantity, estimate.mean / divisor);
                 let (from, to) = (figures::count(from), figures::count(to));

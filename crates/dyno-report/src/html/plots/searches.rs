@@ -52,7 +52,8 @@ pub(in crate::html) fn figure(page: &Page<'_>) -> Option<Figure> {
         rows.iter().enumerate().map(curve).filter(|it| !it.points.is_empty()).collect();
     let steps = || rows.iter().flat_map(|row| &row.steps).map(|step| &step.step);
     steps().next()?;
-    let mut met: Vec<f64> = rows.iter().filter_map(|row| Some(row.found?.mean)).collect();
+    let found = |row: &SearchRow| Some(page.model.estimate(row.configuration, row.metric())?.mean);
+    let mut met: Vec<f64> = rows.iter().filter_map(|row| found(row)).collect();
     met.sort_by(f64::total_cmp);
     let at_limit = |x| CurvePoint { x, value: Some(search.below), ..CurvePoint::default() };
     let points: Vec<CurvePoint> = met.into_iter().map(at_limit).collect();

@@ -7,8 +7,8 @@ use super::names::list;
 use super::{fill, growth, names, question, warning};
 use crate::figures;
 use dyno_analysis::model::{
-    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, NotWorking,
-    Range, ReportModel, SearchRow, Shortage, Unit, Verdict,
+    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, Measure,
+    NotWorking, Range, ReportModel, SearchRow, Shortage, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
@@ -218,15 +218,15 @@ pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
 
 /// The highest load that a system sustains.
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
-    let number =
-        |number: f64| figures::value(row.found.map_or(Unit::Count, |found| found.unit), number);
+    let number = |number: f64| figures::value(Measure::from(row.metric()).unit(), number);
+    let found = model.estimate(row.configuration, row.metric());
     let line = searched(model, row, lang);
     let limit = figures::limit_of(&row.search);
-    if let (None, Some(ended)) = (row.found, row.ended.last()) {
+    if let (None, Some(ended)) = (found, row.ended.last()) {
         let reason = no_load(&row.search, &ended.end, ended.steps, lang);
         return fill!(FOUND_NONE, lang, line, reason);
     }
-    let (message, [found, low, high]) = match row.found {
+    let (message, [found, low, high]) = match found {
         None => (FOUND_NOTHING, [String::new(), String::new(), String::new()]),
         Some(found) => match found.interval {
             _ if found.is_bound => (FOUND_BOUND, [found.mean; 3].map(number)),
@@ -388,21 +388,25 @@ fn anomalies(model: &ReportModel, audit: &AuditRow, is_forbidden: bool, lang: La
 
 fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
     let is_once = row.trials.len() == 1;
-    let message = match (row.outage.max == 0.0, is_once) {
+    let of = &model.configurations[row.configuration].figures;
+    let [outage, longest] =
+        [Measure::Outage, Measure::OutageMax].map(|it| of.value(it).unwrap_or(0.0));
+    let message = match (longest == 0.0, is_once) {
         (true, _) => FAULT_UNNOTICED,
         (false, true) => FAULT_OUTAGE_ONCE,
         (false, false) => FAULT_OUTAGE,
     };
     let (configuration, faults) =
         (names::configuration(model, row.configuration, lang), names::faults(row, lang));
-    let [outage, most] = [row.outage.median, row.outage.max].map(figures::digits);
-    let back = row.recovered.map(|spread| {
+    let [outage, most] = [outage, longest].map(figures::digits);
+    let recovered = of.value(Measure::Recovered).zip(of.value(Measure::RecoveredMax));
+    let back = recovered.map(|(middle, most)| {
         let message = if is_once { FAULT_BACK_ONCE } else { FAULT_BACK };
-        let [back, back_most] = [spread.median, spread.max].map(figures::digits);
+        let [back, back_most] = [middle, most].map(figures::digits);
         fill!(message, lang, back, back_most)
     });
-    let not_back =
-        (row.not_recovered > 0).then(|| fill!(FAULT_NOT_BACK, lang, trials = row.not_recovered));
+    let not_recovered = of.count(Measure::NotRecovered).filter(|trials| *trials > 0);
+    let not_back = not_recovered.map(|trials| fill!(FAULT_NOT_BACK, lang, trials));
     let sentences =
         [Some(fill!(message, lang, configuration, faults, outage, most)), back, not_back];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space)

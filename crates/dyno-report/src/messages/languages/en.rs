@@ -84,7 +84,7 @@ columns! {
     LAG: "late start p99 ms", "시작 지연 p99 ms", "開始遅延 p99 ms";
     HOST_CPU: "machine CPU", "장비 CPU", "マシンCPU";
     STEAL: "steal", "스틸", "スティール";
-    SERVER_CPU: "server CPUs", "서버 CPU(코어 환산)", "サーバーCPU（コア換算）";
+    SERVER_PROCESSORS: "server CPUs", "서버 CPU(코어 환산)", "サーバーCPU（コア換算）";
     GENERATOR_CPU: "generator CPUs", "부하 발생기 CPU(코어 환산)", "負荷生成側CPU（コア換算）";
     SERVER_CPU_PER_TRANSACTION: "server CPU µs/tx", "서버 CPU µs/tx", "サーバーCPU µs/tx";
     GENERATOR_CPU_PER_TRANSACTION: "generator CPU µs/tx", "부하 발생기 CPU µs/tx", "負荷生成側CPU µs/tx";
@@ -94,12 +94,11 @@ columns! {
     SERVER_MEMORY: "server MB", "서버 MB", "サーバー MB";
     DISK_BUSY: "disk busy", "디스크 사용률", "ディスクビジー率";
     MONITOR_COST: "monitor CPU", "모니터 CPU", "モニターCPU";
-    GROWTH_RATE: "rows/s", "행/s", "行/s";
-    GROWTH_CPU: "CPU", "CPU", "CPU";
-    GROWTH_SERVER: "server CPU", "서버 CPU", "サーバーCPU";
-    GROWTH_READ: "read MB/s", "읽기 MB/s", "読み込み MB/s";
-    GROWTH_WRITTEN: "written MB/s", "쓰기 MB/s", "書き込み MB/s";
-    GROWTH_DATA: "data MB", "데이터 MB", "データ MB";
+    ROW_THROUGHPUT: "rows/s", "행/s", "行/s";
+    SERVER_CPU: "server CPU", "서버 CPU", "サーバーCPU";
+    DISK_READ: "read MB/s", "읽기 MB/s", "読み込み MB/s";
+    DISK_WRITTEN: "written MB/s", "쓰기 MB/s", "書き込み MB/s";
+    DATA_SIZE: "data MB", "데이터 MB", "データ MB";
 }
 
 messages! {

@@ -104,8 +104,7 @@ fn searched() -> ReportModel {
         step(200.0, Outcome::Generator, Some(19.0)),
         step(50.0, Outcome::Open, None),
     ];
-    model.searches =
-        vec![SearchRow { configuration: 0, search, found: None, steps, ended: Vec::new() }];
+    model.searches = vec![SearchRow { configuration: 0, search, steps, ended: Vec::new() }];
     model
 }
 

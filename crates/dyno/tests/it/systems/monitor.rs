@@ -230,14 +230,14 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         bench.forget_the_machine("r");
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
-        let row = &report["resources"][0];
+        let row = &report["configurations"][0]["figures"];
         let figure =
             |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{kind}: {name}: {row}"));
         assert!(
-            figure("server_processors") > 0.01 && figure("server_resident_bytes") > 1e6,
+            figure("server-processors") > 0.01 && figure("server-memory") > 1e6,
             "{kind}: {row}"
         );
-        assert!(figure("user_percent") > 0.0 && figure("monitor_percent") > 0.0, "{kind}");
+        assert!(figure("cpu-user") > 0.0 && figure("monitor") > 0.0, "{kind}");
         let header = read("r/trials/b01-001/monitor.csv");
         let header = header.lines().next().expect("a header");
         for column in [
@@ -287,11 +287,11 @@ fn an_embedded_database_is_monitored_as_part_of_the_generator() {
     bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
-    let row = &report["resources"][0];
+    let row = &report["configurations"][0]["figures"];
     let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
-    assert!(figure("generator_cpu_per_transaction_us") > 0.0);
-    assert!(figure("generator_processors") > 0.0 && figure("generator_processors") < 2.0);
-    assert!(row["server_processors"].is_null());
+    assert!(figure("generator-cpu-per-transaction") > 0.0);
+    assert!(figure("generator-processors") > 0.0 && figure("generator-processors") < 2.0);
+    assert!(row["server-processors"].is_null());
     assert!(looks(&bench) >= 3);
     // A second each; a look that comes late makes one of two, or a part of a second at the end.
     let stretches = report["timelines"][0]["resources"].as_array().expect("a list").len();

@@ -1,8 +1,8 @@
-//! Figures of transactions and statements by name, and limits on them, come out right.
+//! Figures of parts of a load, and limits on them, come out right.
 
 use crate::analyse;
 use crate::limits::limits;
-use crate::model::{Estimate, LimitVerdict, NamedRow};
+use crate::model::{Conclusion, Figures, LimitVerdict, Measure, Part, PartRow, ReportModel, Scope};
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::WorkloadOptions;
@@ -10,9 +10,12 @@ use dyno_model::client_group::{BackgroundPlan, GroupRecord};
 use dyno_model::databases::{Databases, transaction_names};
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
-use dyno_model::plan::WorkloadPlan;
+use dyno_model::plan::{LoadBy, Metric, Stages, WorkloadPlan};
 use dyno_model::record::{NamedTransactions, OpenLoop, TrialRecord};
 use dyno_model::response::{Bounded, ResponseSummary};
+use dyno_model::stages::{Segment, Stage, StageRecord};
+use dyno_model::units::Nanos;
+use dyno_model::warning::Warning;
 use dyno_store::fixture::{Shape, each_record, one_configuration};
 use dyno_store::{RunData, TrialOutcome};
 
@@ -55,23 +58,38 @@ fn run() -> RunData {
     data
 }
 
+fn transactions(model: &ReportModel) -> Vec<PartRow> {
+    model.parts(Scope::Transaction).cloned().collect()
+}
+
+/// A mean, rounded to three decimals.
+fn mean(figures: &Figures, measure: Measure) -> f64 {
+    (figures.value(measure).expect("known") * 1e3).round() / 1e3
+}
+
+fn counts(figures: &Figures) -> [u64; 3] {
+    [Measure::Committed, Measure::Failed, Measure::Retries]
+        .map(|measure| figures.count(measure).expect("counted"))
+}
+
 #[test]
 fn transactions_of_each_name_have_a_row_with_means_over_trials_and_sums() {
     let model = analyse(&run());
-    let names: Vec<&str> = model.transactions.iter().map(|row| row.name.as_str()).collect();
+    let rows = transactions(&model);
+    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["read", "pay"]);
-    let pay = &model.transactions[1];
-    let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
-    assert_eq!((mean(pay.throughput), mean(pay.mean), mean(pay.p99)), (100.0, 50.0, 50.0));
-    assert_eq!((pay.committed, pay.failed, pay.retries), (4 * 980, 4 * 20, 4 * 3));
-    assert_eq!(pay.throughput.expect("known").repeats, 4);
+    let pay = &rows[1].figures;
+    let times = [Measure::Throughput, Measure::Mean, Measure::P99].map(|it| mean(pay, it));
+    assert_eq!(times, [100.0, 50.0, 50.0]);
+    assert_eq!(counts(pay), [4 * 980, 4 * 20, 4 * 3]);
+    assert_eq!(pay.estimate(Measure::Throughput).expect("known").repeats, 4);
 }
 
 #[test]
 fn one_name_alone_has_no_row_of_its_own() {
     let mut data = run();
     each_record(&mut data.run, |_, record| record.transactions.truncate(1));
-    assert!(analyse(&data).transactions.is_empty());
+    assert!(analyse(&data).parts.is_empty());
 }
 
 /// The same transactions in two databases; the second, which has one of three clients, does half of
@@ -111,10 +129,13 @@ fn spread(own: &[&str]) -> RunData {
 
 #[test]
 fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_is_told() {
-    let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
     let model = analyse(&spread(&["read", "pay"]));
-    let rows: Vec<_> =
-        model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
+    let clients = |row: &PartRow| match row.part {
+        Part::Database { clients } => Some(clients),
+        _ => None,
+    };
+    let all = transactions(&model);
+    let rows: Vec<_> = all.iter().map(|row| (row.name.as_str(), clients(row))).collect();
     let expected = [
         ("north", Some(2)),
         ("north: read", None),
@@ -124,14 +145,15 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
         ("south: pay", None),
     ];
     assert_eq!(rows, expected);
-    let [north, south] = [0, 3].map(|at| &model.transactions[at]);
-    assert_eq!((mean(north.throughput), mean(south.throughput)), (1_000.0, 400.0));
+    let [north, south] = [0, 3].map(|at| &all[at].figures);
+    let rates = [north, south].map(|it| mean(it, Measure::Throughput));
+    assert_eq!(rates, [1_000.0, 400.0]);
     // 2,000 of 1 ms, and 500 of 50 ms.
-    assert_eq!((mean(north.mean), north.p99), (10.8, None));
-    assert_eq!((north.committed, north.failed, north.retries), (4 * (9_000 + 980), 4 * 20, 4 * 6));
-    let served = |model: &crate::model::ReportModel| {
+    assert_eq!((mean(north, Measure::Mean), north.get(Measure::P99)), (10.8, None));
+    assert_eq!(counts(north), [4 * (9_000 + 980), 4 * 20, 4 * 6]);
+    let served = |model: &ReportModel| {
         let found = model.conclusions.iter().filter_map(|it| match it {
-            crate::model::Conclusion::Served { configuration, least, lowest, most, highest } => {
+            Conclusion::Served { configuration, least, lowest, most, highest } => {
                 Some((*configuration, least.clone(), lowest.round(), most.clone(), highest.round()))
             }
             _ => None,
@@ -143,19 +165,23 @@ fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_
     // Of several numbers of clients, the one at which it was least equal.
     let mut several = model.clone();
     several.configurations.push(model.configurations[0].clone());
-    let equal = |row: &NamedRow| {
-        let throughput = row.throughput.map(|it| Estimate { mean: 500.0, ..it });
-        NamedRow { configuration: 1, clients: row.clients.map(|_| 1), throughput, ..row.clone() }
+    let equal = |row: &PartRow| {
+        let mut row = PartRow { configuration: 1, ..row.clone() };
+        if let Part::Database { clients } = &mut row.part {
+            *clients = 1;
+        }
+        row.figures.set(Measure::Throughput, Some(500.0));
+        row
     };
-    several.transactions.extend(model.transactions.iter().map(equal));
+    several.parts.extend(model.parts.iter().map(equal));
     several.conclusions = crate::conclusions::conclude(&several);
     assert_eq!(served(&several), expected);
     // Where transactions have no names of their own, the database's is theirs.
     let model = analyse(&spread(&["read"]));
-    let rows: Vec<_> =
-        model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
+    let all = transactions(&model);
+    let rows: Vec<_> = all.iter().map(|row| (row.name.as_str(), clients(row))).collect();
     assert_eq!(rows, [("north", Some(2)), ("south", Some(1))]);
-    assert!(model.transactions[0].p99.is_some());
+    assert!(all[0].figures.get(Measure::P99).is_some());
     assert_eq!(served(&model).len(), 1);
     assert!(served(&analyse(&run())).is_empty(), "names alone are no databases");
 }
@@ -166,8 +192,9 @@ fn arrivals_that_nobody_took_on_make_times_lower_bounds() {
     each_record(&mut data.run, |_, record| {
         record.open_loop = Some(OpenLoop { arrived: 10_001, unstarted: 1, ..OpenLoop::default() });
     });
-    let pay = analyse(&data).transactions.remove(1);
-    assert!(pay.p99.expect("known").is_bound && !pay.throughput.expect("known").is_bound);
+    let pay = transactions(&analyse(&data)).remove(1).figures;
+    let is_bound = |measure| pay.get(measure).expect("known").is_bound();
+    assert!(is_bound(Measure::P99) && !is_bound(Measure::Throughput));
 }
 
 #[test]
@@ -203,10 +230,8 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
     let found: Vec<LimitVerdict> =
         limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
     assert_eq!(found, expected, "{written:#?}");
-    let told = analyse(&data)
-        .conclusions
-        .into_iter()
-        .filter(|it| matches!(it, crate::model::Conclusion::Limit { .. }));
+    let told =
+        analyse(&data).conclusions.into_iter().filter(|it| matches!(it, Conclusion::Limit { .. }));
     assert_eq!(told.count(), written.len(), "the same limit on two transactions is two");
 }
 
@@ -264,19 +289,22 @@ fn with_report() -> RunData {
 }
 
 #[test]
-fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit() {
+fn a_background_workload_has_a_row_with_means_over_trials_sums_and_the_worst_audit() {
     let model = analyse(&with_report());
-    let [row] = model.background.as_slice() else { panic!("{:?}", model.background) };
-    let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
-    assert_eq!((row.kind.as_str(), row.clients, row.rate), ("sql", 3, Some(0.5)));
+    let mut rows = model.parts(Scope::Background);
+    let row = rows.next().expect("one workload");
+    assert!(rows.next().is_none());
+    let expected = Part::Background {
+        kind: "sql".to_owned(),
+        clients: 3,
+        rate: Some(0.5),
+        audit: AuditVerdict::Violated,
+    };
+    assert_eq!(row.part, expected);
     let figures = &row.figures;
-    assert_eq!(
-        (mean(figures.throughput), mean(figures.mean), mean(figures.p99)),
-        (50.0, 2_000.0, 3_000.0)
-    );
-    assert_eq!((figures.committed, figures.failed, figures.retries), (4 * 960, 4 * 40, 4 * 2));
-    assert_eq!(row.audit, AuditVerdict::Violated);
-    assert!(analyse(&run()).background.is_empty());
+    let times = [Measure::Throughput, Measure::Mean, Measure::P99].map(|it| mean(figures, it));
+    assert_eq!(times, [50.0, 2_000.0, 3_000.0]);
+    assert_eq!(counts(figures), [4 * 960, 4 * 40, 4 * 2]);
 }
 
 #[test]
@@ -403,4 +431,151 @@ fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_configuration_itself
     let outcome = data.run.outcomes.values_mut().next().expect("a trial");
     *outcome = TrialOutcome::Failed { reason: "nobody was let in".to_owned(), search: None };
     assert_eq!(verdicts(&data), [LimitVerdict::Failed, LimitVerdict::Passed]);
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Two stages of two and four seconds, the second a ramp. The first has 200, 202, 204, ...
+/// commits of a millisecond, trial by trial; of the second, one commit in a hundred is lost.
+fn staged() -> ReportModel {
+    staged_with(Vec::new())
+}
+
+fn staged_with(limits: Vec<Limit>) -> ReportModel {
+    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let segment = |length: u64, from, to| Segment { length: Nanos(length * SECOND), from, to };
+    let stages = vec![
+        Stage { name: "usual".to_owned(), segments: vec![segment(2, 100.0, 100.0)] },
+        Stage {
+            name: "rise".to_owned(),
+            segments: vec![segment(1, 100.0, 200.0), segment(3, 200.0, 400.0)],
+        },
+    ];
+    for configuration in &mut data.run.plan.configurations {
+        configuration.load.warmup = Nanos(SECOND);
+        configuration.load.stages = Some(Stages { by: LoadBy::Rate, stages: stages.clone() });
+    }
+    data.run.plan.limits = limits;
+    each_record(&mut data.run, |index, record| {
+        let time = |is_bound| Bounded { nanos: 1e6, is_bound };
+        let response = |count: u64, censored: u64| ResponseSummary {
+            count,
+            censored,
+            mean: time(censored > 0),
+            p95: time(false),
+            p99: time(censored > 0),
+            ..ResponseSummary::default()
+        };
+        record.stages = vec![
+            StageRecord { committed: 200 + 2 * index as u64, response: Some(response(200, 0)) },
+            StageRecord { committed: 990, response: Some(response(1_000, 10)) },
+        ];
+        if index == 0 {
+            record.warnings =
+                vec![Warning::CutShort { reason: "somebody fell over the cable".to_owned() }];
+        }
+    });
+    analyse(&data)
+}
+
+#[test]
+fn stages_are_means_over_the_valid_trials() {
+    let model = staged();
+    assert_eq!(model.parts.len(), 2 * model.configurations.len());
+    let stages = || model.parts(Scope::Stage);
+    for (row, rise) in stages().step_by(2).zip(stages().skip(1).step_by(2)) {
+        let configuration = &model.configurations[row.configuration];
+        let valid = u64::from(configuration.trials_valid);
+        let trials = model
+            .trials
+            .iter()
+            .enumerate()
+            .filter(|(index, trial)| trial.configuration == row.configuration && *index > 0);
+        let rates: Vec<f64> = trials.map(|(index, _)| 100.0 + index as f64).collect();
+        let throughput = row.figures.estimate(Measure::Throughput).expect("valid trials");
+        assert_eq!(throughput.repeats, configuration.trials_valid);
+        assert!(
+            (throughput.mean - rates.iter().sum::<f64>() / rates.len() as f64).abs() < 1e-9,
+            "{row:?}"
+        );
+        let of = |row: &PartRow| {
+            [Measure::Length, Measure::Offered, Measure::Begun, Measure::NotCommitted]
+                .map(|measure| row.figures.value(measure).expect("known"))
+        };
+        assert_eq!(row.name, "usual");
+        assert_eq!(of(row), [2.0, 100.0, 200.0 * valid as f64, 0.0]);
+        assert_eq!(row.figures.get(Measure::AtWork), None);
+        let p95 = row.figures.get(Measure::P95).expect("ten lie beyond");
+        assert!(p95.value() == 1.0 && !p95.is_bound());
+        assert_eq!(row.figures.get(Measure::P99), None, "two lie beyond");
+        assert_eq!(rise.name, "rise");
+        assert_eq!(of(rise), [4.0, 262.5, 1_000.0 * valid as f64, 10.0 * valid as f64]);
+        let p99 = rise.figures.estimate(Measure::P99);
+        assert!(p99.is_some_and(|p99| p99.is_bound && p99.interval.is_none()), "{rise:?}");
+        assert!(rise.figures.get(Measure::P95).is_some_and(|p95| !p95.is_bound()));
+    }
+}
+
+#[test]
+fn the_course_of_a_stage_begins_where_the_one_before_ends() {
+    let model = staged();
+    let course = |row: &PartRow| match &row.part {
+        Part::Stage { course, .. } => course.iter().map(|it| (it.at_s, it.load)).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(course(&model.parts[0]), [(1.0, 100.0), (3.0, 100.0)]);
+    assert_eq!(course(&model.parts[1]), [(3.0, 100.0), (4.0, 200.0), (7.0, 400.0)]);
+    assert!(analyse(&Shape::small().read()).parts.is_empty());
+}
+
+#[test]
+fn limits_of_a_stage_are_about_its_figures() {
+    let limit = |stage: Option<&str>, measure, value| Limit {
+        measure,
+        value,
+        part: stage.map(|stage| LimitPart::Stage(stage.to_owned())),
+        configurations: vec![0],
+        aborts: false,
+    };
+    let model = staged_with(vec![
+        limit(Some("usual"), LimitMeasure::P95, 2.0),
+        limit(Some("usual"), LimitMeasure::P95, 0.5),
+        limit(Some("usual"), LimitMeasure::Throughput, 90.0),
+        limit(Some("rise"), LimitMeasure::Throughput, 300.0),
+        limit(Some("rise"), LimitMeasure::P99, 2.0),
+        limit(Some("rise"), LimitMeasure::P95, 2.0),
+    ]);
+    let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
+    // The true value of a lower bound below the limit may lie beyond it.
+    assert_eq!(
+        verdicts,
+        [
+            LimitVerdict::Passed,
+            LimitVerdict::Failed,
+            LimitVerdict::Passed,
+            LimitVerdict::Failed,
+            LimitVerdict::Undecided,
+            LimitVerdict::Passed
+        ],
+        "{:?}",
+        model.limits
+    );
+    let told: Vec<Option<&str>> = model
+        .conclusions
+        .iter()
+        .filter_map(|it| {
+            if let Conclusion::Limit { part, .. } = it {
+                Some(part.as_ref().map(LimitPart::name))
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(told.len(), 6, "the same limit on two stages is two");
+    assert!(told.iter().all(Option::is_some));
+}
+
+#[test]
+fn a_staged_rate_is_an_input_and_response_times_are_what_is_judged() {
+    assert_eq!(staged().judged_by, Metric::P95Ms);
 }

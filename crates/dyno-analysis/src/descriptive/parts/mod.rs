@@ -1,0 +1,318 @@
+//! Figures of the parts of a load: stages, transactions of each name, client groups, and kinds of
+//! statements.
+
+use crate::estimate::among;
+use crate::model::{Figures, LoadPoint, Measure, Part, PartRow};
+use crate::trials::AVERAGED;
+use crate::view::View;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::client_group::{ClientGroup, GroupRole};
+use dyno_model::ledger::{Ledger, TransactionCount};
+use dyno_model::limit::LimitPart;
+use dyno_model::plan::{Configuration, LoadBy, Metric, Stages};
+use dyno_model::record::{self, NamedTransactions, TrialRecord};
+use dyno_model::response::ResponseSummary;
+use dyno_model::stages::{Stage, StageRecord};
+use dyno_model::units::Nanos;
+
+/// All parts with figures of their own: stages, then transactions, then background workloads.
+pub(crate) fn parts(view: &View<'_>) -> Vec<PartRow> {
+    let of_each = |rows: fn(&View<'_>, usize, &Configuration) -> Vec<PartRow>| {
+        view.configurations().flat_map(move |(index, plan)| rows(view, index, plan))
+    };
+    of_each(stages).chain(of_each(transactions)).chain(of_each(background)).collect()
+}
+
+/// A part with its means over the valid trials of a configuration.
+fn row(view: &View<'_>, configuration: usize, limited: &LimitPart, part: Part) -> PartRow {
+    let mut figures = Figures::default();
+    for metric in AVERAGED {
+        let values =
+            view.valid(configuration).filter_map(|record| figure(view, record, limited, metric));
+        figures.set(metric.into(), among(values, metric.into()));
+    }
+    PartRow { configuration, name: limited.name().to_owned(), part, figures }
+}
+
+fn stages(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<PartRow> {
+    let Some(Stages { by, stages }) = &plan.load.stages else { return Vec::new() };
+    let mut start = plan.load.warmup;
+    let row = |(index, stage): (usize, &Stage)| {
+        let part = Part::Stage { by: *by, course: course(start, stage) };
+        let mut row = row(view, configuration, &LimitPart::Stage(stage.name.clone()), part);
+        let records = view.valid(configuration).filter_map(|record| record.stages.get(index));
+        let responses: Vec<_> = records.filter_map(|record| record.response.as_ref()).collect();
+        let load = match by {
+            LoadBy::Rate => Measure::Offered,
+            LoadBy::Clients => Measure::AtWork,
+        };
+        let lost: u64 = responses.iter().map(|response| response.censored).sum();
+        row.figures.set(Measure::Length, Some(stage.length().as_secs_f64()));
+        row.figures.set(load, Some(stage.mean()));
+        row.figures.set(Measure::Begun, Some(responses.iter().map(|it| it.count).sum::<u64>()));
+        row.figures.set(Measure::NotCommitted, (*by == LoadBy::Rate).then_some(lost));
+        start = Nanos(start.0 + stage.length().0);
+        row
+    };
+    stages.iter().enumerate().map(row).collect()
+}
+
+/// Both ends of each segment of a stage.
+fn course(mut start: Nanos, stage: &Stage) -> Vec<LoadPoint> {
+    let mut points = Vec::new();
+    for segment in &stage.segments {
+        points.push(LoadPoint { at_s: start.as_secs_f64(), load: segment.from });
+        start = Nanos(start.0 + segment.length.0);
+        points.push(LoadPoint { at_s: start.as_secs_f64(), load: segment.to });
+    }
+    points.dedup();
+    points
+}
+
+/// One row per background group of a configuration.
+fn background(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<PartRow> {
+    let mut groups = view.plan().groups(plan);
+    groups.retain(|group| group.role == GroupRole::Background);
+    groups.into_iter().map(|group| background_row(view, configuration, group)).collect()
+}
+
+fn background_row(view: &View<'_>, configuration: usize, group: ClientGroup) -> PartRow {
+    let limited = LimitPart::Background(group.name);
+    let ledgers = view
+        .valid(configuration)
+        .filter_map(|record| of_part(record, Some(&limited)))
+        .map(|record| &record.ledger)
+        .collect::<Vec<_>>();
+    let sum = |of: fn(&Ledger) -> u64| ledgers.iter().map(|ledger| of(ledger)).sum();
+    let audits =
+        view.measured(configuration).iter().filter_map(|record| of_part(record, Some(&limited)));
+    let part = Part::Background {
+        kind: group.workload.kind,
+        clients: group.clients.count,
+        rate: group.load.rate,
+        audit: audits
+            .map(|record| record.audit.verdict())
+            .max()
+            .unwrap_or(AuditVerdict::NotChecked),
+    };
+    let mut row = row(view, configuration, &limited, part);
+    row.figures.add(outcomes([
+        sum(|ledger| ledger.committed),
+        sum(|ledger| ledger.failed),
+        sum(|ledger| ledger.unfinished),
+        sum(|ledger| ledger.retries),
+    ]));
+    row
+}
+
+/// Measures of [`outcomes`].
+const OUTCOMES: [Measure; 4] =
+    [Measure::Committed, Measure::Failed, Measure::Unfinished, Measure::Retries];
+
+fn outcomes(counts: [u64; 4]) -> Figures {
+    let mut figures = Figures::default();
+    std::iter::zip(OUTCOMES, counts).for_each(|(measure, it)| figures.set(measure, Some(it)));
+    figures
+}
+
+/// The record with the figures of a part.
+pub(crate) fn of_part<'r>(
+    record: &'r TrialRecord,
+    part: Option<&LimitPart>,
+) -> Option<&'r TrialRecord> {
+    let Some(LimitPart::Background(name)) = part else { return Some(record) };
+    record.background.iter().find(|group| group.name == *name).map(|group| &group.record)
+}
+
+/// One row per name if there are several; the rows of a database follow a row for all of them.
+fn transactions(view: &View<'_>, configuration: usize, plan: &Configuration) -> Vec<PartRow> {
+    let Some(first) = view.valid(configuration).find(|record| record.transactions.len() > 1) else {
+        return Vec::new();
+    };
+    let names: Vec<&str> = first.transactions.iter().map(|it| it.name.as_str()).collect();
+    let mut groups = view.plan().groups(plan);
+    groups.retain(|group| group.database.is_some());
+    let each = names.len() / groups.len().max(1);
+    let of_name = |name: &&str| transaction_row(view, configuration, name);
+    if groups.is_empty() || each == 0 {
+        return names.iter().map(of_name).collect();
+    }
+    let mut rows = Vec::new();
+    for (group, own) in groups.iter().zip(names.chunks(each)) {
+        let part = Part::Database { clients: group.clients.count };
+        let of_names: Vec<PartRow> = own.iter().map(of_name).collect();
+        if own.len() == 1 {
+            rows.extend(of_names.into_iter().map(|row| PartRow { part: part.clone(), ..row }));
+        } else {
+            let (name, figures) =
+                (group.name.clone(), of_group(view, configuration, own, &of_names));
+            rows.push(PartRow { configuration, name, part, figures });
+            rows.extend(of_names);
+        }
+    }
+    rows
+}
+
+/// Figures of all transactions of a group with these names and rows. Percentiles of several names
+/// cannot be combined.
+fn of_group(view: &View<'_>, configuration: usize, names: &[&str], rows: &[PartRow]) -> Figures {
+    let sum = |of: Measure| rows.iter().filter_map(|row| row.figures.count(of)).sum();
+    let throughput = |record: &TrialRecord| {
+        let all = names.iter().map(|name| of_transactions(record, name, Metric::Throughput));
+        Some((all.map(|it| it.map(|(figure, _)| figure)).sum::<Option<f64>>()?, false))
+    };
+    let throughputs = view.valid(configuration).filter_map(throughput);
+    let means = view.valid(configuration).filter_map(|it| mean_of(it, names));
+    let mut figures = outcomes(OUTCOMES.map(sum));
+    figures.set(Measure::Throughput, among(throughputs, Measure::Throughput));
+    figures.set(Measure::Mean, among(means, Measure::Mean));
+    figures
+}
+
+/// The mean response time of several names, weighted by their counts.
+fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
+    let (mut sum, mut number, mut is_bound) = (0.0, 0.0, false);
+    for it in record.transactions.iter().filter(|it| names.contains(&it.name.as_str())) {
+        let Some((mean, is_low)) = of_transactions(record, &it.name, Metric::MeanMs) else {
+            continue;
+        };
+        let count = it.response.map_or(0, |response| response.count) as f64;
+        (sum, number, is_bound) = (sum + mean * count, number + count, is_bound || is_low);
+    }
+    (number > 0.0).then(|| (sum / number, is_bound))
+}
+
+fn transaction_row(view: &View<'_>, configuration: usize, name: &str) -> PartRow {
+    let counts = view.valid(configuration).filter_map(|record| count(&record.ledger, name));
+    let counts: Vec<&TransactionCount> = counts.collect();
+    let sum = |of: fn(&TransactionCount) -> u64| counts.iter().map(|count| of(count)).sum();
+    let limited = LimitPart::Transaction(name.to_owned());
+    let mut row = row(view, configuration, &limited, Part::Transaction);
+    row.figures.add(outcomes([
+        sum(|count| count.committed),
+        sum(|count| count.failed),
+        sum(|count| count.unfinished),
+        sum(|count| count.retries),
+    ]));
+    row
+}
+
+fn count<'l>(ledger: &'l Ledger, name: &str) -> Option<&'l TransactionCount> {
+    ledger.transactions.iter().find(|count| count.name == name)
+}
+
+/// A trial's figure for a part: transactions per second or milliseconds, and whether it is only a
+/// lower bound.
+fn figure(
+    view: &View<'_>,
+    record: &TrialRecord,
+    part: &LimitPart,
+    metric: Metric,
+) -> Option<(f64, bool)> {
+    match part {
+        LimitPart::Stage(name) => {
+            let (stage, record) = of_stage(view, record, name)?;
+            match metric {
+                Metric::Throughput => {
+                    Some((record.committed as f64 / stage.length().as_secs_f64(), false))
+                }
+                _ => time(record.response.as_ref()?, metric),
+            }
+        }
+        LimitPart::Transaction(name) => of_transactions(record, name, metric),
+        LimitPart::Background(_) => {
+            let record = of_part(record, Some(part))?;
+            record.figure(metric).map(|value| (value, record.is_bound(metric)))
+        }
+        LimitPart::Statement(_) => time(&responses(view, record, Some(part))?, metric),
+    }
+}
+
+/// A stage by name, in the plan and in a record.
+fn of_stage<'a>(
+    view: &View<'a>,
+    record: &'a TrialRecord,
+    name: &str,
+) -> Option<(&'a Stage, &'a StageRecord)> {
+    let stages = &view.plan().configuration(&record.trial).load.stages.as_ref()?.stages;
+    let index = stages.iter().position(|stage| stage.name == name)?;
+    Some((&stages[index], record.stages.get(index)?))
+}
+
+/// Response times of the whole trial or of a part.
+fn responses(
+    view: &View<'_>,
+    record: &TrialRecord,
+    part: Option<&LimitPart>,
+) -> Option<ResponseSummary> {
+    match part {
+        None => record.response(),
+        Some(LimitPart::Stage(name)) => of_stage(view, record, name)?.1.response,
+        Some(LimitPart::Background(_)) => of_part(record, part)?.response(),
+        Some(LimitPart::Transaction(name)) => {
+            record.transactions.iter().find(|it| it.name == *name)?.response
+        }
+        Some(LimitPart::Statement(name)) => {
+            let statement = record.statements.iter().find(|statement| statement.name == *name)?;
+            Some(ResponseSummary::from(&statement.latency))
+        }
+    }
+}
+
+/// The number of response times in each compared trial, for the whole trial or a part.
+pub(crate) fn counts(view: &View<'_>, configuration: usize, part: Option<&LimitPart>) -> Vec<u64> {
+    let records = view.eligibilities[configuration].usable.iter();
+    records.map(|record| responses(view, record, part).map_or(0, |times| times.count)).collect()
+}
+
+fn of_transactions(record: &TrialRecord, name: &str, metric: Metric) -> Option<(f64, bool)> {
+    let NamedTransactions { work, response, .. } =
+        record.transactions.iter().find(|it| it.name == name)?;
+    match metric {
+        Metric::Throughput => {
+            let committed = count(&record.ledger, name)?.committed;
+            Some((record::throughput(*work, committed, record.measured), false))
+        }
+        // Arrivals that no client started may have had this name.
+        _ => {
+            let is_bound = record.open_loop.is_some_and(|open_loop| open_loop.unstarted > 0);
+            time(response.as_ref()?, metric).map(|(value, is_low)| (value, is_low || is_bound))
+        }
+    }
+}
+
+fn time(times: &ResponseSummary, metric: Metric) -> Option<(f64, bool)> {
+    record::time(times, metric).map(|time| (time.as_millis(), time.is_bound))
+}
+
+/// The figures of a part over the compared trials. `None` if one of them has none.
+pub(crate) fn figures(
+    view: &View<'_>,
+    configuration: usize,
+    part: &LimitPart,
+    metric: Metric,
+) -> Option<Vec<(f64, bool)>> {
+    view.eligibilities[configuration]
+        .usable
+        .iter()
+        .map(|record| figure(view, record, part, metric))
+        .collect()
+}
+
+/// The numbers of failed and of all transactions of a part, or of all transactions without a part.
+/// The counters are those of the record from [`of_part`].
+pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
+    match part {
+        None | Some(LimitPart::Stage(_) | LimitPart::Background(_)) => {
+            ledger.known_failed().map(|failed| (failed, ledger.started))
+        }
+        Some(LimitPart::Transaction(name)) => count(ledger, name).map(|it| (it.failed, it.started)),
+        Some(LimitPart::Statement(name)) => {
+            let statement = ledger.statements.iter().find(|statement| statement.name == *name);
+            statement.map(|it| (it.failed, it.sent))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

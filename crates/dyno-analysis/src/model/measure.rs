@@ -1,0 +1,248 @@
+//! The quantities of a report. Each is declared here once: its name in CSV and JSON, its unit, and
+//! what it is. `dyno-report` has its heading.
+
+use super::estimate::Unit;
+use dyno_model::plan::Metric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! measures {
+    ($($(#[doc = $doc:literal])* $name:ident = $id:literal, $unit:ident;)*) => {
+        /// A quantity that is measured. Tables and CSV list quantities in this order.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        )]
+        pub enum Measure {
+            $($(#[doc = $doc])* #[serde(rename = $id)] $name,)*
+        }
+
+        impl Measure {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// Its name in CSV and JSON, the same in every language.
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)* }
+            }
+
+            /// The unit of its values.
+            #[must_use]
+            pub fn unit(self) -> Unit {
+                match self { $(Self::$name => Unit::$unit,)* }
+            }
+        }
+    };
+}
+
+measures! {
+    /// Committed transactions per second.
+    Throughput = "throughput", TransactionsPerSecond;
+    /// Rows committed per second, of a growing table.
+    RowThroughput = "row-throughput", RowsPerSecond;
+    /// Mean response time of a transaction. In an open loop, response times begin when the
+    /// transaction was due. Over several trials, this and the percentiles are means of the trials'
+    /// figures.
+    Mean = "mean", Milliseconds;
+    /// Median response time.
+    P50 = "p50", Milliseconds;
+    /// 90th percentile.
+    P90 = "p90", Milliseconds;
+    /// 95th percentile.
+    P95 = "p95", Milliseconds;
+    /// 99th percentile.
+    P99 = "p99", Milliseconds;
+    /// 99.9th percentile.
+    P999 = "p99.9", Milliseconds;
+    /// Longest response time.
+    Max = "max", Milliseconds;
+    /// Longest time without a commit of any client.
+    LongestGap = "longest-gap", Milliseconds;
+    /// Highest load at which a limit passes: the result of a search.
+    HighestRate = "highest-rate", TransactionsPerSecond;
+    /// Highest number of clients at which a limit passes: the result of a search.
+    MostClients = "most-clients", Count;
+    /// Length of a stage.
+    Length = "length", Seconds;
+    /// Mean arrival rate of a stage.
+    Offered = "offered", TransactionsPerSecond;
+    /// Mean number of active clients of a stage.
+    AtWork = "at-work", Count;
+    /// Transactions that began in a stage, or were due in it.
+    Begun = "begun", Count;
+    /// Open loop: those of them that did not commit.
+    NotCommitted = "not-committed", Count;
+    /// Open loop: transactions that were due.
+    Arrived = "arrived", Count;
+    /// Open loop: due transactions that no client started.
+    NeverStarted = "never-started", Count;
+    /// Length of the measurement window.
+    Window = "window", Seconds;
+    /// Transactions committed, in valid trials.
+    Committed = "committed", Count;
+    /// Transactions given up, in all measured trials.
+    Failed = "failed", Count;
+    /// Transactions cut off at the end.
+    Unfinished = "unfinished", Count;
+    /// Attempts after the first.
+    Retries = "retries", Count;
+    /// Transactions not started because they were too late.
+    Skipped = "skipped", Count;
+    /// Acknowledged updates that are missing from the data.
+    Lost = "lost", Count;
+    /// The same in percent of the commits that were checked.
+    LostPercent = "lost-percent", Percent;
+    /// Number of response times, all valid trials merged.
+    MergedCount = "merged-count", Count;
+    /// Those of them that are ages of arrivals without a commit.
+    MergedCensored = "merged-censored", Count;
+    /// Mean of all of them.
+    MergedMean = "merged-mean", Milliseconds;
+    /// Their standard deviation.
+    MergedDeviation = "merged-deviation", Milliseconds;
+    /// The shortest.
+    MergedMin = "merged-min", Milliseconds;
+    /// Median of the merged distribution. A percentile is absent if fewer than ten values lie
+    /// beyond it.
+    MergedP50 = "merged-p50", Milliseconds;
+    /// 70th percentile.
+    MergedP70 = "merged-p70", Milliseconds;
+    /// 80th percentile.
+    MergedP80 = "merged-p80", Milliseconds;
+    /// 90th percentile.
+    MergedP90 = "merged-p90", Milliseconds;
+    /// 95th percentile.
+    MergedP95 = "merged-p95", Milliseconds;
+    /// 99th percentile.
+    MergedP99 = "merged-p99", Milliseconds;
+    /// 99.9th percentile.
+    MergedP999 = "merged-p99.9", Milliseconds;
+    /// The longest.
+    MergedMax = "merged-max", Milliseconds;
+    /// After faults: longest time without a commit of any client, median of the trials.
+    Outage = "outage", Seconds;
+    /// The longest of all trials.
+    OutageMax = "outage-max", Seconds;
+    /// After faults: time until throughput had recovered, median of the trials in which it did.
+    Recovered = "recovered", Seconds;
+    /// The longest of them.
+    RecoveredMax = "recovered-max", Seconds;
+    /// Trials in which throughput had not recovered when measuring ended.
+    NotRecovered = "not-recovered", Count;
+    /// Work that was not done meanwhile, as seconds of the throughput before; median.
+    Missed = "missed", Seconds;
+    /// Longest response time of a committed transaction, median of the trials.
+    Slowest = "slowest", Seconds;
+    /// The longest of all trials.
+    SlowestMax = "slowest-max", Seconds;
+    /// Transactions given up in trials with faults.
+    FailedAfterFault = "failed-after-fault", Count;
+    /// New connections of clients in trials with faults.
+    Reconnects = "reconnects", Count;
+    /// Errors of a kind from the first fault on.
+    Errors = "errors", Count;
+    /// Start of the first interval that has one, after the fault.
+    ErrorsFirst = "errors-first", Seconds;
+    /// End of the last interval that has one.
+    ErrorsLast = "errors-last", Seconds;
+    /// Most of them in one interval of one trial.
+    ErrorsMost = "errors-most", Count;
+    /// Start of that interval.
+    ErrorsMostAt = "errors-most-at", Seconds;
+    /// Worker threads of the generator.
+    Workers = "workers", Count;
+    /// CPU use of the busiest worker of all trials, in percent of one core.
+    WorkerCpu = "worker-cpu", Percent;
+    /// Share of its window for which a worker stood still, the largest of all workers and trials.
+    HeldUp = "held-up", Percent;
+    /// The generator's CPU time in user mode per statement. With embedded SQLite it includes the
+    /// database's work.
+    CpuUserPerStatement = "cpu-user-per-statement", Microseconds;
+    /// The generator's CPU time in the kernel per statement.
+    CpuSystemPerStatement = "cpu-system-per-statement", Microseconds;
+    /// 99th percentile of the lateness of the generator's timers, the largest of all trials.
+    WakeupLag = "wakeup-lag", Milliseconds;
+    /// Statements per wake-up of a worker.
+    StatementsPerWakeup = "statements-per-wakeup", Count;
+    /// Peak resident memory of the generator.
+    GeneratorMemory = "generator-memory", Bytes;
+    /// Open loop: how late transactions began although a client was free, 99th percentile, the
+    /// largest of all trials.
+    Lag = "lag", Milliseconds;
+    /// CPU time of the machine in which something ran, in percent of all processors.
+    HostCpu = "cpu", Percent;
+    /// CPU time in user mode, with that of niced programs.
+    CpuUser = "cpu-user", Percent;
+    /// CPU time in the kernel, with interrupts.
+    CpuSystem = "cpu-system", Percent;
+    /// Idle time while something waited for a device.
+    CpuIowait = "cpu-iowait", Percent;
+    /// CPU time taken by other guests of the host.
+    CpuSteal = "cpu-steal", Percent;
+    /// CPU time of the server's processes, in percent of all processors.
+    ServerCpu = "server-cpu", Percent;
+    /// The same as a number of busy processors.
+    ServerProcessors = "server-processors", Count;
+    /// Processors that the generator kept busy, the monitor included.
+    GeneratorProcessors = "generator-processors", Count;
+    /// CPU time of the server per committed transaction.
+    ServerCpuPerTransaction = "server-cpu-per-transaction", Microseconds;
+    /// CPU time of the generator per committed transaction.
+    GeneratorCpuPerTransaction = "generator-cpu-per-transaction", Microseconds;
+    /// Context switches of the server's threads per committed transaction.
+    ServerSwitchesPerTransaction = "server-switches-per-transaction", Count;
+    /// Bytes that the server read from devices, per committed transaction.
+    ServerReadPerTransaction = "server-read-per-transaction", Bytes;
+    /// Bytes that the server wrote to devices, per committed transaction.
+    ServerWrittenPerTransaction = "server-written-per-transaction", Bytes;
+    /// Resident memory of the server's processes.
+    ServerMemory = "server-memory", Bytes;
+    /// Threads of the server's processes.
+    ServerThreads = "server-threads", Count;
+    /// Share of the time in which the busiest block device had a request.
+    DiskBusy = "disk-busy", Percent;
+    /// Its mean number of requests, waiting and in service.
+    DiskQueue = "disk-queue", Count;
+    /// Bytes read from it per second.
+    DiskRead = "disk-read-per-second", Bytes;
+    /// Bytes written to it per second.
+    DiskWritten = "disk-written-per-second", Bytes;
+    /// Share of the time in which some runnable task waited for a processor.
+    CpuPressure = "cpu-pressure", Percent;
+    /// Share of the time in which some task waited for a device.
+    IoPressure = "io-pressure", Percent;
+    /// Share of the time in which some task waited for memory.
+    MemoryPressure = "memory-pressure", Percent;
+    /// CPU time of the monitor and of its queries in the server, in percent of one processor.
+    Monitor = "monitor", Percent;
+    /// Size of the server's data files at the end of a step.
+    Data = "data", Bytes;
+}
+
+impl Measure {
+    /// True if any value above 0 indicates a problem.
+    #[must_use]
+    pub fn is_problem(self) -> bool {
+        matches!(
+            self,
+            Self::NotCommitted | Self::Failed | Self::Lost | Self::LostPercent | Self::NotRecovered
+        )
+    }
+}
+
+impl From<Metric> for Measure {
+    fn from(metric: Metric) -> Self {
+        match metric {
+            Metric::Throughput => Self::Throughput,
+            Metric::MeanMs => Self::Mean,
+            Metric::P50Ms => Self::P50,
+            Metric::P90Ms => Self::P90,
+            Metric::P95Ms => Self::P95,
+            Metric::P99Ms => Self::P99,
+            Metric::P999Ms => Self::P999,
+            Metric::MaxMs => Self::Max,
+            Metric::HighestRate => Self::HighestRate,
+            Metric::MostClients => Self::MostClients,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Parts of a configuration's load that have figures of their own.
+
+use super::figures::Figures;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::stages::LoadBy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One part of one configuration, over its valid trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartRow {
+    /// Index into [`super::ReportModel::configurations`].
+    pub configuration: usize,
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub part: Part,
+    /// Its figures. In a stage, throughput counts what committed during it, and response times
+    /// belong to what began or was due in it.
+    pub figures: Figures,
+}
+
+/// The kinds of parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "part", rename_all = "kebab-case")]
+pub enum Part {
+    /// A stage of a load that changes during a trial.
+    Stage {
+        /// What its load is given by.
+        by: LoadBy,
+        /// The course of the load, in straight lines, by rising time; two points or more.
+        course: Vec<LoadPoint>,
+    },
+    /// The transactions of one name.
+    Transaction,
+    /// All transactions in one database of several. Percentiles are absent if they have several
+    /// names.
+    Database {
+        /// Its clients.
+        clients: u32,
+    },
+    /// A background workload.
+    Background {
+        /// Kind of workload.
+        kind: String,
+        /// Its clients.
+        clients: u32,
+        /// Open loop: transactions that arrived per second.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate: Option<f64>,
+        /// The worst verdict of its audits, over all measured trials.
+        audit: AuditVerdict,
+    },
+}
+
+impl Part {
+    /// The table that it belongs to.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::Stage { .. } => Scope::Stage,
+            Self::Transaction | Self::Database { .. } => Scope::Transaction,
+            Self::Background { .. } => Scope::Background,
+        }
+    }
+}
+
+/// What figures are about. It is a column of CSV.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// A trial.
+    Trial,
+    /// A configuration, over its valid trials.
+    Configuration,
+    /// A step of a growing table.
+    Step,
+    /// A stage of a load.
+    Stage,
+    /// The transactions of one name, or in one database.
+    Transaction,
+    /// A background workload.
+    Background,
+}
+
+/// A load at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadPoint {
+    /// Seconds since the first client began, warm-up included.
+    pub at_s: f64,
+    /// Transactions per second, or clients.
+    pub load: f64,
+}
