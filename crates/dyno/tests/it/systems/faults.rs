@@ -93,9 +93,9 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
         bench.forget_the_machine("r");
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         let model: Value = serde_json::from_str(&report.stdout).expect("a model");
-        let row = &model["faults"][0];
+        let row = &model["configurations"][0]["figures"];
         assert!(
-            row["outage"]["max"].as_f64().is_some_and(|seconds| seconds >= 0.5),
+            row["outage-max"].as_f64().is_some_and(|seconds| seconds >= 0.5),
             "{name}: {row}"
         );
         let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
