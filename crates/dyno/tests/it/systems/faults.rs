@@ -94,10 +94,7 @@ fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         let model: Value = serde_json::from_str(&report.stdout).expect("a model");
         let row = &model["configurations"][0]["figures"];
-        assert!(
-            row["outage-max"].as_f64().is_some_and(|seconds| seconds >= 0.5),
-            "{name}: {row}"
-        );
+        assert!(row["outage-max"].as_f64().is_some_and(|seconds| seconds >= 0.5), "{name}: {row}");
         let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
         assert!(text.contains("kill server, start server: write outage"), "{text}");
         assert!(text.contains("No acknowledged commit was lost"), "{text}");
