@@ -9,6 +9,19 @@ use dyno_model::record::{OpenLoop, TrialRecord};
 /// Confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
+/// Metrics whose mean over trials is a figure of their configuration.
+pub(crate) const AVERAGED: [Metric; 9] = [
+    Metric::Throughput,
+    Metric::MeanMs,
+    Metric::P50Ms,
+    Metric::P90Ms,
+    Metric::P95Ms,
+    Metric::P99Ms,
+    Metric::P999Ms,
+    Metric::HighestRate,
+    Metric::MostClients,
+];
+
 /// An interval wider than this multiple of the mean is not reported.
 const SENSE: f64 = 2.0;
 

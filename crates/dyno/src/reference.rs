@@ -2,6 +2,7 @@
 
 use crate::cli::Cli;
 use clap::{Arg, Command, CommandFactory};
+use dyno_analysis::model::Measure;
 use dyno_model::exit_code;
 use dyno_model::spec::keys::SECTIONS;
 use schemars::Schema;
@@ -29,6 +30,7 @@ fn the_reference_in_docs_is_what_the_code_says() {
         ("exit-codes.md", page(exit_codes())),
         ("files.md", page(files())),
         ("json.md", page(json(&report, &summary))),
+        ("measures.md", page(measures())),
         ("report.schema.json", schema(&report)),
         ("summary.schema.json", schema(&summary)),
     ];
@@ -159,6 +161,23 @@ fn exit_codes() -> String {
         "# Exit codes\n\nPublic and stable.\n\n| code | meaning |\n|---|---|\n".to_owned();
     for (code, meaning) in exit_code::ALL {
         let _ = writeln!(text, "| {code} | {meaning} |");
+    }
+    text
+}
+
+/// The quantities of reports, as `report.csv` and `figures` of `report.json` name them.
+fn measures() -> String {
+    let mut text =
+        "# Measures\n\nThe quantities of a report: the column `metric` of `report.csv`, \
+                    and `figures` in `report.json`. A figure is a number, a lower bound \
+                    (`at_least`), or a mean over trials with its interval.\n\n\
+                    | name | unit | meaning |\n|---|---|---|\n"
+            .to_owned();
+    for measure in Measure::ALL {
+        let unit = serde_json::to_value(measure.unit()).expect("a word");
+        let unit = unit.as_str().unwrap_or_default();
+        let meaning = measure.description().trim();
+        let _ = writeln!(text, "| `{}` | {unit} | {meaning} |", measure.id());
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Configurations and trials with their figures, and the planned compared with the existing trials.
 
 use crate::checks;
-use crate::estimate::{arrived, count, total};
+use crate::estimate::{AVERAGED, arrived, count, total};
 use crate::faults;
 use crate::latency;
 use crate::model::{
@@ -21,19 +21,6 @@ use dyno_model::record::TrialRecord;
 use dyno_model::warning::Severity;
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
-
-/// Metrics whose mean over trials is a figure of their configuration.
-pub(crate) const AVERAGED: [Metric; 9] = [
-    Metric::Throughput,
-    Metric::MeanMs,
-    Metric::P50Ms,
-    Metric::P90Ms,
-    Metric::P95Ms,
-    Metric::P99Ms,
-    Metric::P999Ms,
-    Metric::HighestRate,
-    Metric::MostClients,
-];
 
 pub(crate) fn configuration_rows(view: &View<'_>) -> Vec<ConfigurationRow> {
     view.configurations()

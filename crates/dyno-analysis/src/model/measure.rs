@@ -26,6 +26,12 @@ macro_rules! measures {
                 match self { $(Self::$name => $id,)* }
             }
 
+            /// What it is, as in its documentation.
+            #[must_use]
+            pub fn description(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),*),)* }
+            }
+
             /// The unit of its values.
             #[must_use]
             pub fn unit(self) -> Unit {

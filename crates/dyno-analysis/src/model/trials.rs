@@ -106,7 +106,8 @@ pub struct ConfigurationRow {
     /// frequent first. Statements of background workloads are prefixed with the workload's name.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
-    /// What the monitor observed during its valid trials, besides figures; absent without a monitor.
+    /// What the monitor observed during its valid trials, besides figures; absent without a
+    /// monitor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monitored: Option<Monitored>,
     /// True if the load generator ran on the server's machine.

@@ -1,9 +1,8 @@
 //! Figures of the parts of a load: stages, transactions of each name, client groups, and kinds of
 //! statements.
 
-use crate::estimate::among;
+use crate::estimate::{AVERAGED, among};
 use crate::model::{Figures, LoadPoint, Measure, Part, PartRow};
-use crate::trials::AVERAGED;
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::client_group::{ClientGroup, GroupRole};

@@ -277,7 +277,7 @@ impl Modules {
             _ => {
                 // A name that this module neither declares nor takes is a local one, or that of
                 // another crate.
-                let word = words.next()?;
+                let word = words.next().filter(|word| !word.starts_with("dyno_"))?;
                 match self.step(from, word, !words.as_slice().is_empty(), path, depth)? {
                     (at, None) => at,
                     item => return Some(item),
