@@ -53,7 +53,7 @@ pub(in crate::html) fn figure(page: &Page<'_>) -> Option<Figure> {
     let steps = || rows.iter().flat_map(|row| &row.steps).map(|step| &step.step);
     steps().next()?;
     let found = |row: &SearchRow| Some(page.model.estimate(row.configuration, row.metric())?.mean);
-    let mut met: Vec<f64> = rows.iter().filter_map(|row| found(row)).collect();
+    let mut met: Vec<f64> = rows.iter().filter_map(found).collect();
     met.sort_by(f64::total_cmp);
     let at_limit = |x| CurvePoint { x, value: Some(search.below), ..CurvePoint::default() };
     let points: Vec<CurvePoint> = met.into_iter().map(at_limit).collect();
